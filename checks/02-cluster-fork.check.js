@@ -1,0 +1,247 @@
+import {
+  askAtOnce,
+  check,
+  createLoad,
+  createSpinners,
+  demand,
+  demandSpeedup,
+  disturbanceOf,
+  faultOfRandomHex,
+  groupBy,
+  listenersOf,
+  speedupOfBlocking,
+  speedupOfCpu,
+  watchMachine,
+} from '../lib/checking.js';
+
+const promises = {
+  'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers',
+  'one-port': 'they share one port, PORT, and open no other',
+  'workers-answer': 'every worker answers',
+  'primary-rests': 'the primary answers nothing',
+  'own-memory': 'each worker tells its own pid and counts its own requests',
+  'same-work': 'each / is the work of lesson 1: 10 to 20 ms, 5,000 to 10,000 random bytes',
+  'one-per-core': 'without NODE_CLUSTER_WORKERS it forks a worker for each core it may use',
+  'refuses-nonsense': 'NODE_CLUSTER_WORKERS=0, -1, abc and 1e9 are refused with a message',
+  speedup: 'four workers serve blocking work about four times as fast as one process',
+};
+const WORKERS = 4;
+const PRETENDED_CORES = 3;
+const NONSENSE = ['0', '-1', 'abc', '1e9'];
+const LEAST_SPEEDUP = 0.7 * WORKERS;
+
+check('02-cluster-fork', promises, async (lesson) => {
+  const { launch, ready, observe, hold } = lesson;
+  const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
+  const launched = launch({ env });
+  const main = observe(async () => ready(await launched, WORKERS));
+  const isServing = launched.then(async (program) => (await program.settled(isListening)) || main);
+  const byDefault = isServing.then(() => forkByDefault(launch));
+  const refusals = isServing.then(() =>
+    Promise.all(NONSENSE.map((value) => tryNonsense(launch, value))),
+  );
+  const contest = main.then((candidate) => prepareContest(lesson, candidate));
+  const homes = observe(async () => askUntilAllAnswer(await main));
+
+  await hold('forks-as-told', async () => {
+    await homes;
+    const forks = forksOf((await main).events).length;
+    demand(forks === WORKERS, {
+      expected: 'four calls of cluster.fork() in the primary',
+      got: forks === 0 ? 'It forks no worker.' : `It forked ${forks}.`,
+      why:
+        forks > 0
+          ? 'NODE_CLUSTER_WORKERS tells how many; the primary forks that many, once.'
+          : undefined,
+      try: 'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
+    });
+  });
+
+  await hold('one-port', async () => {
+    const { events, port } = await main;
+    const ports = [...listenersOf(events).keys()];
+    demand(ports.length === 1, {
+      expected: `All listen on PORT, which is ${port} here.`,
+      got: `They listen on ${ports.length} ports: ${ports.join(', ')}.`,
+      why: 'Clients know one port. The cluster module lets all workers listen on the same one.',
+      try: 'the same app.listen(port) in every worker',
+    });
+  });
+
+  await hold(
+    'workers-answer',
+    async () => {
+      const { requests } = await homes;
+      const { events } = await main;
+      const workers = forksOf(events).map(({ workerPid }) => workerPid);
+      const idle = workers.filter((worker) => !requests.some(({ pid }) => pid === worker));
+      const deaf = idle.filter(
+        (pid) => !events.some((event) => event.pid === pid && event.what === 'listening'),
+      );
+      demand(idle.length === 0, {
+        expected: `Each of the ${workers.length} workers answers some of ${requests.length} requests.`,
+        got: `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).`,
+        why: 'A worker runs the file from the top. It serves only if it gets to listen().',
+        try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+      });
+    },
+    { needs: ['forks-as-told'] },
+  );
+
+  await hold(
+    'primary-rests',
+    async () => {
+      const { requests } = await homes;
+      const { events } = await main;
+      const workers = new Set(forksOf(events).map(({ workerPid }) => workerPid));
+      const others = requests.filter(({ pid }) => !workers.has(pid));
+      demand(others.length === 0, {
+        expected: 'Workers execute every request.',
+        got: `The primary executed ${others.length} of ${requests.length}.`,
+        why: 'A primary that serves is blocked by its own requests, and deals no connection meanwhile.',
+        try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+      });
+    },
+    { needs: ['forks-as-told'] },
+  );
+
+  await hold('own-memory', async () => {
+    const fault = faultOfHeaders(await homes);
+    demand(!fault, {
+      expected:
+        'X-Worker-Pid: the pid that executed the request. X-Worker-Served: 1, 2, 3, ... in each worker.',
+      got: fault,
+      why: 'Each worker is a process: it ran the file from the top and has its own variables.',
+      try: "served += 1; and response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });",
+    });
+  });
+
+  await hold('same-work', async () => {
+    const { answers, requests } = await homes;
+    const quickest = Math.min(...requests.map(({ startMs, endMs }) => endMs - startMs));
+    const isWhole = quickest > 9.5 && quickest < 30;
+    demand(isWhole && !faultOfRandomHex(answers), {
+      expected:
+        'Each / blocks for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
+      got: faultOfRandomHex(answers) ?? `The quickest took ${quickest.toFixed(1)} ms.`,
+      why: 'A server that does less work is no speedup.',
+      try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000))',
+    });
+  });
+
+  await hold('one-per-core', async () => {
+    const forks = await byDefault;
+    demand(forks === PRETENDED_CORES, {
+      expected: `${PRETENDED_CORES} workers where os.availableParallelism() is ${PRETENDED_CORES}`,
+      got: `It forked ${forks}.`,
+      why: 'os.cpus().length counts cores that this process may not be allowed to use.',
+      try: "import { availableParallelism } from 'node:os';",
+    });
+  });
+
+  await hold('refuses-nonsense', async () => {
+    const accepted = (await refusals).find(({ fault }) => fault);
+    demand(!accepted, {
+      expected: 'a message that names NODE_CLUSTER_WORKERS, exit code 1, and no worker',
+      got: `NODE_CLUSTER_WORKERS=${accepted?.value}: ${accepted?.fault}`,
+      why: 'A typing error in a deployment should be found when it starts, not when it is busy.',
+      try: 'if (!/^[1-9]\\d?$/.test(wanted)) { console.error(...); process.exit(1); }',
+    });
+  });
+
+  await hold('speedup', async () => measureBlocking(lesson, await contest), {
+    needs: Object.keys(promises).slice(0, -1),
+  });
+  if (lesson.allHold()) await measureCpu(lesson, await contest);
+});
+
+/** The workers that primaries of the run have forked. */
+const forksOf = (events) => events.filter(({ what }) => what === 'fork');
+
+/** Rounds of requests at once until every worker has executed some, or it is plain that some never will. */
+async function askUntilAllAnswer(program) {
+  const all = { answers: [], requests: [] };
+  for (let round = 0; round < 12; round += 1) {
+    const { answers, requests } = await askAtOnce(program, '/', 2 * WORKERS);
+    all.answers.push(...answers);
+    all.requests.push(...requests);
+    if (groupBy(all.requests, ({ pid }) => pid).size >= WORKERS) break;
+    if (listenersOf(program.events).get(program.port)?.size < WORKERS) break;
+  }
+  return all;
+}
+
+/** What is wrong with the headers, joined by the client's port to what each process really did. */
+function faultOfHeaders({ answers, requests }) {
+  const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
+  const seen = new Map();
+  for (const { client, headers, error } of answers) {
+    if (error) return `A request failed: ${error}.`;
+    const pid = pidOf.get(client);
+    const told = headers['x-worker-pid'];
+    if (told === undefined) return 'An answer has no X-Worker-Pid.';
+    if (told !== String(pid)) return `An answer by process ${pid} says X-Worker-Pid: ${told}.`;
+    seen.set(pid, [...(seen.get(pid) ?? []), Number(headers['x-worker-served'])]);
+  }
+  for (const [pid, counts] of seen) {
+    counts.sort((a, b) => a - b);
+    const isOneByOne = counts.every((count, index) => count === index + 1);
+    if (!isOneByOne)
+      return `The answers of process ${pid} say X-Worker-Served: ${counts.join(', ')}.`;
+  }
+  return undefined;
+}
+
+const isListening = (events) => events.some(({ what }) => what === 'listening');
+const isUp = (events) => isListening(events) || forksOf(events).length > 0;
+
+/** How many workers it forks when it is not told, on a machine that says it has so many cores. */
+async function forkByDefault(launch) {
+  const program = await launch({ pretendCores: PRETENDED_CORES });
+  await program.settled((events) => forksOf(events).length >= PRETENDED_CORES);
+  await program.stop();
+  return forksOf(program.events).length;
+}
+
+/** Starts the program with a number of workers that makes no sense; `fault` tells how it went along with it. */
+async function tryNonsense(launch, value) {
+  const program = await launch({ env: { NODE_CLUSTER_WORKERS: value } });
+  await program.settled(isUp);
+  const { fate, events } = program;
+  const output = program.output();
+  await program.stop();
+  return { value, fault: faultOfRefusal({ fate, output, isStarted: isUp(events) }) };
+}
+
+function faultOfRefusal({ fate, output, isStarted }) {
+  if (isStarted) return 'it started all the same.';
+  if (fate?.kind !== 'ended') return 'it neither started nor refused.';
+  if (fate.code === 0) return 'it forked no worker and ended as if all were well (exit code 0).';
+  if (!/NODE_CLUSTER_WORKERS|worker/i.test(output)) return 'it ended, but did not say why.';
+  return undefined;
+}
+
+/** The same work on both sides: the learner's cluster, and the single process that it was made from. */
+async function prepareContest({ launch, ready }, candidate) {
+  if (forksOf(candidate.events).length !== WORKERS) return undefined;
+  const load = createLoad();
+  const spinners = createSpinners(WORKERS);
+  const control = await ready(await launch({ isReference: true }));
+  return { load, spinners, control, candidate, workers: WORKERS };
+}
+
+async function measureBlocking({ measured, conditionsWere }, contest) {
+  const machine = watchMachine();
+  const limits = { target: LEAST_SPEEDUP, windowMs: 200, budgetMs: 3_000 };
+  const speedup = await speedupOfBlocking({ ...contest, ...limits, path: '/' });
+  const conditions = conditionsWere(machine());
+  const label = `blocking work, ${WORKERS} workers against one process`;
+  measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
+  demandSpeedup(speedup, disturbanceOf(conditions));
+}
+
+async function measureCpu({ measured }, contest) {
+  const speedup = await speedupOfCpu({ ...contest, path: '/cpu', windowMs: 100, budgetMs: 700 });
+  const label = `CPU work, ${WORKERS} workers against one process`;
+  measured('cpu', { label, unit: 'times', ...speedup });
+}

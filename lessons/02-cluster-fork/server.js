@@ -1,0 +1,38 @@
+// #region imports
+import express from 'express';
+import { between, blockFor, randomHex, spinFor } from '#work';
+// #endregion imports
+
+const port = process.env.PORT ?? 8080;
+
+// #region count
+// Task 1: how many workers? NODE_CLUSTER_WORKERS tells; unset, one for each core that this process may use.
+// Refuse what is not a whole number from 1 to 99: say so on stderr and exit with code 1.
+// #endregion count
+
+function serve() {
+  const app = express();
+
+  // #region answer
+  // Task 3: tell who answered, in two headers: X-Worker-Pid, and X-Worker-Served, how many
+  // requests for / this process has answered, this one included.
+  app.get('/', (request, response) => {
+    blockFor(between(10, 20));
+    response.type('text').send(randomHex(between(5_000, 10_000)));
+  });
+  // #endregion answer
+
+  app.get('/cpu', (request, response) => {
+    response.type('text').send(String(spinFor(5)));
+  });
+
+  app.listen(port, (error) => {
+    if (error) throw error;
+    console.log(`process ${process.pid} listens on http://127.0.0.1:${port}`);
+  });
+}
+
+// #region start
+// Task 2: the primary forks that many workers and serves nothing itself; each worker serves.
+serve();
+// #endregion start

@@ -1,0 +1,93 @@
+import { parseArgs } from 'node:util';
+import { nearest, quoted } from '../nearest.js';
+import { UsageError } from './usage-error.js';
+
+/**
+ * @typedef {object} Option
+ * @property {'boolean' | 'string'} type
+ * @property {string} [short] one letter
+ * @property {boolean} [fromNpm] false: never take it from npm's environment, because npm has a
+ *   setting of the same name that somebody may have set for another purpose
+ */
+
+/**
+ * Parses the arguments of a command. npm (10 and 11 do the same, found by experiment) takes the
+ * flags of `npm run check lesson-3 --json --predict 4` for itself unless a `--` stands before them:
+ * the command gets `['lesson-3', '4']`, and npm_config_json and npm_config_predict in its
+ * environment, both `true`. So a flag without a value is understood, `--predict=4` is understood,
+ * and `--predict 4` is explained, since nothing tells which argument was its value.
+ *
+ * @param {string[]} argv
+ * @param {Record<string, Option>} options
+ * @param {Record<string, string | undefined>} env
+ * @param {number} [most] how many arguments that are no flags the command takes
+ * @returns {{ values: Record<string, any>, positionals: string[] }}
+ * @throws {UsageError} for what the command does not take
+ */
+export function parse(argv, options, env, most = 1) {
+  const { values, positionals } = parseStrictly(argv, options);
+  const swallowed = env.npm_lifecycle_event ? readSwallowed(options, values, env) : {};
+  if (positionals.length > most) throw tooMany(positionals, most);
+  return { values: { ...swallowed, ...values }, positionals };
+}
+
+function parseStrictly(
+  /** @type {string[]} */ args,
+  /** @type {Record<string, Option>} */ options,
+) {
+  try {
+    const known = Object.entries(options).map(([name, { type, short }]) => [
+      name,
+      short ? { type, short } : { type },
+    ]);
+    return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true });
+  } catch (/** @type {any} */ error) {
+    if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;
+    throw explain(error, Object.keys(options));
+  }
+}
+
+function explain(/** @type {Error & { code: string }} */ error, /** @type {string[]} */ names) {
+  const flags = names.map((name) => `--${name}`);
+  const all = flags.length ? `The flags are: ${flags.join(', ')}.` : 'This command takes no flags.';
+  if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    return new UsageError(`${error.message.split('\n')[0]}.`, all);
+  }
+  const [, flag] = /'(-[^]*?)'/.exec(error.message) ?? ['', ''];
+  const guess = nearest(flag, flags);
+  const message = `This command does not know the flag ${quoted(flag)}.`;
+  return new UsageError(message, guess ? `Did you mean ${guess}? ${all}` : all);
+}
+
+function readSwallowed(
+  /** @type {Record<string, Option>} */ options,
+  /** @type {Record<string, unknown>} */ given,
+  /** @type {Record<string, string | undefined>} */ env,
+) {
+  /** @type {Record<string, string | boolean>} */
+  const swallowed = {};
+  for (const [name, { type, fromNpm = true }] of Object.entries(options)) {
+    const value = env[`npm_config_${name.replaceAll('-', '_')}`];
+    if (!fromNpm || name in given || value === undefined) continue;
+    if (type === 'boolean') swallowed[name] = !['', 'false'].includes(value);
+    else if (['', 'true'].includes(value)) throw valueLost(name, env.npm_lifecycle_event);
+    else swallowed[name] = value;
+  }
+  return swallowed;
+}
+
+const valueLost = (/** @type {string} */ name, /** @type {string | undefined} */ script) =>
+  new UsageError(
+    `npm took the flag --${name} for itself, and its value was lost.`,
+    `Write it with an equals sign, as in: npm run ${script} --${name}=VALUE\n` +
+      `Or put -- before your flags, as in: npm run ${script} -- --${name} VALUE`,
+  );
+
+const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most) =>
+  new UsageError(
+    `This command takes at most ${most} ${most === 1 ? 'name' : 'names'}, not ${positionals.length}: ` +
+      `${positionals.map(quoted).join(', ')}.`,
+    most === 1
+      ? 'Name one lesson, without spaces, as in lesson-3.'
+      : 'Put quotes around a text with spaces.',
+  );

@@ -1,0 +1,102 @@
+import { resolve } from 'node:path';
+import { rootFolder } from '../catalog.js';
+import { hasCode } from '../files.js';
+import { nearest, quoted } from '../nearest.js';
+import { UsageError } from './usage-error.js';
+
+/** @typedef {import('./progress.js').Io} Io */
+
+/** Every command: a file of the same name, and what the help says about it. */
+const commands = {
+  start: ['', 'begin here: see where you are, and be checked whenever you save'],
+  check: ['[lesson]', 'run a lesson and see what your server really does'],
+  list: ['', 'show all lessons and which ones have passed'],
+  hint: ['[lesson]', 'show the next of three hints'],
+  solution: ['[lesson]', 'show the finished files'],
+  diff: ['[lesson]', 'show how your files differ from the finished ones'],
+  reset: ['[lesson] [--all] [--yes]', 'put the files of a lesson back to how they were'],
+  doctor: ['[--json]', 'compare all parts of all lessons (for authors)'],
+  new: ['NN-slug "Title"', 'create every part of a lesson (for authors)'],
+  sync: ['[--check] [--starters]', 'refresh the quoted code in all texts (for authors)'],
+};
+
+/**
+ * Runs the command that the process was started with and sets its exit code: 0 well, 1 failed,
+ * 2 wrong usage, 3 cannot be decided or a fault of Forkshop or of this machine.
+ *
+ * @returns {Promise<void>}
+ */
+export async function main() {
+  const { stdout, stderr, stdin, env } = process;
+  const root = env.FORKSHOP_ROOT ? resolve(env.FORKSHOP_ROOT) : rootFolder;
+  stdout.on('error', leaveQuietly);
+  const fail = (/** @type {unknown} */ error) => {
+    process.exitCode = report(error, stderr);
+    process.exit();
+  };
+  process.on('uncaughtException', fail);
+  process.exitCode = await dispatch(process.argv.slice(2), { stdout, stderr, stdin, env, root });
+}
+
+/**
+ * Runs one command.
+ *
+ * @param {string[]} argv the command's name, then its arguments
+ * @param {Io} io
+ * @returns {Promise<number>} the exit code
+ */
+export async function dispatch([name, ...rest], io) {
+  try {
+    if (name === undefined || ['help', '--help', '-h'].includes(name)) return help(io);
+    if (!Object.hasOwn(commands, name)) throw unknownCommand(name);
+    if (rest.includes('--help') || rest.includes('-h')) return help(io, name);
+    const command = await import(`./${name}.js`);
+    return await command.run(rest, io);
+  } catch (error) {
+    return report(error, io.stderr);
+  }
+}
+
+function help(/** @type {Io} */ io, only = '') {
+  for (const [name, [takes, summary]] of Object.entries(commands)) {
+    if (only && only !== name) continue;
+    io.stdout.write(`npm run ${name}${takes && ` -- ${takes}`}\n    ${summary}\n`);
+  }
+  return 0;
+}
+
+function unknownCommand(/** @type {string} */ name) {
+  const names = Object.keys(commands);
+  const guess = nearest(name, names);
+  return new UsageError(
+    `Forkshop has no command ${quoted(name)}.`,
+    `${guess ? `Did you mean ${guess}? ` : ''}The commands are: ${names.join(', ')}.`,
+  );
+}
+
+const refusals = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'];
+
+function report(/** @type {any} */ error, /** @type {Io['stderr']} */ stderr) {
+  if (error instanceof UsageError) {
+    stderr.write(`${error.message}\n${error.hint && `${error.hint}\n`}`);
+    return 2;
+  }
+  if (hasCode(error, ...refusals)) {
+    stderr.write(
+      `The operating system refused: ${error.message}\n` +
+        'See to the permissions and the free space there, then run the command again.\n',
+    );
+    return 3;
+  }
+  stderr.write(
+    `This is a fault in Forkshop, not in your code. Please report it with these lines:\n` +
+      `${error?.stack ?? error}\n`,
+  );
+  return 3;
+}
+
+/** The reader of a pipe may leave early, as in `npm run list | head -1`. */
+function leaveQuietly(/** @type {NodeJS.ErrnoException} */ error) {
+  if (!hasCode(error, 'EPIPE')) throw error;
+  process.exit();
+}

@@ -1,0 +1,36 @@
+import { findLesson, listLessons } from '../catalog.js';
+import { createStyle } from '../verdict/style.js';
+import { parse } from './args.js';
+import { nextLesson } from './place.js';
+import { readProgress, updateProgress } from './progress.js';
+
+/**
+ * `hint [lesson]`: shows one hint more each time, and all that were shown before.
+ *
+ * @param {string[]} argv
+ * @param {import('./progress.js').Io} io
+ * @returns {Promise<number>} exit code
+ */
+export async function run(argv, io) {
+  const [name] = parse(argv, {}, io.env).positionals;
+  const lessons = listLessons(io.root);
+  const lesson =
+    name === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, name);
+  const { key, number, title, hints } = lesson;
+  const { hints: shown } = updateProgress(io, (progress) => {
+    progress.hints[key] = Math.min((progress.hints[key] ?? 0) + 1, hints.length);
+    progress.lastLesson = key;
+  });
+  const style = createStyle(io.stdout, io.env);
+  io.stdout.write(`${style.bold(`Lesson ${number}: ${title}`)}\n\n`);
+  hints.slice(0, shown[key]).forEach((hint, index) => {
+    const count = style.cyan(`Hint ${index + 1} of ${hints.length}`);
+    io.stdout.write(`${count}\n  ${hint.trim().replaceAll('\n', '\n  ')}\n\n`);
+  });
+  io.stdout.write(
+    shown[key] < hints.length
+      ? `One hint more: npm run hint lesson-${number}\n`
+      : `That was the last hint. Compare with the solution: npm run diff lesson-${number}\n`,
+  );
+  return 0;
+}

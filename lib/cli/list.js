@@ -1,0 +1,41 @@
+import { listLessons } from '../catalog.js';
+import { createStyle } from '../verdict/style.js';
+import { parse } from './args.js';
+import { nextLesson } from './place.js';
+import { readProgress } from './progress.js';
+
+/**
+ * `list`: shows all lessons, which ones have passed, and which one is next.
+ *
+ * @param {string[]} argv
+ * @param {import('./progress.js').Io} io
+ * @returns {Promise<number>} exit code
+ */
+export async function run(argv, io) {
+  parse(argv, {}, io.env, 0);
+  const lessons = listLessons(io.root);
+  const progress = readProgress(io);
+  const style = createStyle(io.stdout, io.env);
+  const next = nextLesson(lessons, progress);
+  const longest = Math.max(...lessons.map(({ slug }) => slug.length));
+  const line = (/** @type {import('../catalog.js').Lesson} */ lesson) => {
+    const { key, number, slug, minutes, title } = lesson;
+    const passed = Boolean(progress.passed[key]);
+    const state = passed
+      ? style.green('passed')
+      : lesson === next
+        ? style.cyan('next  ')
+        : '      ';
+    const name = `${String(number).padStart(2)}  ${slug.padEnd(longest)}`;
+    return `${name}  ${String(minutes).padStart(3)} min  ${state}  ${title}`;
+  };
+  const count = lessons.filter(({ key }) => progress.passed[key]).length;
+  io.stdout.write(`${style.bold(`Lessons: ${count} of ${lessons.length} passed`)}\n\n`);
+  io.stdout.write(`${lessons.map(line).join('\n')}\n\n`);
+  io.stdout.write(
+    count === lessons.length
+      ? 'You have passed them all.\n'
+      : `Go on with: npm run check lesson-${next.number}\n`,
+  );
+  return 0;
+}

@@ -1,0 +1,79 @@
+import { join, relative } from 'node:path';
+import { measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
+import { createStyle } from '../verdict/style.js';
+
+const OUTPUT_LINES = 12;
+
+/**
+ * Prints a check for a person: its promises as they are decided, then what to mend first, the numbers, and what next.
+ *
+ * @param {object} options
+ * @param {import('../catalog.js').Lesson} options.lesson
+ * @param {import('../catalog.js').Lesson[]} options.lessons
+ * @param {import('./progress.js').Io} options.io
+ * @param {number} [options.prediction]
+ * @param {string} [options.subject]
+ */
+export function createReporter({ lesson, lessons, io, prediction, subject }) {
+  const { stdout, env, root } = io;
+  const style = createStyle(stdout, env);
+  const columns = Math.min(stdout.columns ?? 100, 110);
+  const print = (...lines) => stdout.write(`${lines.join('\n')}\n`);
+  const place = relative(root, subject ?? join(root, 'lessons', lesson.key));
+  return {
+    begin: () =>
+      print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
+    promise: ({ promise, number, of }) => print(promiseLine(promise, { number, of }, style)),
+    end(result, progress) {
+      const { promises, measurements, output, fault } = result;
+      const first =
+        promises.find(({ verdict }) => verdict === 'failed') ??
+        promises.find(({ verdict }) => verdict === 'inconclusive');
+      print('');
+      if (fault) print(...faultLines(fault), '');
+      if (first) print(...openedUp(first, style, columns), '');
+      if (first && output.trim()) print(...outputLines(output, style), '');
+      for (const one of measurements) print(...measurementLines(one, { prediction, style }), '');
+      print(summary(result, style), next({ result, lesson, lessons, progress, subject }));
+    },
+  };
+}
+
+function faultLines(fault) {
+  return [
+    '  This is a fault in Forkshop, not in your code. Please report it with these lines:',
+    indent(fault),
+  ];
+}
+
+function outputLines(output, style) {
+  const lines = output.trimEnd().split('\n').slice(-OUTPUT_LINES);
+  return [`  ${style.dim('Your program printed:')}`, indent(lines.join('\n'))];
+}
+
+const indent = (text) => text.replace(/^/gm, '    ');
+
+function summary({ verdict, seconds, conditions, promises }, style) {
+  const held = promises.filter((one) => one.verdict === 'passed').length;
+  const words = {
+    passed: style.green(style.bold('Passed.')),
+    failed: style.red(style.bold('Not yet.')),
+    inconclusive: style.yellow(style.bold('Undecided.')),
+  };
+  const machine = conditions ? ` ${conditions.cores} cores, Node ${conditions.node}.` : '';
+  return `${words[verdict]} ${held} of ${promises.length} promises hold. ${seconds.toFixed(1)} s.${machine}`;
+}
+
+/** The next command, always in the last line. */
+function next({ result: { verdict }, lesson, lessons, progress, subject }) {
+  const name = `lesson-${lesson.number}`;
+  if (verdict === 'inconclusive') return `Check again: npm run check ${name}`;
+  if (verdict === 'failed') return `A hint: npm run hint ${name}`;
+  if (subject) return `Your own: npm run check ${name}`;
+  const following = lessons.find(
+    ({ key, number }) => number > lesson.number && !progress.passed[key],
+  );
+  if (following)
+    return `Next: lessons/${following.key}/README.md, then npm run check lesson-${following.number}`;
+  return `Compare with ours: npm run diff ${name}`;
+}

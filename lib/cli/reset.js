@@ -1,0 +1,133 @@
+import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { filesBelow, findLesson, listLessons } from '../catalog.js';
+import { UsageError } from './usage-error.js';
+import { parse } from './args.js';
+import { hasCode, timestamp } from '../files.js';
+import { currentLesson } from './place.js';
+import { homeFolder, readProgress } from './progress.js';
+
+/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../catalog.js').Lesson} Lesson */
+/** @typedef {{ key: string, file: string }} Changed a file that differs from the starter's */
+
+// npm has a setting named yes, so a --yes that npm took may have been meant for another purpose.
+const options = /** @type {const} */ ({
+  all: { type: 'boolean' },
+  yes: { type: 'boolean', short: 'y', fromNpm: false },
+});
+
+/**
+ * `reset [lesson] [--all] [--yes]`: puts the files of a lesson back to how they were, after asking
+ * and after copying what the learner changed to the backups. Progress is kept.
+ *
+ * @param {string[]} argv
+ * @param {Io} io
+ * @returns {Promise<number>} exit code
+ */
+export async function run(argv, io) {
+  const { values, positionals } = parse(argv, options, io.env);
+  const lessons = lessonsToReset(positionals[0], values, io);
+  const changed = lessons.flatMap(({ key }) => changedFiles(io.root, key));
+  if (changed.length === 0) {
+    const names = lessons.map(({ number }) => `lesson-${number}`).join(', ');
+    io.stdout.write(`Nothing to reset: the files of ${names} are as they were given to you.\n`);
+    return 0;
+  }
+  io.stdout.write(`These files will be put back to how they were:\n${listOf(changed)}`);
+  if (!values.yes && !(await confirm(io))) {
+    io.stdout.write('Nothing was changed.\n');
+    return 0;
+  }
+  const backup = backUp(changed, io);
+  for (const each of changed) restore(each, io.root);
+  if (backup) io.stdout.write(`Your versions were kept in ${backup}\n`);
+  io.stdout.write('Done. What you have passed stays passed.\n');
+  return 0;
+}
+
+function lessonsToReset(
+  /** @type {string | undefined} */ name,
+  /** @type {{ all?: boolean, yes?: boolean }} */ { all, yes },
+  /** @type {Io} */ io,
+) {
+  const lessons = listLessons(io.root);
+  if (all && name !== undefined) {
+    throw new UsageError('reset takes a lesson or --all, not both.', 'Leave one of them out.');
+  }
+  if (all) return lessons;
+  if (name !== undefined) return [findLesson(lessons, name)];
+  if (!yes) return [currentLesson(lessons, readProgress(io))];
+  throw new UsageError(
+    'reset --yes asks nothing, so it must be told what to reset.',
+    'Name the lesson, as in: npm run reset -- lesson-1 --yes\nOr all: npm run reset -- --all --yes',
+  );
+}
+
+/** @returns {Changed[]} */
+function changedFiles(/** @type {string} */ root, /** @type {string} */ key) {
+  const starters = filesBelow(join(root, 'checks/starters', key));
+  if (starters.length === 0) {
+    throw new UsageError(
+      `checks/starters/${key} holds no files to go back to.`,
+      'Download the workshop again, into another folder, and copy that folder from there.',
+    );
+  }
+  return starters
+    .filter((file) => !sameContent(starterPath(root, { key, file }), minePath(root, { key, file })))
+    .map((file) => ({ key, file }));
+}
+
+const starterPath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
+  join(root, 'checks/starters', key, file);
+const minePath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
+  join(root, 'lessons', key, file);
+const listOf = (/** @type {Changed[]} */ changed) =>
+  changed.map(({ key, file }) => `  lessons/${key}/${file}\n`).join('');
+
+function sameContent(/** @type {string} */ starter, /** @type {string} */ mine) {
+  try {
+    return readFileSync(starter).equals(readFileSync(mine));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES', 'ELOOP')) return false;
+    throw error;
+  }
+}
+
+async function confirm(/** @type {Io} */ io) {
+  if (!io.stdin.isTTY) {
+    throw new UsageError(
+      'reset asks before it changes anything, and here nobody can answer. Nothing was changed.',
+      'To go ahead, add --yes after a --, as in: npm run reset -- lesson-1 --yes',
+    );
+  }
+  const lines = createInterface({ input: io.stdin, output: io.stdout });
+  const closed = new Promise((done) => lines.once('close', () => done('')));
+  const answer = await Promise.race([lines.question('Go ahead? [y/N] '), closed]);
+  lines.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+/** Copies what is there of the changed files; all of it before the first is restored. */
+function backUp(/** @type {Changed[]} */ changed, /** @type {Io} */ io) {
+  const folder = join(homeFolder(io), 'backups', timestamp());
+  const present = changed.filter((each) => isThere(minePath(io.root, each)));
+  for (const each of present) {
+    const target = join(folder, each.key, each.file);
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(minePath(io.root, each), target, { recursive: true, errorOnExist: true, force: false });
+  }
+  return present.length > 0 ? folder : undefined;
+}
+
+function restore(/** @type {Changed} */ changed, /** @type {string} */ root) {
+  const target = minePath(root, changed);
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(dirname(target), { recursive: true });
+  cpSync(starterPath(root, changed), target);
+}
+
+function isThere(/** @type {string} */ path) {
+  return Boolean(lstatSync(path, { throwIfNoEntry: false }));
+}

@@ -1,0 +1,31 @@
+/**
+ * The ceiling: how much more CPU work this machine does when several do it at once. Two cores that are ours give 2;
+ * with a busy neighbour it may be 1, and then no cluster can be faster than 1 either.
+ */
+import { fork } from 'node:child_process';
+
+/**
+ * Starts the spinners, idle at first: a process with `count` threads. It is detached, as the learner's program is,
+ * because Linux may share the CPU among sessions before it does among processes.
+ * @param {number} count
+ * @returns {{ spin(threads: number, durationMs: number): Promise<number>, close(): void }}
+ *   `spin` lets so many threads spin and resolves to the rounds of work that they did together in a second
+ */
+export function createSpinners(count) {
+  const file = new URL('spinner-process.js', import.meta.url);
+  const spinners = fork(file, [String(count)], { detached: true, execArgv: [] });
+  spinners.unref();
+  spinners.channel?.unref(); // as in load.js
+  const isReady = new Promise((resolve) => spinners.once('message', resolve));
+  return {
+    async spin(threads, durationMs) {
+      await isReady;
+      return new Promise((resolve, reject) => {
+        spinners.once('message', ({ perSecond }) => resolve(perSecond));
+        spinners.once('exit', () => reject(new Error('The spinners ended.')));
+        spinners.send({ threads, durationMs });
+      });
+    },
+    close: () => spinners.connected && spinners.disconnect(),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * Under which conditions a measurement was made: it is recorded with every one, and names the cause when a machine was
+ * too busy to tell.
+ *
+ * @typedef {object} Conditions
+ * @property {string} node
+ * @property {string} platform
+ * @property {string} cpu
+ * @property {number} cores  that this process may use
+ * @property {number | null} quotaCores  the CPU quota of the container; null: none, or unknown
+ * @property {number} load  the machine's load average of the last minute, before we began
+ * @property {number | null} busyCores  cores that were busy while we measured work that needs none; null: unknown
+ * @property {number | null} stealPercent  time that the hypervisor gave to others
+ * @property {number | null} throttledMs  time for which the container was stopped for using up its quota
+ */
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+
+/** @returns {Conditions} as they are now, before measuring */
+export function conditionsNow() {
+  return {
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    cpu: os.cpus()[0]?.model ?? 'unknown',
+    cores: os.availableParallelism(),
+    quotaCores: quotaCores(),
+    load: Math.round(os.loadavg()[0] * 100) / 100,
+    busyCores: null,
+    stealPercent: null,
+    throttledMs: null,
+  };
+}
+
+/**
+ * Watches the machine's CPU time until the returned function is called.
+ * @returns {() => Pick<Conditions, 'busyCores' | 'stealPercent' | 'throttledMs'>}
+ */
+export function watchMachine() {
+  const before = readCpuTimes();
+  return () => {
+    const after = readCpuTimes();
+    if (!before || !after || after.total === before.total) {
+      return { busyCores: null, stealPercent: null, throttledMs: null };
+    }
+    const total = after.total - before.total;
+    const share = (field) => (after[field] - before[field]) / total;
+    return {
+      busyCores: Math.round(share('busy') * os.cpus().length * 100) / 100,
+      stealPercent: Math.round(share('steal') * 1000) / 10,
+      throttledMs: Math.round((after.throttledUs - before.throttledUs) / 1000),
+    };
+  };
+}
+
+/** The first line of /proc/stat, see proc(5): user nice system idle iowait irq softirq steal. */
+function readCpuTimes() {
+  const line = readText('/proc/stat')?.split('\n')[0];
+  if (!line) return undefined;
+  const [user, nice, system, idle, iowait, irq, softirq, steal] = line
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  const busy = user + nice + system + irq + softirq;
+  const throttledUs = Number(
+    /throttled_usec (\d+)/.exec(readText('/sys/fs/cgroup/cpu.stat') ?? '')?.[1] ?? 0,
+  );
+  return { busy, steal, total: busy + idle + iowait + steal, throttledUs };
+}
+
+/** cgroup 2: "max 100000" or "150000 100000". */
+function quotaCores() {
+  const [quota, period] = (readText('/sys/fs/cgroup/cpu.max') ?? 'max').split(' ').map(Number);
+  return Number.isFinite(quota) && period > 0 ? quota / period : null;
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // not this system's
+  }
+}
+
+/**
+ * What about this machine could spoil a measurement, in words; undefined where nothing did.
+ * @param {Conditions} conditions
+ * @returns {string | undefined}
+ */
+export function disturbanceOf({
+  busyCores,
+  stealPercent,
+  throttledMs,
+  quotaCores: quota,
+  load,
+  cores,
+}) {
+  if (stealPercent > 5)
+    return `other virtual machines took ${stealPercent} % of this machine's CPU time (steal)`;
+  if (throttledMs > 20)
+    return `the container was stopped for ${throttledMs} ms for using up its quota of ${quota} CPUs`;
+  if (busyCores > 0.6)
+    return `other programs kept ${busyCores.toFixed(1)} of ${cores} cores busy meanwhile`;
+  if (load > 2 * cores)
+    return `the machine had a load of ${load} on ${cores} cores before we began`;
+  return undefined;
+}

@@ -1,0 +1,53 @@
+/**
+ * The load generator: a process of its own, so that neither the check nor the server shares an event loop with it.
+ * It drives autocannon for one window after another, as told by load.js, and ends with its parent.
+ *
+ * autocannon gives sums; a window of a quarter of a second needs to know when each answer came. So we listen to its
+ * clients: 'request', 'headers', 'body', 'response'. With a fresh connection for each request (reconnectRate: 1) it
+ * emits no 'response' and counts nothing; there an answer is complete when the client goes on to its next request.
+ */
+import autocannon from 'autocannon';
+import { nowMs } from '../observe/clock.js';
+
+const SAMPLE_MS = 10; // autocannon looks this often whether the time is up; its own choice, 1000, would add a second
+
+process.on('disconnect', () => process.exit());
+process.on('message', async ({ id, ...window }) => {
+  try {
+    process.send({ id, result: await fire(window) });
+  } catch (error) {
+    process.send({ id, error: error.message });
+  }
+});
+if (process.connected) process.send({ ready: true });
+
+/** One window of closed-loop load: each connection sends its next request when the last is answered. */
+async function fire({ url, connections, durationMs, isFresh, timeoutMs }) {
+  const answers = [];
+  const startMs = nowMs();
+  const result = await autocannon({
+    url,
+    connections,
+    duration: durationMs / 1000,
+    timeout: timeoutMs / 1000,
+    sampleInt: SAMPLE_MS,
+    reconnectRate: isFresh ? 1 : 0,
+    headers: isFresh ? { connection: 'close' } : {},
+    setupClient: (client) => follow(client, isFresh, (answer) => answers.push(answer)),
+  });
+  const { errors, timeouts } = result;
+  return { startMs, endMs: nowMs(), answers, errors, timeouts };
+}
+
+/** Reports every answer of one client: when it was asked for and complete, its status and its body's bytes. */
+function follow(client, isFresh, report) {
+  let sentMs, status, bytes;
+  const complete = () => status && report({ sentMs, doneMs: nowMs(), status, bytes });
+  client.on('request', () => {
+    if (isFresh) complete();
+    [sentMs, status, bytes] = [nowMs(), 0, 0];
+  });
+  client.on('headers', (headers) => (status = headers.statusCode));
+  client.on('body', (part) => (bytes += part.length));
+  if (!isFresh) client.on('response', complete);
+}

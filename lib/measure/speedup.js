@@ -1,0 +1,85 @@
+/**
+ * How many times as fast the candidate is as the control, and how fast it could have been.
+ *
+ * @typedef {import('./stats.js').Interval & {
+ *   ceiling: number, target?: number, side?: 'above' | 'below' | 'open',
+ *   controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number
+ * }} Speedup  value, low and high are ratios
+ *
+ * @typedef {object} Contest
+ * @property {ReturnType<import('./load.js').createLoad>} load
+ * @property {import('../observe/run.js').Program} control  one process
+ * @property {import('../observe/run.js').Program} candidate
+ * @property {number} workers  the candidate's processes that serve
+ * @property {string} path  the same work on both sides
+ * @property {number} windowMs
+ * @property {number} budgetMs  no round of windows begins after that
+ */
+import { interleave, saturate } from './compare.js';
+import { mean, ratioOf, sideOf } from './stats.js';
+
+const SPIN_MS = 40;
+const NARROW = 0.1; // an interval of plus or minus a tenth is as good as a glance needs
+
+/**
+ * Work that blocks but burns no CPU. Its ceiling is the number of workers, on any machine. Stops when the interval is
+ * on one side of the target.
+ * @param {Contest & { target: number }} contest
+ * @returns {Promise<Speedup>}
+ */
+export async function speedupOfBlocking({ target, workers, budgetMs, ...contest }) {
+  const { sides, errors } = contestants({ workers, ...contest });
+  const isEnough = (rates) => sideOf(ratioOf(rates.control, rates.candidate), target) !== 'open';
+  const rates = await interleave(sides, { isEnough, budgetMs });
+  const ratio = ratioOf(rates.control, rates.candidate);
+  const decided = { target, side: sideOf(ratio, target), ceiling: workers };
+  return { ...ratio, ...decided, ...summary(rates), errors: errors() };
+}
+
+/**
+ * Work that burns CPU. Its ceiling is what this machine gave, in the same rounds, to as many spinning threads as there
+ * are workers. It decides nothing: the cores may not be ours.
+ * @param {Contest & { spinners: ReturnType<import('./ceiling.js').createSpinners> }} contest
+ * @returns {Promise<Speedup>}
+ */
+export async function speedupOfCpu({ spinners, workers, budgetMs, ...contest }) {
+  const { sides, errors } = contestants({ workers, ...contest });
+  const all = {
+    one: () => spinners.spin(1, SPIN_MS),
+    ...sides,
+    many: () => spinners.spin(workers, SPIN_MS),
+  };
+  const isEnough = ({ control, candidate }) => {
+    const { value, low, high } = ratioOf(control, candidate);
+    return high - low < 2 * NARROW * value;
+  };
+  const rates = await interleave(all, { isEnough, budgetMs });
+  const ceiling = ratioOf(rates.one, rates.many).value;
+  return {
+    ...ratioOf(rates.control, rates.candidate),
+    ceiling,
+    ...summary(rates),
+    errors: errors(),
+  };
+}
+
+function contestants({ load, control, candidate, workers, path, windowMs }) {
+  let errors = 0;
+  const side = (program, processes) => async () => {
+    const window = await saturate(load, program, { path, processes, durationMs: windowMs });
+    errors += window.errors;
+    return Math.max(window.perSecond, Number.MIN_VALUE); // a logarithm is taken of it
+  };
+  return {
+    sides: { control: side(control, 1), candidate: side(candidate, workers) },
+    errors: () => errors,
+  };
+}
+
+function summary({ control, candidate }) {
+  return {
+    controlPerSecond: mean(control),
+    candidatePerSecond: mean(candidate),
+    windows: control.length + candidate.length,
+  };
+}

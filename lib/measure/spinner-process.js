@@ -1,0 +1,41 @@
+/**
+ * The spinners of ceiling.js. The main thread waits for orders; each other thread waits, spins when told, and counts
+ * the rounds of a fixed amount of work that it finishes before the time is up.
+ */
+import { Worker, isMainThread, parentPort } from 'node:worker_threads';
+
+const ROUND = 100_000;
+
+if (isMainThread) lead(Number(process.argv[2]));
+else parentPort.on('message', (untilMs) => parentPort.postMessage(countRounds(untilMs)));
+
+function lead(count) {
+  const threads = Array.from({ length: count }, () => new Worker(new URL(import.meta.url)));
+  process.on('disconnect', () => process.exit());
+  process.on('message', async ({ threads: wanted, durationMs }) => {
+    const startMs = Date.now();
+    const used = threads.slice(0, wanted);
+    const rounds = await Promise.all(used.map((thread) => order(thread, startMs + durationMs)));
+    const sum = rounds.reduce((total, one) => total + one, 0);
+    process.send({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
+  });
+  Promise.all(threads.map((thread) => order(thread, 0))).then(() => process.send({ ready: true }));
+}
+
+function order(thread, untilMs) {
+  return new Promise((resolve) => {
+    thread.once('message', resolve);
+    thread.postMessage(untilMs);
+  });
+}
+
+let value = 1;
+
+function countRounds(untilMs) {
+  let rounds = 0;
+  while (Date.now() < untilMs) {
+    for (let count = 0; count < ROUND; count += 1) value = Math.imul(value, 1_664_525) + 1;
+    rounds += 1;
+  }
+  return rounds;
+}

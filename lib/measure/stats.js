@@ -1,0 +1,95 @@
+/**
+ * The arithmetic of measurement. Pure: numbers in, numbers out.
+ *
+ * @typedef {{ value: number, low: number, high: number }} Interval  an estimate and its 95 % confidence interval
+ */
+
+/** Two-sided 95 % quantiles of Student's t for 1, 2, 3, ... degrees of freedom (any table of the distribution). */
+const STUDENT_T = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145,
+  2.131, 2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048,
+  2.045, 2.042,
+];
+const NORMAL = 1.96;
+
+/** @param {number[]} values @returns {number} */
+export function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/**
+ * The value below which the share `q` of the values lies; the nearest one, no interpolation.
+ * @param {number[]} values  in any order
+ * @param {number} q  0 to 1
+ */
+export function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+}
+
+/**
+ * How many times as large the candidate's values are as the control's. The interval is Student's for the difference
+ * of the means of the logarithms, with one variance for both: what disturbs one side's windows disturbs the other's.
+ * @param {number[]} control  rates of the control's windows, all above 0
+ * @param {number[]} candidate
+ * @returns {Interval}  with fewer than two windows a side nothing is known of the error: from 0 to Infinity
+ */
+export function ratioOf(control, candidate) {
+  const [a, b] = [control.map(Math.log), candidate.map(Math.log)];
+  const difference = mean(b) - mean(a);
+  const freedom = a.length + b.length - 2;
+  if (a.length < 2 || b.length < 2) return { value: Math.exp(difference), low: 0, high: Infinity };
+  const squares = sumOfSquares(a) + sumOfSquares(b);
+  const error = Math.sqrt((squares / freedom) * (1 / a.length + 1 / b.length));
+  const reach = (STUDENT_T[freedom - 1] ?? NORMAL) * error;
+  return {
+    value: Math.exp(difference),
+    low: Math.exp(difference - reach),
+    high: Math.exp(difference + reach),
+  };
+}
+
+/**
+ * The mean of independent values, such as the rates of a few windows, with Student's interval.
+ * @param {number[]} values
+ * @returns {Interval}
+ */
+export function meanOf(values) {
+  const value = mean(values);
+  if (values.length < 2) return { value, low: -Infinity, high: Infinity };
+  const error = Math.sqrt(sumOfSquares(values) / (values.length - 1) / values.length);
+  const reach = (STUDENT_T[values.length - 2] ?? NORMAL) * error;
+  return { value, low: value - reach, high: value + reach };
+}
+
+function sumOfSquares(values) {
+  const middle = mean(values);
+  return values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+}
+
+/**
+ * Is the whole interval on one side of the target?
+ * @param {Interval} interval
+ * @param {number} target
+ * @returns {'above' | 'below' | 'open'}
+ */
+export function sideOf({ low, high }, target) {
+  if (low >= target) return 'above';
+  return high < target ? 'below' : 'open';
+}
+
+/**
+ * How many requests were served in a stretch of time, counting the part of each that lies in it: a request of 15 ms
+ * of which 5 ms are inside counts a third. Short windows lose nothing at their edges that way.
+ * @param {{ startMs: number, endMs?: number }[]} requests
+ * @param {number} fromMs
+ * @param {number} toMs
+ * @returns {number}  requests, with a fraction
+ */
+export function servedWithin(requests, fromMs, toMs) {
+  return requests.reduce((sum, { startMs, endMs }) => {
+    if (endMs === undefined || endMs <= fromMs || startMs >= toMs) return sum;
+    const inside = Math.min(endMs, toMs) - Math.max(startMs, fromMs);
+    return sum + (endMs > startMs ? inside / (endMs - startMs) : 1);
+  }, 0);
+}

@@ -1,0 +1,69 @@
+/**
+ * The client of a check: single requests, each on a connection of its own unless told otherwise, always with a time limit.
+ *
+ * @typedef {object} Answer
+ * @property {number | undefined} status  missing when no answer came
+ * @property {Record<string, string>} headers
+ * @property {string} body
+ * @property {number | undefined} client  the connection's port on our side: it joins the answer to the server's record
+ * @property {number} sentMs
+ * @property {number} doneMs
+ * @property {string | undefined} error  what went wrong, in words
+ */
+import http from 'node:http';
+import { nowMs } from './clock.js';
+
+const TIMEOUT_MS = 4_000;
+const LARGEST_BODY = 1024 * 1024;
+
+/**
+ * @param {string} url
+ * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string> }} [options]
+ * @returns {Promise<Answer>}  never rejects
+ */
+export function get(url, { timeoutMs = TIMEOUT_MS, agent = false, headers } = {}) {
+  return new Promise((resolve) => {
+    const answer = {
+      status: undefined,
+      headers: {},
+      body: '',
+      client: undefined,
+      sentMs: nowMs(),
+      doneMs: 0,
+    };
+    const finish = (error) => {
+      clearTimeout(timer);
+      request.destroy();
+      resolve({ ...answer, doneMs: nowMs(), error });
+    };
+    const request = http.get(url, { agent, headers }, (response) => {
+      answer.status = response.statusCode;
+      answer.headers = response.headers;
+      response.setEncoding('latin1');
+      response.on('data', (part) => {
+        answer.body += part;
+        if (answer.body.length > LARGEST_BODY) finish('the body is larger than 1 MB');
+      });
+      response.on('end', () => finish(response.complete ? undefined : 'the answer broke off'));
+      response.on('error', () => finish('the answer broke off'));
+    });
+    const timer = setTimeout(() => {
+      const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';
+      finish(`${got} within ${timeoutMs / 1000} s`);
+    }, timeoutMs);
+    request.on('socket', (socket) =>
+      socket.on('connect', () => (answer.client = socket.localPort)),
+    );
+    request.on('error', (error) => finish(error.code ?? error.message));
+  });
+}
+
+/**
+ * The same request several times at once.
+ * @param {number} times
+ * @param {string} url
+ * @param {Parameters<typeof get>[1]} [options]
+ */
+export function getAtOnce(times, url, options) {
+  return Promise.all(Array.from({ length: times }, () => get(url, options)));
+}

@@ -1,0 +1,83 @@
+/**
+ * The keeper: a process of its own that starts the programs of a check, watches them, ends them, and sees to it that
+ * nothing stays behind, however the check ends. It leads a session of its own, so that a Ctrl-C in the terminal does
+ * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes
+ * their folders. It is also the learner's program's parent: one that kills its parent kills us, not the check.
+ *
+ * Messages in:  { start: id, command, args, env, cwd, folder }   { stop: id }
+ * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
+ *               { excess: id, of: 'processes' | 'memory' | 'output', amount }  { stopped: id, left: pids }
+ */
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { endRun, findFamily } from './ending.js';
+import { listProcesses } from './processes.js';
+
+/** More than any lesson needs and less than hurts a laptop. */
+const LIMITS = { processes: 40, memory: 2 * 1024 ** 3, output: 16 * 1024 ** 2 };
+const WATCH_MS = 50;
+const WATCH_SLOWLY_MS = 300;
+const YOUNG_MS = 2_000;
+
+const runs = new Map();
+let isWatching = false;
+const tell = (message) => process.connected && process.send(message, () => {});
+
+process.on('message', (message) => {
+  if (message.start) start(message);
+  else if (message.stop) stop(message.stop).then((left) => tell({ stopped: message.stop, left }));
+});
+process.on('disconnect', async () => {
+  await Promise.all([...runs.keys()].map(stop));
+  process.exit();
+});
+
+function start({ start: id, command, args, env, cwd, folder }) {
+  const output = openSync(join(folder, 'output.txt'), 'a');
+  const run = { id, folder, known: new Map(), startedAt: Date.now() };
+  const mark = { FORKSHOP_RUN: id };
+  const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
+  const child = spawn(command, args, { ...options, stdio: ['ignore', output, output] });
+  closeSync(output);
+  run.pid = child.pid;
+  runs.set(id, run);
+  child.on('error', (error) => tell({ failed: id, error: error.message }));
+  child.on('spawn', () => tell({ started: id, pid: child.pid }));
+  child.on('exit', (code, signal) => tell({ ended: id, code, signal }));
+  if (!isWatching) watch();
+}
+
+/** Looks again and again who belongs to which run, and stops one that takes more than its share of the machine. */
+function watch() {
+  const watched = [...runs.values()].filter((run) => !run.stopping);
+  isWatching = runs.size > 0;
+  if (!isWatching) return;
+  const all = listProcesses();
+  for (const run of watched) limit(run, findFamily(run, { all }));
+  const isYoung = watched.some((run) => Date.now() - run.startedAt < YOUNG_MS);
+  setTimeout(watch, isYoung ? WATCH_MS : WATCH_SLOWLY_MS);
+}
+
+function limit(run, family) {
+  const sizes = {
+    processes: family.length,
+    memory: family.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
+    output: statSync(join(run.folder, 'output.txt'), { throwIfNoEntry: false })?.size ?? 0,
+  };
+  const of = Object.keys(LIMITS).find((name) => sizes[name] > LIMITS[name]);
+  if (!of) return;
+  run.stopping = true;
+  tell({ excess: run.id, of, amount: sizes[of] });
+  endRun(run, { keepFolder: true });
+}
+
+/** Ends everything that belongs to the run and waits until it is gone. Resolves to the pids that could not be ended. */
+async function stop(id) {
+  const run = runs.get(id);
+  if (!run) return [];
+  run.stopping = true;
+  const left = await endRun(run);
+  runs.delete(id);
+  return left;
+}

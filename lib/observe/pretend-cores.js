@@ -1,0 +1,14 @@
+/**
+ * Preloaded where a check asks "and on a machine with so many cores?": os.availableParallelism() and
+ * navigator.hardwareConcurrency tell FORKSHOP_PRETEND_CORES. os.cpus() tells the truth: it is the wrong question.
+ */
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+
+const cores = Number(process.env.FORKSHOP_PRETEND_CORES);
+
+os.availableParallelism = () => cores;
+syncBuiltinESMExports();
+if (globalThis.navigator) {
+  Object.defineProperty(globalThis.navigator, 'hardwareConcurrency', { value: cores });
+}

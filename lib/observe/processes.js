@@ -1,0 +1,92 @@
+/**
+ * The machine's processes, as far as "nothing left behind" needs them: who descends from whom, who carries a run's
+ * mark, and whether a pid is still the process that it was. On Linux from /proc; elsewhere from `ps`.
+ *
+ * @typedef {object} Process
+ * @property {number} pid
+ * @property {number} ppid
+ * @property {number} pgid
+ * @property {string} born  when it started; with the pid it names one process for ever, although pids are used again
+ * @property {number} rssBytes
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const PAGE_BYTES = 4096;
+
+/**
+ * Every process that is alive; a zombie, which only waits for its parent to notice its end, is not.
+ * @returns {Process[]}
+ */
+export function listProcesses() {
+  return process.platform === 'linux' ? fromProc() : fromPs();
+}
+
+function fromProc() {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    const found = readStat(Number(name));
+    return found ? [found] : [];
+  });
+}
+
+/** The fields are named in proc(5); the command's name, in parentheses, may itself hold blanks and parentheses. */
+function readStat(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state, ppid, pgid, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z' || state === 'X') return undefined;
+    return { pid, ppid: +ppid, pgid: +pgid, born: rest[16], rssBytes: +rest[18] * PAGE_BYTES };
+  } catch {
+    return undefined; // it ended while we were looking
+  }
+}
+
+function fromPs() {
+  const columns = 'pid=,ppid=,pgid=,rss=,state=,lstart=';
+  const text = execFileSync('ps', ['-axo', columns], { encoding: 'utf8' });
+  return text.split('\n').flatMap((line) => {
+    const [pid, ppid, pgid, rss, state, ...born] = line.trim().split(/\s+/);
+    if (!pid || state.startsWith('Z')) return [];
+    return [{ pid: +pid, ppid: +ppid, pgid: +pgid, born: born.join(' '), rssBytes: +rss * 1024 }];
+  });
+}
+
+/**
+ * Is this still the same process, alive?
+ * @param {{ pid: number, born: string }} known
+ */
+export function isAlive({ pid, born }) {
+  const found =
+    process.platform === 'linux' ? readStat(pid) : listProcesses().find((one) => one.pid === pid);
+  return found?.born === born;
+}
+
+/**
+ * Does the process carry `name=value` in the environment that it was started with? Linux only; elsewhere false.
+ * @param {number} pid
+ * @param {string} entry  `name=value`
+ */
+export function wasStartedWith(pid, entry) {
+  if (process.platform !== 'linux') return false;
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * These processes and all that descend from them, found among `all`.
+ * @param {Process[]} all
+ * @param {(one: Process) => boolean} isRoot
+ * @returns {Process[]}
+ */
+export function familyOf(all, isRoot) {
+  const family = new Set(all.filter(isRoot).map(({ pid }) => pid));
+  for (let size = -1; size !== family.size;) {
+    size = family.size;
+    for (const { pid, ppid } of all) if (family.has(ppid)) family.add(pid);
+  }
+  return all.filter(({ pid }) => family.has(pid));
+}

@@ -1,0 +1,268 @@
+/**
+ * Runs other people's server programs: starts one under the probe, tells when it is ready or why it never will be,
+ * and ends it with all that it started. The keeper (keeper.js) is the programs' parent and outlives this process.
+ *
+ * @typedef {object} Fate  how a program's first process came to its end
+ * @property {'ended' | 'excess' | 'unstarted' | 'orphaned'} kind  orphaned: it killed its parent, the keeper
+ * @property {number | null} [code]
+ * @property {string | null} [signal]
+ * @property {'processes' | 'memory' | 'output'} [of]  what it took too much of
+ * @property {number} [amount]  processes, or bytes
+ * @property {string} [error]  why it could not be started
+ *
+ * @typedef {object} StartOptions
+ * @property {string} entry  absolute path of the program
+ * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
+ * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
+ * @property {number} [pretendCores]  what os.availableParallelism() tells
+ * @property {string} [cwd]
+ */
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, fstatSync, mkdtempSync, openSync, readSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { nowMs } from './clock.js';
+import { endRun } from './ending.js';
+import { freePort } from './ports.js';
+import { listenersOf, openTimeline, processesOf } from './timeline.js';
+
+const here = (file) => new URL(file, import.meta.url);
+const rootFolder = fileURLToPath(here('../../'));
+
+/** Left in place, these would change what the program is: a plain server would believe that it is a worker. */
+const SCRUBBED =
+  /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_ENV|PORT|FORKSHOP_\w+)$/;
+
+const POLL_MS = 4;
+const QUIET_MS = 100; // all that run also listen
+const HALF_QUIET_MS = 400; // somebody listens, others do not (yet)
+const SILENT_MS = 1_200; // nobody listens (yet)
+const READY_DEADLINE_MS = 8_000;
+const CALM_MS = 10; // the next of several queued requests would have begun by then
+const DRAIN_DEADLINE_MS = 3_000;
+const OUTPUT_SHOWN = 16 * 1024;
+
+/**
+ * Opens a runner with a keeper of its own.
+ * @returns {{ start(options: StartOptions): Promise<Program>, close(): Promise<number[]> }}
+ *   `close` ends every program that is still there and resolves to the pids that would not go (none).
+ */
+export function createRunner() {
+  const keeper = fork(here('keeper.js'), { detached: true, env: scrub(process.env), execArgv: [] });
+  const programs = new Map();
+  keeper.on('message', (message) => {
+    const id =
+      message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
+    programs.get(id)?.hear(message);
+  });
+  keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
+  keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
+  return {
+    async start(options) {
+      const program = new Program(keeper, options);
+      programs.set(program.id, program);
+      await program.begin();
+      return program;
+    },
+    async close() {
+      const left = await Promise.all([...programs.values()].map((program) => program.stop()));
+      if (keeper.connected) keeper.disconnect();
+      return left.flat();
+    },
+  };
+}
+
+/** One started program: its timeline, its output, its fate. */
+export class Program {
+  id = randomUUID();
+  folder = mkdtempSync(join(tmpdir(), 'forkshop-'));
+  timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
+  /** @type {Fate | undefined} undefined while it runs */
+  fate;
+  /** @type {number} */
+  port;
+  /** @type {number | undefined} */
+  pid;
+  /** @type {Map<number, number>} when each process's event loop last turned */
+  lastBeats = new Map();
+  lastRequestMs = 0;
+
+  /** @param {import('node:child_process').ChildProcess} keeper @param {StartOptions} options */
+  constructor(keeper, options) {
+    this.keeper = keeper;
+    this.options = options;
+    this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Everything that has been reported up to now. @returns {import('./timeline.js').Event[]} */
+  get events() {
+    if (!this.closed) this.#read();
+    return this.timeline.events;
+  }
+
+  #read() {
+    for (const { t, pid, what } of this.timeline.read()) {
+      if (what === 'beat') this.lastBeats.set(pid, t);
+      else if (what === 'exit') this.lastBeats.delete(pid);
+      else if (what === 'request' || what === 'response') this.lastRequestMs = t;
+    }
+  }
+
+  async begin() {
+    this.port = await freePort();
+    const { entry, cwd = rootFolder } = this.options;
+    const env = this.environment();
+    const { id, folder } = this;
+    this.send({ start: id, command: process.execPath, args: [entry], env, cwd, folder });
+  }
+
+  environment() {
+    const { entry, env = {}, probe = 'requests', pretendCores } = this.options;
+    const preloads = ['probe.js'];
+    if (pretendCores) preloads.push('pretend-cores.js');
+    if (!entry.startsWith(rootFolder)) preloads.push('resolve-elsewhere.js');
+    return {
+      ...scrub(process.env),
+      PORT: String(this.port),
+      NODE_OPTIONS: preloads.map((file) => `--import=${here(file)}`).join(' '),
+      FORKSHOP_TIMELINE: join(this.folder, 'timeline.jsonl'),
+      FORKSHOP_PROBE: probe,
+      ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
+      ...env,
+    };
+  }
+
+  send(message) {
+    if (this.keeper.connected) this.keeper.send(message, () => {});
+    else this.hear({ orphaned: true });
+  }
+
+  /** What the keeper says of this program. */
+  hear(message) {
+    if (message.started) this.pid = message.pid;
+    else if (message.stopped) this.noteStopped(message.left);
+    else if (message.excess) this.fate = { kind: 'excess', of: message.of, amount: message.amount };
+    else if (message.failed) this.fate ??= { kind: 'unstarted', error: message.error };
+    else if (message.ended)
+      this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
+    else if (message.orphaned) {
+      this.fate ??= { kind: 'orphaned' };
+      endRun({ id: this.id, pid: this.pid, folder: this.folder, known: new Map() }).then(
+        this.noteStopped,
+      );
+    }
+  }
+
+  /**
+   * Waits until `find` finds something in the events, the program is at its end, or time is up.
+   * @template T
+   * @param {(events: import('./timeline.js').Event[]) => T | undefined | false} find
+   * @param {number} [deadlineMs]
+   * @returns {Promise<T | undefined>}
+   */
+  async until(find, deadlineMs = READY_DEADLINE_MS) {
+    const deadline = performance.now() + deadlineMs;
+    for (;;) {
+      const { fate } = this; // before the look: what it did last is still seen
+      const found = find(this.events);
+      if (found) return found;
+      if (fate || performance.now() > deadline) return undefined;
+      await sleep(POLL_MS);
+    }
+  }
+
+  /**
+   * Waits until `isDone`, or nothing more is going to happen by itself, or the program is at its end.
+   * @param {(events: import('./timeline.js').Event[]) => boolean} isDone
+   * @param {number} [deadlineMs]
+   * @returns {Promise<boolean>}  whether it is done
+   */
+  async settled(isDone, deadlineMs) {
+    let done = false;
+    await this.until((events) => (done = isDone(events)) || isSettled(events), deadlineMs);
+    return done;
+  }
+
+  /**
+   * Waits until so many processes listen on the program's port. A primary that deals to others does not count itself.
+   * @param {number} listeners
+   * @param {number} [deadlineMs]
+   * @returns {Promise<boolean>}  whether they all do; false as soon as it is plain that they never will
+   */
+  ready(listeners, deadlineMs) {
+    return this.settled((events) => {
+      const here = events.filter(({ what, port }) => what === 'listening' && port === this.port);
+      const dealt = here.filter(({ handle }) => handle === 'handed');
+      const counted = dealt.length > 0 ? dealt : here;
+      return new Set(counted.map(({ pid }) => pid)).size >= listeners;
+    }, deadlineMs);
+  }
+
+  /** Waits until no request is left: a while without one, in which every process's event loop has turned. */
+  async drained(deadlineMs = DRAIN_DEADLINE_MS) {
+    const fromMs = nowMs();
+    await this.until(() => {
+      const sinceMs = Math.max(this.lastRequestMs, fromMs);
+      return nowMs() > sinceMs + CALM_MS && [...this.lastBeats.values()].every((t) => t > sinceMs);
+    }, deadlineMs);
+  }
+
+  /** What the program printed, its last 16 kB. */
+  output() {
+    if (this.closed) return this.lastOutput;
+    const fd = openSync(join(this.folder, 'output.txt'), 'a+');
+    try {
+      const { size } = fstatSync(fd);
+      const bytes = Buffer.alloc(Math.min(size, OUTPUT_SHOWN));
+      readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+      return (size > bytes.length ? '[...] ' : '') + bytes.toString('utf8');
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Ends the program and everything that it started. @returns {Promise<number[]>} the pids that would not go */
+  async stop() {
+    if (!this.closed) {
+      this.#read();
+      this.lastOutput = this.output();
+      this.closed = true;
+      this.timeline.close();
+      this.send({ stop: this.id });
+    }
+    return this.stopped;
+  }
+}
+
+function scrub(env) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SCRUBBED.test(name)));
+}
+
+/**
+ * Nothing more is going to happen by itself: every process has started, none has a timer that keeps it alive, and
+ * since the last event each of them has been turning its event loop for a while.
+ */
+function isSettled(events) {
+  const beats = new Map();
+  let news = 0;
+  for (const event of events) {
+    if (event.what === 'beat') beats.set(event.pid, event);
+    else news = event.t;
+  }
+  const alive = processesOf(events).filter((one) => one.endMs === undefined);
+  if (alive.length === 0) return false;
+  const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
+  const isUp = ({ pid, role }) => listening.has(pid) || (role === 'primary' && alive.length > 1);
+  const quietMs = listening.size === 0 ? SILENT_MS : alive.every(isUp) ? QUIET_MS : HALF_QUIET_MS;
+  return alive.every(({ pid }) => {
+    const last = beats.get(pid);
+    return last && last.t > news + quietMs && !last.timers;
+  });
+}

@@ -1,0 +1,151 @@
+/**
+ * The timeline of a run: the events of all its processes, in the order in which they were written, read from the JSON
+ * lines that the probe appends. The functions below ask it questions; they are pure, so that tests replay recorded ones.
+ *
+ * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  See probe.js for every kind.
+ * @typedef {object} Request  A request as its server saw it; endMs and status are missing while it is unanswered.
+ * @property {number} pid  The process that executed it.
+ * @property {number | null} client  The client's port: it joins this record to the client's own.
+ * @property {string} url
+ * @property {number} startMs
+ * @property {number} [endMs]
+ * @property {number} [status]
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+
+const CHUNK = 256 * 1024;
+
+/**
+ * Opens a timeline file that is still being written.
+ * @param {string} file
+ * @returns {{ events: Event[], read(): Event[], close(): void }}  `read` takes in what was appended since the last call
+ *   and returns only that; `events` holds all that was read so far. A last line without its end waits for it; a line
+ *   that is no JSON (two processes' writes mixed, a full disk) is left out.
+ */
+export function openTimeline(file) {
+  const fd = openSync(file, 'a+');
+  const buffer = Buffer.alloc(CHUNK);
+  const events = [];
+  let position = 0;
+  let rest = Buffer.alloc(0);
+  return {
+    events,
+    read() {
+      const first = events.length;
+      for (;;) {
+        const size = readSync(fd, buffer, 0, CHUNK, position);
+        if (size === 0) return events.slice(first);
+        position += size;
+        const bytes = Buffer.concat([rest, buffer.subarray(0, size)]);
+        const end = bytes.lastIndexOf(10) + 1;
+        rest = Buffer.from(bytes.subarray(end));
+        events.push(...parseTimeline(bytes.toString('utf8', 0, end)));
+      }
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/**
+ * @param {string} text  JSON lines
+ * @returns {Event[]}
+ */
+export function parseTimeline(text) {
+  return text.split('\n').flatMap((line) => {
+    if (line === '') return [];
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/**
+ * Every process that reported itself or was reported as a worker, in order of appearance.
+ * @param {Event[]} events
+ * @returns {{ pid: number, ppid?: number, role: string, worker?: number, startMs: number, endMs?: number,
+ *   code?: number | null, signal?: string | null }[]}
+ */
+export function processesOf(events) {
+  const found = new Map();
+  const learn = (pid, fields) => found.set(pid, { ...found.get(pid), pid, ...fields });
+  for (const { t, pid, what, ...event } of events) {
+    const { workerPid, worker } = event;
+    if (what === 'start' && event.role !== 'thread') {
+      learn(pid, { ppid: event.ppid, role: event.role, worker: event.worker, startMs: t });
+    } else if (what === 'fork' && !found.has(workerPid)) {
+      learn(workerPid, { ppid: pid, role: 'worker', worker, startMs: t });
+    } else if (what === 'exit' && found.has(pid)) {
+      learn(pid, { endMs: t, code: event.code });
+    } else if (what === 'worker-exit') {
+      learn(workerPid, { endMs: t, code: event.code, signal: event.signal });
+    }
+  }
+  return [...found.values()];
+}
+
+/**
+ * The requests that any process executed, in order of their start.
+ * @param {Event[]} events
+ * @param {string} [path]  only those of this path, without regard to a query
+ * @returns {Request[]}
+ */
+export function requestsOf(events, path) {
+  const byId = new Map();
+  for (const { t, pid, tid, what, id, client, url, status } of events) {
+    const key = `${pid}/${tid ?? 0}/${id}`;
+    if (what === 'request' && (path === undefined || url.split('?')[0] === path)) {
+      byId.set(key, { pid, client, url, startMs: t });
+    } else if (what === 'response' && byId.has(key)) {
+      Object.assign(byId.get(key), { endMs: t, status });
+    }
+  }
+  return [...byId.values()];
+}
+
+/**
+ * How many of these were under way at once, at the most. What ends at the very moment at which another starts does not
+ * overlap it; what has not ended yet is under way for ever.
+ * @param {{ startMs: number, endMs?: number }[]} intervals
+ * @returns {number}
+ */
+export function deepestOverlap(intervals) {
+  const edges = intervals.flatMap(({ startMs, endMs = Infinity }) => [
+    [startMs, 1],
+    [endMs, -1],
+  ]);
+  edges.sort(([a, up], [b, down]) => a - b || up - down);
+  let depth = 0;
+  return edges.reduce((deepest, [, step]) => Math.max(deepest, (depth += step)), 0);
+}
+
+/**
+ * The ports on which this run's processes listen, and who does. A worker counts as listening on the port that its
+ * primary deals to it.
+ * @param {Event[]} events
+ * @returns {Map<number, Set<number>>}  port → pids
+ */
+export function listenersOf(events) {
+  const ports = new Map();
+  for (const { pid, what, port } of events) {
+    if (what !== 'listening' || port === undefined) continue;
+    ports.set(port, (ports.get(port) ?? new Set()).add(pid));
+  }
+  return ports;
+}
+
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => any} keyOf
+ * @returns {Map<any, T[]>}
+ */
+export function groupBy(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
+}

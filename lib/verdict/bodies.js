@@ -1,0 +1,33 @@
+/** What can be wrong with the answers of the lessons' `/`: from an answer to a sentence. */
+
+const FEWEST_BYTES = 5_000;
+const MOST_BYTES = 10_000;
+
+/**
+ * Says what keeps these answers from being 5,000 to 10,000 random bytes as hex text, other bytes in each.
+ * @param {import('../observe/client.js').Answer[]} answers
+ * @returns {string | undefined}  nothing, when they are
+ */
+export function faultOfRandomHex(answers) {
+  for (const answer of answers) {
+    const fault = faultOfOne(answer);
+    if (fault) return fault;
+  }
+  const bodies = new Set(answers.map(({ body }) => body));
+  if (bodies.size < answers.length) return 'Several answers had the same bytes.';
+  return undefined;
+}
+
+function faultOfOne({ status, error, headers, body }) {
+  if (error) return `A request failed: ${error}.`;
+  if (status !== 200) return `A request was answered with status ${status}.`;
+  if (!/^text\//.test(headers['content-type'] ?? '')) {
+    return `Its content-type is ${headers['content-type'] ?? 'missing'}.`;
+  }
+  if (!/^[0-9a-f]*$/i.test(body))
+    return `It is no hex text; it begins with ${JSON.stringify(body.slice(0, 20))}.`;
+  if (body.length < 2 * FEWEST_BYTES || body.length > 2 * MOST_BYTES) {
+    return `It has ${body.length} hex digits, which are ${body.length / 2} bytes.`;
+  }
+  return undefined;
+}

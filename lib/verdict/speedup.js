@@ -1,0 +1,27 @@
+/** The verdict on a measured speedup: passed, failed, or inconclusive with its cause. */
+import { Undecided, demand } from './outcome.js';
+
+/**
+ * Throws Broken when the whole interval is below the target and nothing disturbed the machine; Undecided when the
+ * interval is still on both sides of it, or something did.
+ * @param {import('../measure/speedup.js').Speedup & { target: number }} speedup
+ * @param {string} [disturbance]  what could have spoilt it, in words
+ */
+export function demandSpeedup({ side, value, low, high, target, ceiling, errors }, disturbance) {
+  if (side === 'above') return;
+  const story = {
+    expected: `At least ${target.toFixed(1)} times as fast as one process; ${ceiling} times is the ceiling.`,
+    got: `${value.toFixed(2)} times (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}).`,
+  };
+  if (side === 'open' || disturbance) {
+    const why = disturbance
+      ? `Meanwhile ${disturbance}.`
+      : 'The interval is too wide to tell: something disturbs it.';
+    throw new Undecided({ ...story, why, try: 'close other programs, then check again' });
+  }
+  const why =
+    errors > 0
+      ? `${errors} requests failed meanwhile.`
+      : 'The workers wait for something that they share.';
+  demand(false, { ...story, why, try: 'npm run check -- --timeline, which draws who worked when' });
+}

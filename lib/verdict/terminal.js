@@ -1,0 +1,118 @@
+/**
+ * The verdict as a person reads it: pure functions from records to lines. Every glyph stands beside its word.
+ *
+ * @typedef {object} Measurement  one line of numbers
+ * @property {string} name
+ * @property {string} label
+ * @property {number} value
+ * @property {number} [low]  of the 95 % interval
+ * @property {number} [high]
+ * @property {number} [ceiling]  the best that was possible
+ * @property {string} unit
+ * @property {{ value: number, says: string }} [formula]  what a formula foretells
+ * @property {boolean} [isHeadline]  the one that the learner predicts
+ * @property {number} [controlPerSecond]
+ * @property {number} [candidatePerSecond]
+ */
+const BAR_COLUMNS = 32;
+const NARROWEST = 40;
+
+/**
+ * One line for one promise.
+ * @param {import('./outcome.js').PromiseRecord} promise
+ * @param {{ number: number, of: number }} place
+ * @param {import('./style.js').Style} style
+ */
+export function promiseLine({ verdict, sentence }, { number, of }, style) {
+  const signs = {
+    passed: style.green('✔ '),
+    failed: style.red('✖ failed: '),
+    inconclusive: style.yellow('? undecided: '),
+    skipped: style.dim('· not reached: '),
+  };
+  const text = verdict === 'skipped' ? style.dim(sentence) : sentence;
+  return `  [${number}/${of}] ${signs[verdict]}${text}`;
+}
+
+/**
+ * The promise to look at first, opened up: expected, got, why, try.
+ * @param {import('./outcome.js').PromiseRecord} promise
+ * @param {import('./style.js').Style} style
+ * @param {number} columns  of the terminal
+ * @returns {string[]}
+ */
+export function openedUp({ sentence, ...record }, style, columns) {
+  const fields = ['expected', 'got', 'why', 'try'].filter((name) => record[name]);
+  const lines = fields.flatMap((name) => {
+    const [first, ...rest] = wrap(record[name], columns - 14);
+    return [
+      `    ${style.bold(name.padEnd(10))}${first}`,
+      ...rest.map((line) => ' '.repeat(14) + line),
+    ];
+  });
+  return [`  ${style.bold(sentence)}`, ...lines];
+}
+
+/**
+ * A measurement: the number with its interval, a bar against the ceiling, and what was foretold.
+ * @param {Measurement} measurement
+ * @param {{ prediction?: number, style: import('./style.js').Style }} options
+ * @returns {string[]}
+ */
+export function measurementLines(measurement, { prediction, style }) {
+  const { label, value, low, high, ceiling, unit, formula, isHeadline } = measurement;
+  const unitText = unit === 'times' ? 'times as fast' : unit;
+  const interval = low === undefined ? '' : `  (95 % interval ${format(low)} to ${format(high)})`;
+  const lines = [`  ${label}`, `    ${style.bold(`${format(value)} ${unitText}`)}${interval}`];
+  if (ceiling !== undefined) lines.push(`    ${bar(value, ceiling)} ceiling ${format(ceiling)}`);
+  const { controlPerSecond: from, candidatePerSecond: to } = measurement;
+  if (from !== undefined) lines.push(`    from ${format(from)} to ${format(to)} requests/s`);
+  if (formula) lines.push(`    foretold: ${format(formula.value)} ${unitText} (${formula.says})`);
+  if (isHeadline && prediction !== undefined)
+    lines.push(`    ${judgePrediction(prediction, value)}`);
+  return lines;
+}
+
+/** The value as a share of the ceiling; what is above the ceiling fills it. */
+function bar(value, ceiling) {
+  const filled = Math.round(Math.min(1, value / ceiling) * BAR_COLUMNS);
+  return '█'.repeat(filled) + '░'.repeat(BAR_COLUMNS - filled);
+}
+
+function judgePrediction(prediction, value) {
+  const off = prediction / value;
+  const words =
+    off > 0.9 && off < 1.1
+      ? 'well predicted'
+      : `${off > 1 ? 'less' : 'more'} than you predicted; find out why`;
+  return `you predicted ${format(prediction)}: ${words}`;
+}
+
+/**
+ * A number as it is read: three significant digits, and no more zeros than it needs.
+ * @param {number} value
+ */
+export function format(value) {
+  if (!Number.isFinite(value)) return 'unknown';
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
+  return value.toFixed(Math.min(digits, 2));
+}
+
+/**
+ * Breaks a text into lines of so many columns at its blanks; line breaks of its own stay.
+ * @param {string} text
+ * @param {number} columns
+ * @returns {string[]}
+ */
+export function wrap(text, columns) {
+  const room = Math.max(NARROWEST, columns);
+  return text.split('\n').flatMap((paragraph) => {
+    const lines = [''];
+    for (const word of paragraph.split(' ')) {
+      const line = lines.at(-1);
+      if (line !== '' && line.length + 1 + word.length > room) lines.push(word);
+      else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+    }
+    return lines;
+  });
+}

@@ -1,0 +1,163 @@
+// The catalog reads lessons from their front matter, finds one by any of its names, and explains
+// what it cannot read or find.
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { findLesson, lessonFiles, listLessons, rootFolder } from '../lib/catalog.js';
+import { keys, makeRoot, readme, write } from './fixture-root.js';
+
+test('rootFolder is the folder that holds package.json', () => {
+  assert.equal(join(rootFolder, 'test', 'catalog.test.js'), import.meta.filename);
+});
+
+test('listLessons reads everything, in order, and leaves out what is no lesson', (t) => {
+  const root = makeRoot(t);
+  write(root, { 'lessons/work.js': '', 'lessons/drafts/README.md': 'none' });
+  const lessons = listLessons(root);
+  assert.deepEqual(
+    lessons.map(({ key }) => key),
+    keys,
+  );
+  const { text, ...second } = lessons[1];
+  assert.deepEqual(second, {
+    key: '02-cluster-fork',
+    number: 2,
+    slug: 'cluster-fork',
+    title: 'About 02-cluster-fork',
+    minutes: 20,
+    goal: 'Know 02-cluster-fork.',
+    concepts: ['02-cluster-fork'],
+    hints: ['nudge', 'look it up', 'the answer'],
+    starterFails: ['greets'],
+    folder: join(root, 'lessons', '02-cluster-fork'),
+  });
+  assert.match(text, /^\n# About 02-cluster-fork\n/);
+});
+
+test('front matter may have CRLF and a byte order mark', (t) => {
+  const root = makeRoot(t);
+  const crlf = `\uFEFF${readme(keys[0]).replaceAll('\n', '\r\n')}`;
+  write(root, { [`lessons/${keys[0]}/README.md`]: crlf });
+  assert.equal(listLessons(root)[0].goal, 'Know 01-blocking-server.');
+});
+
+/** @type {Record<string, [text: string, message: RegExp]>} */
+const broken = {
+  'no front matter': ['# Title\n', /README\.md has no front matter/],
+  'not at the top': ['# Title\n---\ntitle: x\n---\n', /has no front matter/],
+  'never closed': ['---\ntitle: x\n', /has no front matter/],
+  empty: ['---\n---\n', /title must be a text; minutes must be/],
+  'not YAML': ['---\ntitle: [\n---\n', /is not YAML: /],
+  'a scalar': ['---\nhello\n---\n', /title must be a text/],
+  'two hints': [
+    readme('x', { hints: 'hints: [a, b]' }),
+    /hints must be a list of exactly three texts\./,
+  ],
+  'a hint with a colon': [
+    readme('x', { hints: 'hints:\n  - use: this\n  - b\n  - c' }),
+    /hints must be/,
+  ],
+  'minutes in words': [
+    readme('x').replace('minutes: 20', 'minutes: soon'),
+    /minutes must be a number/,
+  ],
+};
+for (const [name, [text, message]] of Object.entries(broken)) {
+  test(`broken front matter is explained: ${name}`, (t) => {
+    const root = makeRoot(t);
+    write(root, { [`lessons/${keys[1]}/README.md`]: text });
+    const wrong = { name: 'UsageError', message, hint: /^(Mend it|Begin the file) / };
+    assert.throws(() => listLessons(root), wrong);
+    const named = /lessons\/02-cluster-fork\/README\.md/;
+    assert.throws(() => listLessons(root), { message: named });
+  });
+}
+
+test('a missing text, no lessons and no lessons folder are explained', (t) => {
+  const root = makeRoot(t);
+  rmSync(join(root, 'lessons', keys[0], 'README.md'));
+  assert.throws(() => listLessons(root), /lessons\/01-blocking-server\/README\.md is missing/);
+  rmSync(join(root, 'lessons'), { recursive: true });
+  assert.throws(() => listLessons(root), {
+    name: 'UsageError',
+    message: /no folder named lessons/,
+  });
+  mkdirSync(join(root, 'lessons'));
+  assert.throws(() => listLessons(root), { name: 'UsageError', message: /There is no lesson in/ });
+});
+
+test('findLesson takes every name of a lesson', (t) => {
+  const lessons = listLessons(makeRoot(t));
+  const names = [
+    'lesson-3',
+    '3',
+    '03',
+    '03-scheduling-policies',
+    'scheduling-policies',
+    'Lesson-3',
+  ];
+  for (const name of [...names, 'LESSON-03', 'Scheduling-Policies', ' 3 ']) {
+    assert.equal(findLesson(lessons, name).number, 3, name);
+  }
+});
+
+const guesses = {
+  'lesson-33': 'lesson-3',
+  'clutser-fork': 'cluster-fork',
+  '02-cluster-fokr': '02-cluster-fork',
+  '2-cluster-fork': '02-cluster-fork',
+  lesson3: 'lesson-3',
+  policies: 'scheduling-policies',
+  'lessons/02-cluster-fork/server.js': '02-cluster-fork',
+};
+for (const [name, guess] of Object.entries(guesses)) {
+  test(`findLesson guesses what ${name} means, and lists what exists`, (t) => {
+    const lessons = listLessons(makeRoot(t));
+    const hint = new RegExp(`^Did you mean ${guess}\\? .*\n.*${keys.join('\n.*')}$`);
+    const message = /^There is no lesson named "/;
+    assert.throws(() => findLesson(lessons, name), { name: 'UsageError', message, hint });
+  });
+}
+
+test('findLesson survives hostile names', (t) => {
+  const lessons = listLessons(makeRoot(t));
+  const hostile = [
+    '',
+    ' ',
+    '../../etc/passwd',
+    '..',
+    '0',
+    '-1',
+    '1e0',
+    '1.0',
+    '３',
+    'ünïcödé 🍴',
+    '__proto__',
+  ];
+  for (const name of [
+    ...hostile,
+    'x'.repeat(100_000),
+    '\u001b[31mred',
+    '\u009b2J',
+    '1\n2',
+    '\u202e',
+  ]) {
+    const message = /^[^\p{Cc}\p{Cf}]{1,500}$/u;
+    assert.throws(() => findLesson(lessons, name), { name: 'UsageError', message });
+  }
+});
+
+test('lessonFiles lists what the solution holds, without build output', (t) => {
+  const root = makeRoot(t);
+  const more = [
+    'lib/pool.js',
+    '.output/a.js',
+    'node_modules/x/i.js',
+    'lib/node_modules/x.js',
+    'a.conf',
+  ];
+  write(root, Object.fromEntries(more.map((file) => [`solutions/${keys[0]}/${file}`, ''])));
+  assert.deepEqual(lessonFiles(root, keys[0]), ['a.conf', 'lib/pool.js', 'server.js']);
+  assert.deepEqual(lessonFiles(root, '99-none'), []);
+});

@@ -1,0 +1,105 @@
+// A small workshop in a temporary folder, and a way to run the real commands on it.
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { rootFolder } from '../lib/catalog.js';
+
+const main = join(rootFolder, 'lib/cli/main.cjs');
+
+export const starter = `const port = 1;
+// #region task
+// Task 1: greet.
+// #endregion task
+console.log(port);
+`;
+export const solution = starter.replace('// Task 1: greet.', "console.log('hello');");
+
+/** @param {string} slug */
+export function readme(
+  slug,
+  { title = `About ${slug}`, hints = 'hints: [nudge, look it up, the answer]' } = {},
+) {
+  return `---
+title: ${title}
+minutes: 20
+goal: Know ${slug}.
+concepts: [${slug}]
+${hints}
+starterFails: [greets]
+---
+
+# About ${slug}
+
+\`\`\`js file=solutions/${slug}/server.js#task
+console.log('hello');
+\`\`\`
+`;
+}
+
+/** Every part of one lesson, by path. */
+export function lessonParts(/** @type {string} */ key) {
+  return {
+    [`lessons/${key}/README.md`]: readme(key),
+    [`lessons/${key}/server.js`]: starter,
+    [`solutions/${key}/server.js`]: solution,
+    [`checks/starters/${key}/server.js`]: starter,
+    [`checks/${key}.check.js`]: "const promises = {\n  greets: 'it says hello',\n};\n",
+    [`checks/submissions/${key}/accept-loud.js`]: '// accepted: says it loudly\n',
+    [`checks/submissions/${key}/reject-mute.js`]: '// rejected: greets\n',
+  };
+}
+
+export const keys = ['01-blocking-server', '02-cluster-fork', '03-scheduling-policies'];
+
+/** Makes a root that doctor finds nothing wrong with; its name has a space and a non-ASCII letter. */
+export function makeRoot(/** @type {import('node:test').TestContext} */ t) {
+  const folder = mkdtempSync(join(tmpdir(), 'forkshop root ü '));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const key of keys) write(folder, lessonParts(key));
+  return folder;
+}
+
+/**
+ * @param {string} root
+ * @param {Record<string, string>} files texts by path
+ */
+export function write(root, files) {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+/**
+ * @param {string} root
+ * @param {string} path
+ */
+export function read(root, path) {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$)/;
+
+/**
+ * Runs a command, piped.
+ *
+ * @param {string} root
+ * @param {string[]} argv
+ * @param {Record<string, string>} [env]
+ * @returns {Promise<{ code: number | string, stdout: string, stderr: string }>} code: or the signal
+ */
+export function forkshop(root, argv, env = {}) {
+  const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  const all = { ...Object.fromEntries(inherited), FORKSHOP_ROOT: root, ...env };
+  return new Promise((done) => {
+    const child = execFile(
+      process.execPath,
+      [main, ...argv],
+      { env: all },
+      (error, stdout, stderr) =>
+        done({ code: error?.signal ?? Number(error?.code ?? 0), stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+}

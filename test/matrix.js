@@ -1,0 +1,115 @@
+// Proves every lesson's solution on other Node versions: `npm run test:matrix` (or `node test/matrix.js 22 26`).
+// The versions come from the npm package `node` into a temporary folder. The check judges, we only ask for its verdict.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24', '26'];
+const TRIES = 3;
+
+/**
+ * @typedef {{ code: number | string | null, stdout: string, stderr: string }} Ended
+ * @param {string} file
+ * @param {string[]} args
+ * @param {{ env?: NodeJS.ProcessEnv, timeoutMs: number }} options
+ * @returns {Promise<Ended>}
+ */
+function run(file, args, { env = process.env, timeoutMs }) {
+  return new Promise((resolve) => {
+    const limits = { timeout: timeoutMs, killSignal: /** @type {const} */ ('SIGKILL') };
+    const options = { cwd: root, env, ...limits, maxBuffer: 64 * 2 ** 20 };
+    const child = execFile(file, args, options, (error, stdout, stderr) =>
+      resolve({ code: error ? (error.code ?? error.signal ?? 1) : 0, stdout, stderr }),
+    );
+    child.stdin?.end();
+  });
+}
+
+/** Addresses say where this machine installs from: not for a log. @param {string} text */
+const withoutAddresses = (text) => text.replace(/\bhttps?:\/\/\S+/g, '<address>');
+
+/** @param {number} since */
+const seconds = (since) => ((performance.now() - since) / 1000).toFixed(1);
+
+/** @param {string} version @param {string} home @returns {Promise<string>} the path of its binary */
+async function install(version, home) {
+  const folder = join(home, `node-${version}`);
+  const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = ['install', '--prefix', folder, ...quiet, `node@${version}`];
+  const { code, stdout, stderr } = await run('npm', args, { timeoutMs: 180_000 });
+  const binary = join(folder, 'node_modules/node/bin/node');
+  const says = await run(binary, ['--version'], { timeoutMs: 20_000 });
+  if (code === 0 && says.stdout.startsWith(`v${version}.`)) return binary;
+  throw new Error(
+    `Node ${version} could not be installed (npm: ${code}). npm must be allowed to run the install ` +
+      `script of the package "node".\n${withoutAddresses(stdout + stderr)}`,
+  );
+}
+
+/**
+ * @param {string} binary
+ * @param {string} lesson
+ * @param {string} home
+ * @returns {Promise<{ verdict: string, detail: string }>}
+ */
+async function judge(binary, lesson, home) {
+  const env = {
+    ...process.env,
+    FORKSHOP_HOME: join(home, 'state'),
+    PATH: `${dirname(binary)}${delimiter}${process.env.PATH}`,
+  };
+  const args = ['lib/cli/main.cjs', 'check', lesson, '--solution', '--json'];
+  const { code, stdout, stderr } = await run(binary, args, { env, timeoutMs: 90_000 });
+  try {
+    return { verdict: String(JSON.parse(stdout).verdict), detail: stdout };
+  } catch {
+    return { verdict: `no verdict (exit ${code})`, detail: `${stdout}\n${stderr}` };
+  }
+}
+
+/** Only a machine that was too busy to judge is asked again. @param {string} binary @param {string} lesson @param {string} home */
+async function prove(binary, lesson, home) {
+  let last = { verdict: 'inconclusive', detail: '' };
+  for (let tries = 1; tries <= TRIES && last.verdict === 'inconclusive'; tries += 1) {
+    last = await judge(binary, lesson, home);
+  }
+  return last;
+}
+
+/** @param {string} home @returns {Promise<number>} how many proofs failed */
+async function matrix(home) {
+  const lessons = readdirSync(join(root, 'lessons'))
+    .filter((name) => /^\d\d-/.test(name))
+    .map((key) => `lesson-${Number(key.slice(0, 2))}`);
+  if (lessons.length === 0) throw new Error('There is no lesson to prove.');
+  let failed = 0;
+  for (const version of versions) {
+    const installing = performance.now();
+    const binary = await install(version, home);
+    console.log(`Node ${version} installed in ${seconds(installing)} s`);
+    for (const lesson of lessons) {
+      const since = performance.now();
+      const { verdict, detail } = await prove(binary, lesson, home);
+      console.log(`Node ${version}, ${lesson}: ${verdict} in ${seconds(since)} s`);
+      if (verdict === 'passed') continue;
+      failed += 1;
+      console.log(withoutAddresses(detail));
+    }
+  }
+  return failed;
+}
+
+const home = mkdtempSync(join(tmpdir(), 'forkshop-matrix-'));
+process.on('exit', () => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+try {
+  const failed = await matrix(home);
+  if (failed > 0) console.error(`${failed} proofs failed.`);
+  process.exitCode = failed > 0 ? 1 : 0;
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

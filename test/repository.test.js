@@ -1,0 +1,77 @@
+// Verifies the repository's own promises: no test is silenced, line endings are LF, the install is small.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { productionPackages } from '../bench/install-size.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const NOT_OURS = new Set(['.git', '.forkshop', 'coverage', 'node_modules']);
+const BINARY = /\.(?:png|ico|woff2|pdf)$/;
+
+/** Every file of the repository, also in a copy without git. @returns {string[]} */
+function allFiles(folder = root) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (NOT_OURS.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return allFiles(path);
+    return entry.isFile() ? [relative(root, path).replaceAll('\\', '/')] : [];
+  });
+}
+
+const files = allFiles();
+const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
+/** @param {string[]} among @param {RegExp} pattern */
+const linesWith = (among, pattern) =>
+  among.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) =>
+        pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+      ),
+  );
+
+test('no test is singled out, skipped or put off', () => {
+  const tests = files.filter((file) =>
+    /^test\/(?!fixtures\/).*\.js$|^checks\/.*\.check\.js$/.test(file),
+  );
+  assert.ok(tests.length > 0);
+  const calls = /\b(?:test|it|describe|suite|t|context)\.(?:only|skip|todo)\b/;
+  const options = /\b(?:only|skip|todo): *(?:true|['"`])/;
+  assert.deepEqual(linesWith(tests, calls), []);
+  assert.deepEqual(linesWith(tests, options), []);
+});
+
+test('no comment switches off coverage or types, and a lint rule only with its reason', () => {
+  const code = files.filter((file) => /\.c?js$/.test(file) && !/^test\/fixtures\//.test(file));
+  assert.ok(code.length > 0);
+  assert.deepEqual(
+    linesWith(code, /\/[/*] *(?:c8|v8|istanbul|node:coverage) (?:ignore|disable)/),
+    [],
+  );
+  assert.deepEqual(linesWith(code, /\/[/*]+ *@ts-(?:nocheck|ignore)\b/), []);
+  assert.deepEqual(linesWith(code, /\/[/*] *eslint-disable(?!.* -- \w)/), []);
+});
+
+test('every line ends with LF', () => {
+  const text = files.filter((file) => !BINARY.test(file));
+  assert.ok(text.includes('package.json') && text.includes('.ci/run'));
+  assert.deepEqual(
+    text.filter((file) => read(file).includes('\r')),
+    [],
+  );
+});
+
+test('.ci/run can be executed', { skip: process.platform === 'win32' }, () => {
+  assert.ok(statSync(join(root, '.ci/run')).mode & 0o100);
+});
+
+test('an install without development packages brings at most 140 packages', () => {
+  const count = productionPackages(root).length;
+  assert.ok(count > 0 && count <= 140, `package-lock.json lists ${count} packages`);
+});
+
+test('package-lock.json names no registry', () => {
+  assert.deepEqual(linesWith(['package-lock.json'], /"resolved": *"http/), []);
+});
