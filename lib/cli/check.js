@@ -129,6 +129,7 @@ function showTimeline(file, io) {
   io.stdout.write(`${bold('Who executed requests, and when')}\n\n${lines.join('\n')}\n\n`);
 }
 
+/** @param {Record<string, any>} values */
 function subjectOf({ in: folder, solution }, { key }, root) {
   if (folder !== undefined && solution) {
     throw new UsageError(

@@ -4,7 +4,7 @@ import { readIfThere, timestamp, writeWhole } from '../files.js';
 
 /**
  * @typedef {object} Io what a command may use of the world
- * @property {NodeJS.WritableStream & { isTTY?: boolean }} stdout
+ * @property {NodeJS.WritableStream & { isTTY?: boolean, columns?: number }} stdout
  * @property {NodeJS.WritableStream & { isTTY?: boolean }} stderr
  * @property {NodeJS.ReadableStream & { isTTY?: boolean }} stdin
  * @property {Record<string, string | undefined>} env

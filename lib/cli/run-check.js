@@ -32,14 +32,17 @@ const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is f
  */
 export async function runCheck({ root, key, subject, timelineFile, signal, onPromise }) {
   const since = performance.now();
+  /** @type {CheckResult} */
   const result = {
     lesson: key,
     verdict: 'inconclusive',
     promises: [],
     measurements: [],
     seconds: 0,
+    conditions: null,
+    output: '',
+    fault: null,
   };
-  Object.assign(result, { conditions: null, output: '', fault: null });
   const restore = setEnvironment({
     FORKSHOP_REPORT: 'json',
     FORKSHOP_SUBJECT: subject,

@@ -1,6 +1,11 @@
 /**
  * The ceiling: how much more CPU work this machine does when several do it at once. Two cores that are ours give 2;
  * with a busy neighbour it may be 1, and then no cluster can be faster than 1 either.
+ *
+ * @typedef {object} Spinners
+ * @property {(threads: number, durationMs: number) => Promise<number>} spin
+ *   lets so many threads spin and resolves to the rounds of work that they did together in a second
+ * @property {() => void} close
  */
 import { fork } from 'node:child_process';
 
@@ -8,8 +13,7 @@ import { fork } from 'node:child_process';
  * Starts the spinners, idle at first: a process with `count` threads. It is detached, as the learner's program is,
  * because Linux may share the CPU among sessions before it does among processes.
  * @param {number} count
- * @returns {{ spin(threads: number, durationMs: number): Promise<number>, close(): void }}
- *   `spin` lets so many threads spin and resolves to the rounds of work that they did together in a second
+ * @returns {Spinners}
  */
 export function createSpinners(count) {
   const file = new URL('spinner-process.js', import.meta.url);
@@ -21,7 +25,7 @@ export function createSpinners(count) {
     async spin(threads, durationMs) {
       await isReady;
       return new Promise((resolve, reject) => {
-        spinners.once('message', ({ perSecond }) => resolve(perSecond));
+        spinners.once('message', (/** @type {any} */ { perSecond }) => resolve(perSecond));
         spinners.once('exit', () => reject(new Error('The spinners ended.')));
         spinners.send({ threads, durationMs });
       });

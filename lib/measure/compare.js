@@ -19,8 +19,8 @@ const CONNECTIONS_PER_PROCESS = 3;
  * @returns {Promise<Record<Side, number[]>>}  two rates a side for each round
  */
 export async function interleave(sides, { isEnough, budgetMs }) {
-  const names = Object.keys(sides);
-  const rates = Object.fromEntries(names.map((name) => [name, []]));
+  const names = /** @type {Side[]} */ (Object.keys(sides));
+  const rates = /** @type {any} */ (Object.fromEntries(names.map((name) => [name, []])));
   const deadline = performance.now() + budgetMs;
   do {
     for (const name of [...names, ...[...names].reverse()]) rates[name].push(await sides[name]());
@@ -38,7 +38,7 @@ export async function interleave(sides, { isEnough, budgetMs }) {
 
 /**
  * One window of closed-loop load, enough to keep every process busy, and the wait until its queue is empty.
- * @param {ReturnType<import('./load.js').createLoad>} load
+ * @param {import('./load.js').Load} load
  * @param {import('../observe/run.js').Program} program  its requests are observed, or the rate cannot be known
  * @param {{ path: string, processes: number, durationMs: number }} options
  * @returns {Promise<Saturated>}

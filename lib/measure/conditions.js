@@ -86,14 +86,10 @@ function readText(file) {
  * @param {Conditions} conditions
  * @returns {string | undefined}
  */
-export function disturbanceOf({
-  busyCores,
-  stealPercent,
-  throttledMs,
-  quotaCores: quota,
-  load,
-  cores,
-}) {
+export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
+  const busyCores = during.busyCores ?? 0;
+  const stealPercent = during.stealPercent ?? 0;
+  const throttledMs = during.throttledMs ?? 0;
   if (stealPercent > 5)
     return `other virtual machines took ${stealPercent} % of this machine's CPU time (steal)`;
   if (throttledMs > 20)

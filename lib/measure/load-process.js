@@ -11,18 +11,24 @@ import { nowMs } from '../observe/clock.js';
 
 const SAMPLE_MS = 10; // autocannon looks this often whether the time is up; its own choice, 1000, would add a second
 
-process.on('disconnect', () => process.exit());
-process.on('message', async ({ id, ...window }) => {
-  try {
-    process.send({ id, result: await fire(window) });
-  } catch (error) {
-    process.send({ id, error: error.message });
-  }
-});
-if (process.connected) process.send({ ready: true });
+const tell = (/** @type {object} */ message) => process.connected && process.send?.(message);
 
-/** One window of closed-loop load: each connection sends its next request when the last is answered. */
+process.on('disconnect', () => process.exit());
+process.on('message', async (/** @type {any} */ { id, ...window }) => {
+  await fire(window).then(
+    (result) => tell({ id, result }),
+    (error) => tell({ id, error: error.message }),
+  );
+});
+tell({ ready: true });
+
+/**
+ * One window of closed-loop load: each connection sends its next request when the last is answered.
+ * @param {Required<import('./load.js').LoadOptions>} options
+ * @returns {Promise<import('./load.js').Window>}
+ */
 async function fire({ url, connections, durationMs, isFresh, timeoutMs }) {
+  /** @type {import('./load.js').Answer[]} */
   const answers = [];
   const startMs = nowMs();
   const result = await autocannon({

@@ -15,13 +15,16 @@
  * @property {number} durationMs
  * @property {boolean} [isFresh]  a new connection for each request, instead of keep-alive
  * @property {number} [timeoutMs]  must be longer than the window: a starved connection is slow, not broken
+ *
+ * @typedef {object} Load  the load generator
+ * @property {(options: LoadOptions) => Promise<Window>} fire  rejects when the generator fails, never because the server does
+ * @property {() => void} close
  */
 import { fork } from 'node:child_process';
 
 /**
  * Starts the load generator; it is ready when the first window is asked for.
- * @returns {{ fire(options: LoadOptions): Promise<Window>, close(): void }}
- *   `fire` rejects when the generator itself fails, never because the server does.
+ * @returns {Load}
  */
 export function createLoad() {
   const generator = fork(new URL('load-process.js', import.meta.url), { execArgv: [] });
@@ -38,7 +41,7 @@ export function createLoad() {
     });
   });
   isReady.catch(() => {}); // whoever fires is told
-  generator.on('message', ({ id, result, error }) => {
+  generator.on('message', (/** @type {any} */ { id, result, error }) => {
     const wait = waiting.get(id);
     waiting.delete(id);
     if (error) wait?.reject(new Error(error));

@@ -7,7 +7,7 @@
  * }} Speedup  value, low and high are ratios
  *
  * @typedef {object} Contest
- * @property {ReturnType<import('./load.js').createLoad>} load
+ * @property {import('./load.js').Load} load
  * @property {import('../observe/run.js').Program} control  one process
  * @property {import('../observe/run.js').Program} candidate
  * @property {number} workers  the candidate's processes that serve
@@ -25,7 +25,7 @@ const NARROW = 0.1; // an interval of plus or minus a tenth is as good as a glan
  * Work that blocks but burns no CPU. Its ceiling is the number of workers, on any machine. Stops when the interval is
  * on one side of the target.
  * @param {Contest & { target: number }} contest
- * @returns {Promise<Speedup>}
+ * @returns {Promise<Speedup & { target: number }>}
  */
 export async function speedupOfBlocking({ target, workers, budgetMs, ...contest }) {
   const { sides, errors } = contestants({ workers, ...contest });
@@ -39,7 +39,7 @@ export async function speedupOfBlocking({ target, workers, budgetMs, ...contest 
 /**
  * Work that burns CPU. Its ceiling is what this machine gave, in the same rounds, to as many spinning threads as there
  * are workers. It decides nothing: the cores may not be ours.
- * @param {Contest & { spinners: ReturnType<import('./ceiling.js').createSpinners> }} contest
+ * @param {Contest & { spinners: import('./ceiling.js').Spinners }} contest
  * @returns {Promise<Speedup>}
  */
 export async function speedupOfCpu({ spinners, workers, budgetMs, ...contest }) {
@@ -49,10 +49,11 @@ export async function speedupOfCpu({ spinners, workers, budgetMs, ...contest }) 
     ...sides,
     many: () => spinners.spin(workers, SPIN_MS),
   };
-  const isEnough = ({ control, candidate }) => {
+  const isEnough = (/** @type {Record<string, number[]>} */ { control, candidate }) => {
     const { value, low, high } = ratioOf(control, candidate);
     return high - low < 2 * NARROW * value;
   };
+  /** @type {any} */
   const rates = await interleave(all, { isEnough, budgetMs });
   const ceiling = ratioOf(rates.one, rates.many).value;
   return {

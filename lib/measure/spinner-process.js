@@ -7,19 +7,21 @@ import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 const ROUND = 100_000;
 
 if (isMainThread) lead(Number(process.argv[2]));
-else parentPort.on('message', (untilMs) => parentPort.postMessage(countRounds(untilMs)));
+parentPort?.on('message', (untilMs) => parentPort?.postMessage(countRounds(untilMs)));
 
 function lead(count) {
   const threads = Array.from({ length: count }, () => new Worker(new URL(import.meta.url)));
   process.on('disconnect', () => process.exit());
-  process.on('message', async ({ threads: wanted, durationMs }) => {
+  process.on('message', async (/** @type {any} */ { threads: wanted, durationMs }) => {
     const startMs = Date.now();
     const used = threads.slice(0, wanted);
     const rounds = await Promise.all(used.map((thread) => order(thread, startMs + durationMs)));
     const sum = rounds.reduce((total, one) => total + one, 0);
-    process.send({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
+    process.send?.({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
   });
-  Promise.all(threads.map((thread) => order(thread, 0))).then(() => process.send({ ready: true }));
+  Promise.all(threads.map((thread) => order(thread, 0))).then(() =>
+    process.send?.({ ready: true }),
+  );
 }
 
 function order(thread, untilMs) {

@@ -3,7 +3,7 @@
  *
  * @typedef {object} Answer
  * @property {number | undefined} status  missing when no answer came
- * @property {Record<string, string>} headers
+ * @property {http.IncomingHttpHeaders} headers
  * @property {string} body
  * @property {number | undefined} client  the connection's port on our side: it joins the answer to the server's record
  * @property {number} sentMs
@@ -23,6 +23,7 @@ const LARGEST_BODY = 1024 * 1024;
  */
 export function get(url, { timeoutMs = TIMEOUT_MS, agent = false, headers } = {}) {
   return new Promise((resolve) => {
+    /** @type {Answer} */
     const answer = {
       status: undefined,
       headers: {},
@@ -30,8 +31,9 @@ export function get(url, { timeoutMs = TIMEOUT_MS, agent = false, headers } = {}
       client: undefined,
       sentMs: nowMs(),
       doneMs: 0,
+      error: undefined,
     };
-    const finish = (error) => {
+    const finish = (/** @type {string | undefined} */ error) => {
       clearTimeout(timer);
       request.destroy();
       resolve({ ...answer, doneMs: nowMs(), error });
@@ -54,7 +56,9 @@ export function get(url, { timeoutMs = TIMEOUT_MS, agent = false, headers } = {}
     request.on('socket', (socket) =>
       socket.on('connect', () => (answer.client = socket.localPort)),
     );
-    request.on('error', (error) => finish(error.code ?? error.message));
+    request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
+      finish(error.code ?? error.message),
+    );
   });
 }
 

@@ -22,9 +22,9 @@ const YOUNG_MS = 2_000;
 
 const runs = new Map();
 let isWatching = false;
-const tell = (message) => process.connected && process.send(message, () => {});
+const tell = (message) => process.connected && process.send?.(message, undefined, {}, () => {});
 
-process.on('message', (message) => {
+process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
   else if (message.stop) stop(message.stop).then((left) => tell({ stopped: message.stop, left }));
 });

@@ -113,14 +113,14 @@ function reportServers(tell) {
     if (!server._handle) return 'dealt';
     return server._handle.constructor === Object ? 'handed' : 'kernel';
   };
-  Server.prototype.emit = function (event, socket) {
+  Server.prototype.emit = function (/** @type {string} */ event, /** @type {any[]} */ ...values) {
     if (event === 'listening') {
-      const { port, address } = this.address() ?? {};
+      const { port, address } = /** @type {any} */ (this.address() ?? {});
       tell('listening', { port, address, handle: kindOf(this) });
     } else if (event === 'connection' && seesRequests) {
-      tell('connection', { client: socket?.remotePort, how: kindOf(this) });
+      tell('connection', { client: values[0]?.remotePort, how: kindOf(this) });
     }
-    return emit.apply(this, arguments);
+    return emit.call(this, /** @type {any} */ (event), ...values);
   };
 }
 
@@ -143,14 +143,14 @@ function reportWorkers(tell) {
 function reportRequests(log, now, who) {
   const ids = new WeakMap();
   let lastId = 0;
-  subscribe('http.server.request.start', ({ request, socket }) => {
+  subscribe('http.server.request.start', (/** @type {any} */ { request, socket }) => {
     ids.set(request, (lastId += 1));
     log.addPromptly(
       `{"t":${now()},${who},"what":"request","id":${lastId},"client":${socket.remotePort ?? null},` +
         `"method":"${request.method}","url":${JSON.stringify(request.url)}}\n`,
     );
   });
-  subscribe('http.server.response.finish', ({ request, response }) => {
+  subscribe('http.server.response.finish', (/** @type {any} */ { request, response }) => {
     log.addPromptly(
       `{"t":${now()},${who},"what":"response","id":${ids.get(request)},"status":${response.statusCode}}\n`,
     );

@@ -2,8 +2,11 @@
  * Preloaded where the learner's files lie outside the repository (`check --in FOLDER`): '#work' and the packages that
  * the folder itself does not have are taken from the repository, for import and for require.
  */
-import nodeModule from 'node:module';
+import module from 'node:module';
 import { isFromRepository, resolveNow } from './resolve-hook.js';
+
+/** @type {any} not all of it is documented, nor in Node 20's types */
+const nodeModule = module;
 
 if (nodeModule.registerHooks) nodeModule.registerHooks({ resolve: resolveNow });
 else nodeModule.register('./resolve-hook.js', import.meta.url);

@@ -16,6 +16,10 @@
  * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {string} [cwd]
+ *
+ * @typedef {object} Runner
+ * @property {(options: StartOptions) => Promise<Program>} start
+ * @property {() => Promise<number[]>} close  ends every program, and tells the pids that would not go (none)
  */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -47,13 +51,12 @@ const OUTPUT_SHOWN = 16 * 1024;
 
 /**
  * Opens a runner with a keeper of its own.
- * @returns {{ start(options: StartOptions): Promise<Program>, close(): Promise<number[]> }}
- *   `close` ends every program that is still there and resolves to the pids that would not go (none).
+ * @returns {Runner}
  */
 export function createRunner() {
   const keeper = fork(here('keeper.js'), { detached: true, env: scrub(process.env), execArgv: [] });
   const programs = new Map();
-  keeper.on('message', (message) => {
+  keeper.on('message', (/** @type {any} */ message) => {
     const id =
       message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
     programs.get(id)?.hear(message);
@@ -82,8 +85,7 @@ export class Program {
   timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
   /** @type {Fate | undefined} undefined while it runs */
   fate;
-  /** @type {number} */
-  port;
+  port = 0;
   /** @type {number | undefined} */
   pid;
   /** @type {Map<number, number>} when each process's event loop last turned */

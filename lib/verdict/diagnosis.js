@@ -21,6 +21,7 @@ export function explainNotReady({ name, port, fate, events, output }, expected) 
   return new Broken({ expected, try: `PORT=8080 node ${name}`, ...story });
 }
 
+/** @param {import('../observe/run.js').Fate} fate */
 function fromFate({ kind, code, signal, of, amount, error }, { name, events, output }) {
   if (kind === 'unstarted') return { got: `It could not be started: ${error}.` };
   if (kind === 'orphaned') {

@@ -15,7 +15,7 @@
 
 /** The learner's program does not do what was promised. */
 export class Broken extends Error {
-  /** @param {{ expected?: string, got: string, why?: string, try?: string }} story  in full sentences */
+  /** @param {{ expected?: string, got?: string, why?: string, try?: string }} story  in full sentences */
   constructor(story) {
     super(story.got);
     this.name = 'Broken';
@@ -40,6 +40,16 @@ export class Undecided extends Error {
     this.name = 'Undecided';
     this.story = story;
   }
+}
+
+/**
+ * A record's story in words, a line for each part.
+ * @param {Partial<PromiseRecord>} record
+ * @returns {string}
+ */
+export function asText({ expected, got, why, try: command }) {
+  const parts = Object.entries({ expected, got, why, try: command });
+  return parts.flatMap(([name, text]) => (text ? [`${name}: ${text}`] : [])).join('\n');
 }
 
 /** Exit codes; 2, usage, is the command line's. */

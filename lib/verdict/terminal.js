@@ -90,9 +90,9 @@ function judgePrediction(prediction, value) {
 
 /**
  * A number as it is read: three significant digits, and no more zeros than it needs.
- * @param {number} value
+ * @param {number} [value]
  */
-export function format(value) {
+export function format(value = NaN) {
   if (!Number.isFinite(value)) return 'unknown';
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
   return value.toFixed(Math.min(digits, 2));
@@ -109,7 +109,7 @@ export function wrap(text, columns) {
   return text.split('\n').flatMap((paragraph) => {
     const lines = [''];
     for (const word of paragraph.split(' ')) {
-      const line = lines.at(-1);
+      const line = lines[lines.length - 1];
       if (line !== '' && line.length + 1 + word.length > room) lines.push(word);
       else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
     }

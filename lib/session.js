@@ -1,0 +1,204 @@
+/**
+ * One run of a check: what its body gets to work with, and the records that it leaves. Under `node --test` a record is
+ * a subtest and its words; driven by the command line, which sets FORKSHOP_REPORT=json, it is also a diagnostic, one
+ * line of JSON.
+ *
+ * @typedef {import('./observe/run.js').Program} Program
+ * @typedef {Partial<import('./observe/run.js').StartOptions> & { isReference?: boolean }} LaunchOptions
+ *   isReference: the lesson's untouched starter instead of the learner's files
+ * @typedef {import('./measure/conditions.js').Conditions} Conditions
+ * @typedef {import('./verdict/outcome.js').PromiseRecord} PromiseRecord
+ *
+ * @typedef {object} Lesson  what a check's body gets
+ * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
+ * @property {(program: Program, listeners?: number) => Promise<Program>} ready
+ *   waits until so many of its processes listen on PORT (1 unless told), or nothing more will happen. Rejects with
+ *   Broken, which says why, when nobody listens there or the program has ended.
+ * @property {<T>(look: () => Promise<T>) => Promise<T>} observe
+ *   looks at the program once the look before is done, so that no two disturb each other. When one fails, so do those
+ *   after it, with the same error; of the promises that wait for them, the first tells and the others are not reached.
+ * @property {(id: string, body: () => Promise<void>, options?: { needs?: string[] }) => Promise<void>} hold
+ *   runs a promise: it holds when the body returns. Not reached when one of `needs` does not hold.
+ * @property {(name: string, measurement: Omit<import('./verdict/terminal.js').Measurement, 'name'>) => void} measured
+ * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known of the machine
+ * @property {() => boolean} allHold  so far
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rootFolder } from './catalog.js';
+import { conditionsNow } from './measure/conditions.js';
+import { entryOf, nameOf } from './subject.js';
+import { explainNotReady } from './verdict/diagnosis.js';
+import { Broken, Undecided, asText, verdictOf } from './verdict/outcome.js';
+
+/**
+ * @param {object} options
+ * @param {import('node:test').TestContext} options.t  the lesson's test
+ * @param {string} options.key
+ * @param {Record<string, string>} options.promises  id → sentence
+ * @param {import('./observe/run.js').Runner} options.runner
+ * @returns {{ lesson: Lesson, reportFault(error: unknown): never, finish(left: number[]): void }}
+ */
+export function createSession({ t, key, promises, runner }) {
+  const report = createReport();
+  const records = createRecords(t, report, promises);
+  const programs = createPrograms(key, runner);
+  let conditions = conditionsNow();
+  return {
+    lesson: {
+      launch: programs.launch,
+      ready: programs.ready,
+      observe: createQueue(),
+      hold: records.hold,
+      allHold: () => records.verdicts().every((verdict) => verdict === 'passed'),
+      measured: (name, measurement) => report(t, { measurement: { name, ...measurement } }),
+      conditionsWere: (more) => (conditions = { ...conditions, ...more }),
+    },
+    reportFault: (error) => reportFault(report, t, error),
+    finish(left) {
+      const program = programs.first();
+      keepTimeline(program);
+      const verdict = verdictOf([...records.verdicts(), ...records.unreached()]);
+      report(t, { verdict, conditions, left, output: program?.output() ?? '' });
+    },
+  };
+}
+
+/** Starts the programs of a check, and says why one is not ready. */
+function createPrograms(key, runner) {
+  const subject = rememberOutcome(() =>
+    entryOf(process.env.FORKSHOP_SUBJECT ?? join(rootFolder, 'lessons', key)),
+  );
+  /** @type {Program | undefined} */
+  let first;
+  const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
+    const entry = isReference ? entryOf(join(rootFolder, 'checks/starters', key)) : subject();
+    const program = await runner.start({ entry, ...options });
+    if (!isReference) first ??= program;
+    return program;
+  };
+  return {
+    first: () => first,
+    launch: (/** @type {LaunchOptions} */ options) => handled(launch(options)),
+    async ready(/** @type {Program} */ program, listeners = 1) {
+      const isReady = await program.ready(listeners);
+      const { port, fate, events } = program;
+      const listens = events.some((event) => event.what === 'listening' && event.port === port);
+      if (isReady || (listens && !fate)) return program;
+      const name = nameOf(program.options.entry);
+      const facts = { name, port, fate, events, output: program.output() };
+      throw explainNotReady(facts, `The program listens on PORT, which is ${port} here.`);
+    },
+  };
+}
+
+/** The records of the promises, each decided in a subtest of its own. */
+function createRecords(t, report, promises) {
+  /** @type {Map<string, PromiseRecord>} */
+  const records = new Map();
+  const told = new Set();
+  /** @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>} */
+  const decide = async (subtest, body, needs) => {
+    if (needs.some((need) => records.get(need)?.verdict !== 'passed'))
+      return { verdict: 'skipped' };
+    return outcomeOf(body, told).catch((error) => reportFault(report, subtest, error));
+  };
+  return {
+    verdicts: () => [...records.values()].map(({ verdict }) => verdict),
+    unreached: () =>
+      Object.keys(promises).flatMap((id) =>
+        records.has(id) ? [] : [/** @type {const} */ ('skipped')],
+      ),
+    async hold(id, body, { needs = /** @type {string[]} */ ([]) } = {}) {
+      const sentence = promises[id];
+      if (!sentence) throw new Error(`This check declares no promise '${id}'.`);
+      await t.test(sentence, async (subtest) => {
+        /** @type {PromiseRecord} */
+        const record = { id, sentence, ...(await decide(subtest, body, needs)) };
+        records.set(id, record);
+        report(subtest, {
+          promise: record,
+          number: records.size,
+          of: Object.keys(promises).length,
+        });
+        if (record.verdict === 'skipped') subtest.skip('not reached');
+        else if (record.verdict === 'inconclusive') subtest.skip(`inconclusive\n${asText(record)}`);
+        else if (record.verdict === 'failed') throw new Error(asText(record));
+      });
+    },
+  };
+}
+
+/**
+ * What one promise has told already (a program that never started) is not told again by the next.
+ * @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>}
+ */
+async function outcomeOf(body, told) {
+  try {
+    await body();
+    return { verdict: 'passed' };
+  } catch (error) {
+    if (!(error instanceof Broken || error instanceof Undecided)) throw error;
+    if (told.has(error)) return { verdict: 'skipped' };
+    told.add(error);
+    return { verdict: error instanceof Broken ? 'failed' : 'inconclusive', ...error.story };
+  }
+}
+
+/** Looks one after the other. */
+function createQueue() {
+  let last = Promise.resolve();
+  return (/** @type {() => Promise<any>} */ look) => (last = handled(last.then(look)));
+}
+
+/** A promise that may reject before anybody awaits it. */
+function handled(promise) {
+  promise.catch(() => {});
+  return promise;
+}
+
+/** Calls `find` once and has the same answer, or throws the same error, ever after. */
+function rememberOutcome(find) {
+  const outcome = { done: false, value: undefined, error: undefined };
+  return () => {
+    try {
+      if (!outcome.done) outcome.value = find();
+    } catch (/** @type {any} */ error) {
+      outcome.error = error;
+    }
+    outcome.done = true;
+    if (outcome.error) throw outcome.error;
+    return outcome.value;
+  };
+}
+
+/** @returns {never} */
+function reportFault(report, t, error) {
+  report(t, { fault: String(error?.stack ?? error) });
+  throw error;
+}
+
+/** @returns {(t: import('node:test').TestContext, record: any) => void} */
+function createReport() {
+  if (process.env.FORKSHOP_REPORT === 'json')
+    return (t, record) => t.diagnostic(JSON.stringify(record));
+  return (t, { measurement, conditions }) => {
+    if (measurement) t.diagnostic(asWords(measurement));
+    if (conditions)
+      t.diagnostic(`on ${conditions.cores} cores, Node ${conditions.node}, ${conditions.platform}`);
+  };
+}
+
+function asWords({ label, value, low, high, ceiling, unit }) {
+  const interval =
+    low === undefined ? '' : ` (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)})`;
+  const above = ceiling === undefined ? '' : `, ceiling ${ceiling.toFixed(2)}`;
+  return `${label}: ${value.toFixed(2)} ${unit}${interval}${above}`;
+}
+
+/** Leaves the timeline of the learner's first program where the command line wants it. */
+function keepTimeline(/** @type {Program | undefined} */ program) {
+  const file = process.env.FORKSHOP_KEEP_TIMELINE;
+  if (!file || !program) return;
+  writeFileSync(file, program.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+}
