@@ -79,7 +79,7 @@ function createPrograms(key, runner) {
   };
   return {
     first: () => first,
-    launch: (/** @type {LaunchOptions} */ options) => handled(launch(options)),
+    launch: (/** @type {LaunchOptions | undefined} */ options) => handled(launch(options)),
     async ready(/** @type {Program} */ program, listeners = 1) {
       const isReady = await program.ready(listeners);
       const { port, fate, events } = program;

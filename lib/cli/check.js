@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findLesson, listLessons } from '../catalog.js';
 import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
@@ -9,7 +8,13 @@ import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
 import { nextLesson } from './place.js';
-import { appendHistory, readProgress, updateProgress } from './progress.js';
+import {
+  appendHistory,
+  homeFolder,
+  readHistory,
+  readProgress,
+  updateProgress,
+} from './progress.js';
 import { createReporter } from './report.js';
 import { runCheck } from './run-check.js';
 
@@ -76,32 +81,40 @@ export async function checkLesson({
   hasTimeline,
   signal,
 }) {
-  const folder = mkdtempSync(join(tmpdir(), 'forkshop-check-'));
-  const timelineFile = hasTimeline ? join(folder, 'timeline.jsonl') : undefined;
-  try {
-    const reporter = createReporter({ lesson, lessons, io, prediction, subject });
-    if (!isJson) reporter.begin();
-    const onPromise = isJson ? undefined : reporter.promise;
-    const result = await runCheck({
-      root: io.root,
-      key: lesson.key,
-      subject,
-      timelineFile,
-      signal,
-      onPromise,
-    });
-    if (signal?.aborted) return result;
-    if (!subject) keep(result, prediction, io);
-    if (isJson)
-      io.stdout.write(
-        `${JSON.stringify({ ...result, prediction: prediction ?? null }, null, 2)}\n`,
-      );
-    else reporter.end(result, readProgress(io));
-    if (timelineFile && !isJson) showTimeline(timelineFile, io);
-    return result;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const timelineFile = hasTimeline ? join(homeFolder(io), 'timeline.jsonl') : undefined;
+  if (timelineFile) mkdirSync(homeFolder(io), { recursive: true });
+  const foretold = prediction ?? readProgress(io).predictions[lesson.key];
+  const before = lastMeasurements(lesson.key, io);
+  const reporter = createReporter({ lesson, lessons, io, prediction: foretold, before, subject });
+  if (!isJson) reporter.begin();
+  const onPromise = isJson ? undefined : reporter.promise;
+  const { root } = io;
+  const result = await runCheck({
+    root,
+    key: lesson.key,
+    subject,
+    timelineFile,
+    signal,
+    onPromise,
+  });
+  if (signal?.aborted) return result;
+  if (!subject) keep(result, prediction, io);
+  if (isJson) printJson({ ...result, prediction: foretold, timeline: timelineFile }, io);
+  else reporter.end(result, readProgress(io));
+  if (timelineFile && !isJson) showTimeline(timelineFile, io);
+  return result;
+}
+
+function printJson(result, io) {
+  io.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+}
+
+/** What was measured the last time that the learner's own files were, by name. */
+function lastMeasurements(key, io) {
+  const last = readHistory(io).findLast(
+    ({ lesson, measurements }) => lesson === key && measurements?.length > 0,
+  );
+  return Object.fromEntries((last?.measurements ?? []).map(({ name, value }) => [name, value]));
 }
 
 /** Remembers a check of the learner's own files; of others' only a person who asks for them needs to know. */
@@ -112,6 +125,7 @@ function keep(result, prediction, io) {
   appendHistory(io, { at, lesson, verdict, failed, measurements, prediction, seconds, conditions });
   updateProgress(io, (progress) => {
     progress.lastLesson = lesson;
+    if (prediction !== undefined) progress.predictions[lesson] = prediction;
     if (verdict === 'passed') progress.passed[lesson] ??= { at };
   });
 }

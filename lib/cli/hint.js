@@ -1,5 +1,6 @@
 import { findLesson, listLessons } from '../catalog.js';
 import { createStyle } from '../verdict/style.js';
+import { wrap } from '../verdict/terminal.js';
 import { parse } from './args.js';
 import { nextLesson } from './place.js';
 import { readProgress, updateProgress } from './progress.js';
@@ -25,7 +26,8 @@ export async function run(argv, io) {
   io.stdout.write(`${style.bold(`Lesson ${number}: ${title}`)}\n\n`);
   hints.slice(0, shown[key]).forEach((hint, index) => {
     const count = style.cyan(`Hint ${index + 1} of ${hints.length}`);
-    io.stdout.write(`${count}\n  ${hint.trim().replaceAll('\n', '\n  ')}\n\n`);
+    const lines = wrap(hint.trim(), Math.min(io.stdout.columns ?? 100, 100) - 4);
+    io.stdout.write(`${count}\n${lines.map((line) => `  ${line}\n`).join('')}\n`);
   });
   io.stdout.write(
     shown[key] < hints.length

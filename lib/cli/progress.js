@@ -17,6 +17,7 @@ import { readIfThere, timestamp, writeWhole } from '../files.js';
  * @property {Record<string, { at: string, [more: string]: unknown }>} passed by lesson key; `at` is ISO 8601
  * @property {Record<string, number>} hints by lesson key: how many hints were shown
  * @property {Record<string, number>} solutionAsked by lesson key: how often it was asked for before passing
+ * @property {Record<string, number>} predictions by lesson key: what the learner foretold last
  * @property {string | null} lastLesson key of the lesson that was last worked on
  */
 
@@ -41,7 +42,14 @@ export function readProgress(io) {
   const file = join(homeFolder(io), 'progress.json');
   const text = readIfThere(file);
   /** @type {Progress} */
-  const fresh = { version: 1, passed: {}, hints: {}, solutionAsked: {}, lastLesson: null };
+  const fresh = {
+    version: 1,
+    passed: {},
+    hints: {},
+    solutionAsked: {},
+    predictions: {},
+    lastLesson: null,
+  };
   if (text === undefined) return fresh;
   const found = parseObject(text);
   if (found && isProgress({ ...fresh, ...found })) return { ...fresh, ...found };
@@ -96,7 +104,7 @@ export function readHistory(io) {
 }
 
 function isProgress(/** @type {Record<string, any>} */ { version, ...rest }) {
-  const records = [rest.passed, rest.hints, rest.solutionAsked];
+  const records = [rest.passed, rest.hints, rest.solutionAsked, rest.predictions];
   return version === 1 && records.every((each) => each && typeof each === 'object');
 }
 

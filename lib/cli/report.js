@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
-import { measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
 import { createStyle } from '../verdict/style.js';
+import { measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
+import { nextLesson } from './place.js';
 
 const OUTPUT_LINES = 12;
 
@@ -12,9 +13,10 @@ const OUTPUT_LINES = 12;
  * @param {import('../catalog.js').Lesson[]} options.lessons
  * @param {import('./progress.js').Io} options.io
  * @param {number} [options.prediction]
+ * @param {Record<string, number>} [options.before]  what was measured the last time, by name
  * @param {string} [options.subject]
  */
-export function createReporter({ lesson, lessons, io, prediction, subject }) {
+export function createReporter({ lesson, lessons, io, prediction, before, subject }) {
   const { stdout, env, root } = io;
   const style = createStyle(stdout, env);
   const columns = Math.min(stdout.columns ?? 100, 110);
@@ -33,7 +35,8 @@ export function createReporter({ lesson, lessons, io, prediction, subject }) {
       if (fault) print(...faultLines(fault), '');
       if (first) print(...openedUp(first, style, columns), '');
       if (first && output.trim()) print(...outputLines(output, style), '');
-      for (const one of measurements) print(...measurementLines(one, { prediction, style }), '');
+      for (const one of measurements)
+        print(...measurementLines(one, { prediction, before: before?.[one.name], style }), '');
       print(summary(result, style), next({ result, lesson, lessons, progress, subject }));
     },
   };
@@ -70,10 +73,9 @@ function next({ result: { verdict }, lesson, lessons, progress, subject }) {
   if (verdict === 'inconclusive') return `Check again: npm run check ${name}`;
   if (verdict === 'failed') return `A hint: npm run hint ${name}`;
   if (subject) return `Your own: npm run check ${name}`;
-  const following = lessons.find(
-    ({ key, number }) => number > lesson.number && !progress.passed[key],
-  );
-  if (following)
-    return `Next: lessons/${following.key}/README.md, then npm run check lesson-${following.number}`;
+  const following = nextLesson(lessons, progress);
+  if (following !== lesson) {
+    return `Next: read lessons/${following.key}/README.md, then npm run check lesson-${following.number}`;
+  }
   return `Compare with ours: npm run diff ${name}`;
 }

@@ -3,7 +3,7 @@
  *
  * @typedef {import('./stats.js').Interval & {
  *   ceiling: number, target?: number, side?: 'above' | 'below' | 'open',
- *   controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number
+ *   note?: string, controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number
  * }} Speedup  value, low and high are ratios
  *
  * @typedef {object} Contest
@@ -19,7 +19,8 @@ import { interleave, saturate } from './compare.js';
 import { mean, ratioOf, sideOf } from './stats.js';
 
 const SPIN_MS = 40;
-const NARROW = 0.1; // an interval of plus or minus a tenth is as good as a glance needs
+const WIDE = 2; // an interval whose high end is twice its low end tells little
+const NO_ROOM = 1.3; // with less than that to win there is nothing to be seen
 
 /**
  * Work that blocks but burns no CPU. Its ceiling is the number of workers, on any machine. Stops when the interval is
@@ -50,18 +51,22 @@ export async function speedupOfCpu({ spinners, workers, budgetMs, ...contest }) 
     many: () => spinners.spin(workers, SPIN_MS),
   };
   const isEnough = (/** @type {Record<string, number[]>} */ { control, candidate }) => {
-    const { value, low, high } = ratioOf(control, candidate);
-    return high - low < 2 * NARROW * value;
+    const { low, high } = ratioOf(control, candidate);
+    return high < WIDE * low;
   };
   /** @type {any} */
   const rates = await interleave(all, { isEnough, budgetMs });
+  const ratio = ratioOf(rates.control, rates.candidate);
   const ceiling = ratioOf(rates.one, rates.many).value;
-  return {
-    ...ratioOf(rates.control, rates.candidate),
-    ceiling,
-    ...summary(rates),
-    errors: errors(),
-  };
+  return { ...ratio, ceiling, note: noteOn(ratio, ceiling), ...summary(rates), errors: errors() };
+}
+
+/** Why this measurement tells nothing, if so: never the learner's fault. */
+function noteOn({ low, high }, ceiling) {
+  if (ceiling < NO_ROOM)
+    return `inconclusive: this machine gave ${ceiling.toFixed(1)} cores' worth, no more`;
+  if (high > WIDE * low) return 'inconclusive: other programs were using the cores';
+  return undefined;
 }
 
 function contestants({ load, control, candidate, workers, path, windowMs }) {

@@ -18,6 +18,7 @@ export function drawTimeline(requests, names, columns) {
   const toMs = Math.max(...requests.map(({ startMs, endMs }) => endMs ?? startMs + 1));
   const nameOf = (pid) => names.get(pid) ?? `process ${pid}`;
   const pids = [...new Set(requests.map(({ pid }) => pid))];
+  pids.sort((a, b) => nameOf(a).localeCompare(nameOf(b), 'en', { numeric: true }));
   const margin = Math.max(...pids.map((pid) => nameOf(pid).length)) + 3;
   const slices = Math.max(20, Math.min(100, columns - margin - 4));
   const lanes = pids.map((pid) =>

@@ -10,6 +10,7 @@
  * @property {number} [ceiling]  the best that was possible
  * @property {string} unit
  * @property {{ value: number, says: string }} [formula]  what a formula foretells
+ * @property {string} [note]  why it tells little
  * @property {boolean} [isHeadline]  the one that the learner predicts
  * @property {number} [controlPerSecond]
  * @property {number} [candidatePerSecond]
@@ -56,18 +57,20 @@ export function openedUp({ sentence, ...record }, style, columns) {
 /**
  * A measurement: the number with its interval, a bar against the ceiling, and what was foretold.
  * @param {Measurement} measurement
- * @param {{ prediction?: number, style: import('./style.js').Style }} options
+ * @param {{ prediction?: number, before?: number, style: import('./style.js').Style }} options
  * @returns {string[]}
  */
-export function measurementLines(measurement, { prediction, style }) {
-  const { label, value, low, high, ceiling, unit, formula, isHeadline } = measurement;
+export function measurementLines(measurement, { prediction, before, style }) {
+  const { label, value, low, high, ceiling, unit, formula, isHeadline, note } = measurement;
   const unitText = unit === 'times' ? 'times as fast' : unit;
   const interval = low === undefined ? '' : `  (95 % interval ${format(low)} to ${format(high)})`;
   const lines = [`  ${label}`, `    ${style.bold(`${format(value)} ${unitText}`)}${interval}`];
   if (ceiling !== undefined) lines.push(`    ${bar(value, ceiling)} ceiling ${format(ceiling)}`);
   const { controlPerSecond: from, candidatePerSecond: to } = measurement;
   if (from !== undefined) lines.push(`    from ${format(from)} to ${format(to)} requests/s`);
+  if (note) lines.push(`    ${style.yellow(note)}`);
   if (formula) lines.push(`    foretold: ${format(formula.value)} ${unitText} (${formula.says})`);
+  if (before !== undefined) lines.push(`    last time: ${format(before)}`);
   if (isHeadline && prediction !== undefined)
     lines.push(`    ${judgePrediction(prediction, value)}`);
   return lines;

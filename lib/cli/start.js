@@ -1,0 +1,106 @@
+import { listLessons } from '../catalog.js';
+import { createStyle } from '../verdict/style.js';
+import { parse } from './args.js';
+import { checkLesson } from './check.js';
+import { listenForKeys } from './keys.js';
+import { nextLesson } from './place.js';
+import { readProgress } from './progress.js';
+import { watchLessons } from './watch.js';
+
+/** @typedef {import('../catalog.js').Lesson} Lesson */
+/** @typedef {import('./progress.js').Io} Io */
+
+/**
+ * `start`: tells where the learner is and what comes next, then checks a lesson whenever its files are saved, until it
+ * is stopped with q or Ctrl-C.
+ *
+ * @param {string[]} argv
+ * @param {Io} io
+ * @returns {Promise<number>} exit code
+ */
+export async function run(argv, io) {
+  parse(argv, {}, io.env, 0);
+  const lessons = listLessons(io.root);
+  const checker = createChecker(lessons, io);
+  const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
+  io.stdout.write(home(lessons, io, isInteractive));
+  return new Promise((resolve) => {
+    const watcher = watchLessons(io.root, lessons, checker.check);
+    const stop = async () => {
+      keys.close();
+      watcher.close();
+      await checker.stop();
+      resolve(0);
+    };
+    const keys = listenForKeys(isInteractive ? io.stdin : undefined, {
+      q: stop,
+      l: () => checker.afterwards(() => show('list', [], io)),
+      h: () => checker.afterwards(() => show('hint', [`lesson-${checker.current().number}`], io)),
+      c: () => checker.check(checker.current()),
+    });
+    process.once('SIGINT', stop).once('SIGTERM', stop);
+  });
+}
+
+/** One check at a time: a save in the middle of one ends it and begins another. */
+function createChecker(lessons, io) {
+  let current = nextLesson(lessons, readProgress(io));
+  let interrupt = new AbortController();
+  let running = Promise.resolve();
+  return {
+    current: () => current,
+    check(/** @type {Lesson} */ lesson, /** @type {string} */ file = '') {
+      interrupt.abort();
+      interrupt = new AbortController();
+      const { signal } = interrupt;
+      current = lesson;
+      running = running.then(async () => {
+        if (signal.aborted) return;
+        io.stdout.write(`\n${rule(file, io)}\n`);
+        await checkLesson({ lesson, lessons, io, signal });
+        if (!signal.aborted) io.stdout.write('\nWaiting for the next save.\n');
+        current = nextLesson(lessons, readProgress(io));
+      });
+    },
+    afterwards(/** @type {() => Promise<void>} */ action) {
+      running = running.then(action);
+    },
+    stop() {
+      interrupt.abort();
+      return running;
+    },
+  };
+}
+
+/** A line that parts one check from the next; nothing is wiped off the screen. */
+function rule(file, io) {
+  const time = new Date().toLocaleTimeString('en-GB');
+  return createStyle(io.stdout, io.env).dim(`---- ${time} ${file && `${file} saved `}----`);
+}
+
+/** What a learner reads first: where they are, what to read, what to edit, and what will happen. */
+function home(lessons, io, isInteractive) {
+  const { bold, cyan } = createStyle(io.stdout, io.env);
+  const progress = readProgress(io);
+  const { key, number, title, minutes } = nextLesson(lessons, progress);
+  const passed = lessons.filter((lesson) => progress.passed[lesson.key]).length;
+  return [
+    `${bold('Forkshop')}: how one Node.js server comes to use all cores. ${passed} of ${lessons.length} lessons passed.`,
+    '',
+    `${bold(`Lesson ${number}: ${title}`)} (about ${minutes} minutes)`,
+    `  Read   ${cyan(`lessons/${key}/README.md`)}`,
+    `  Edit   ${cyan(`lessons/${key}/server.js`)}`,
+    '',
+    'Whenever you save, it is checked here.',
+    isInteractive
+      ? 'Keys: c check now, h hint, l list, q quit.'
+      : `To check it now: npm run check lesson-${number}`,
+    '',
+  ].join('\n');
+}
+
+async function show(name, argv, io) {
+  io.stdout.write('\n');
+  const command = await import(`./${name}.js`);
+  await command.run(argv, io);
+}
