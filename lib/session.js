@@ -24,10 +24,8 @@
  * @property {() => boolean} allHold  so far
  */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { rootFolder } from './catalog.js';
 import { conditionsNow } from './measure/conditions.js';
-import { entryOf, nameOf } from './subject.js';
+import { entryOf, nameOf, starterFolder, subjectFolder } from './subject.js';
 import { explainNotReady } from './verdict/diagnosis.js';
 import { Broken, Undecided, asText, verdictOf } from './verdict/outcome.js';
 
@@ -66,13 +64,11 @@ export function createSession({ t, key, promises, runner }) {
 
 /** Starts the programs of a check, and says why one is not ready. */
 function createPrograms(key, runner) {
-  const subject = rememberOutcome(() =>
-    entryOf(process.env.FORKSHOP_SUBJECT ?? join(rootFolder, 'lessons', key)),
-  );
+  const subject = rememberOutcome(() => entryOf(subjectFolder(key)));
   /** @type {Program | undefined} */
   let first;
   const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
-    const entry = isReference ? entryOf(join(rootFolder, 'checks/starters', key)) : subject();
+    const entry = isReference ? entryOf(starterFolder(key)) : subject();
     const program = await runner.start({ entry, ...options });
     if (!isReference) first ??= program;
     return program;

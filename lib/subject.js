@@ -4,7 +4,26 @@ import { join, relative } from 'node:path';
 import { rootFolder } from './catalog.js';
 import { Broken } from './verdict/outcome.js';
 
+/** The folder that holds the rooms; the command line says which when it is not ours. */
+const root = process.env.FORKSHOP_ROOT || rootFolder;
+
 const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
+
+/**
+ * The folder with the files to judge: the learner's own, unless FORKSHOP_SUBJECT names others.
+ * @param {string} key  NN-slug
+ */
+export function subjectFolder(key) {
+  return process.env.FORKSHOP_SUBJECT || join(root, 'lessons', key);
+}
+
+/**
+ * The folder with the lesson's starter as it was.
+ * @param {string} key  NN-slug
+ */
+export function starterFolder(key) {
+  return join(root, 'checks/starters', key);
+}
 
 /**
  * The program in a place: the file itself, or the folder's server.js (or .cjs, .mjs).
@@ -48,6 +67,6 @@ function readable(file) {
  * @param {string} file  absolute path
  */
 export function nameOf(file) {
-  const name = relative(rootFolder, file);
+  const name = relative(root, file);
   return name.startsWith('..') ? file : name;
 }

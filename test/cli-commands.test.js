@@ -449,13 +449,13 @@ test('an old Node.js and a missing installation are explained: exit code 3', (t)
     const real = join(rootFolder, 'lib/cli/main.cjs');
     return spawnSync(process.execPath, ['-r', join(folder, 'old.cjs'), real], { encoding: 'utf8' });
   };
-  for (const version of ['0.12.18', '18.20.0', '20.18.3']) {
+  for (const version of ['0.12.18', '18.20.0', '20.18.3', '21.7.3', '22.5.0']) {
     const { status, stderr } = pretend(version);
     assert.equal(status, 3);
-    const message = `Forkshop needs Node.js 20.19.0 or newer; this is ${version}.\nInstall`;
+    const message = `Forkshop needs Node.js 20.19.0 or 22.12.0 or newer; this is ${version}.\nInstall`;
     assert.ok(stderr.startsWith(message), stderr);
   }
-  for (const version of ['20.19.0', '22.0.0', '100.0.0']) {
+  for (const version of ['20.19.0', '22.12.0', '100.0.0']) {
     assert.equal(pretend(version).status, 0, version);
   }
 });

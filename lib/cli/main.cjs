@@ -17,6 +17,15 @@ function isOlder(version, wanted) {
   return false;
 }
 
+// Understands the two forms that package.json uses: "^20.19.0 || >=22.12.0".
+function isWanted(version) {
+  return manifest.engines.node.split('||').some(function (range) {
+    var least = /\d+\.\d+\.\d+/.exec(range)[0];
+    var isSameMajor = version.split('.')[0] === least.split('.')[0];
+    return !isOlder(version, least) && (range.indexOf('^') < 0 || isSameMajor);
+  });
+}
+
 function isInstalled(name) {
   return module.paths.some(function (folder) {
     return fs.existsSync(path.join(folder, name, 'package.json'));
@@ -24,11 +33,10 @@ function isInstalled(name) {
 }
 
 function obstacle() {
-  var wanted = /\d+\.\d+\.\d+/.exec(manifest.engines.node)[0];
-  if (isOlder(process.versions.node, wanted)) {
+  if (!isWanted(process.versions.node)) {
     return (
       'Forkshop needs Node.js ' +
-      wanted +
+      manifest.engines.node.replace('^', '').replace('||', 'or').replace('>=', '') +
       ' or newer; this is ' +
       process.versions.node +
       '.\n' +

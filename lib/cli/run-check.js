@@ -44,6 +44,7 @@ export async function runCheck({ root, key, subject, timelineFile, signal, onPro
     fault: null,
   };
   const restore = setEnvironment({
+    FORKSHOP_ROOT: root,
     FORKSHOP_REPORT: 'json',
     FORKSHOP_SUBJECT: subject,
     FORKSHOP_KEEP_TIMELINE: timelineFile,

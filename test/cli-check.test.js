@@ -1,0 +1,204 @@
+// Verifies `check` and `start` as a learner meets them: real processes, on a small workshop of two lessons whose checks
+// judge a word in the file, and on the real lesson 2 where the real thing is the point.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { rootFolder } from '../lib/catalog.js';
+import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
+
+const door = pathToFileURL(join(rootFolder, 'lib/checking.js'));
+
+/** A check that reads the word that its lesson's program prints. */
+const wordCheck = (/** @type {string} */ key) => `
+import { Undecided, check, demand } from '${door}';
+check('${key}', { greets: 'it says hello', ends: 'it says so and ends' }, async ({ launch, hold, measured }) => {
+  const program = await launch();
+  await program.until(() => false);
+  const said = program.output().trim();
+  await hold('greets', async () => demand(said !== 'bye', { expected: 'hello', got: said, why: 'why', try: 'this' }));
+  await hold('ends', async () => {
+    if (said === 'fault') throw new Error('the check is broken');
+    if (said === 'noise') throw new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
+  }, { needs: ['greets'] });
+  measured('words', { label: 'words', value: 1, unit: 'words', isHeadline: true });
+});
+`;
+
+function makeWorkshop(/** @type {import('node:test').TestContext} */ t) {
+  const root = makeRoot(t);
+  for (const key of keys) write(root, { [`checks/${key}.check.js`]: wordCheck(key) });
+  say(root, 'hello');
+  return root;
+}
+
+const say = (/** @type {string} */ root, /** @type {string} */ word, key = keys[0]) =>
+  write(root, { [`lessons/${key}/server.js`]: `console.log('${word}');\n` });
+
+test('a pass, a failure, an undecided check and a fault each have their words and exit code', async (t) => {
+  const root = makeWorkshop(t);
+  const passed = await forkshop(root, ['check', '1']);
+  assert.equal(passed.code, 0, passed.stdout + passed.stderr);
+  assert.match(passed.stdout, /\[1\/2\] ✔ it says hello\n.*\[2\/2\] ✔ it says so and ends/);
+  assert.match(passed.stdout, /Passed\. 2 of 2 promises hold/);
+  assert.match(
+    passed.stdout,
+    /Next: read lessons\/02-cluster-fork\/README\.md, then npm run check lesson-2\n$/,
+  );
+
+  say(root, 'bye');
+  const failed = await forkshop(root, ['check', '1']);
+  assert.equal(failed.code, 1);
+  assert.match(failed.stdout, /✖ failed: it says hello\n.*· not reached: it says so/);
+  assert.match(failed.stdout, /expected {2}hello\n +got {7}bye\n +why {7}why\n +try {7}this\n/);
+  assert.match(failed.stdout, /Your program printed:\n {4}bye\n/);
+  assert.match(failed.stdout, /A hint: npm run hint lesson-1\n$/);
+
+  say(root, 'noise');
+  const undecided = await forkshop(root, ['check', '1']);
+  assert.equal(undecided.code, 3);
+  assert.match(undecided.stdout, /\? undecided: it says so and ends/);
+
+  say(root, 'fault');
+  const fault = await forkshop(root, ['check', '1']);
+  assert.equal(fault.code, 3);
+  assert.match(fault.stdout, /fault in Forkshop, not in your code[^]*Error: the check is broken/);
+});
+
+test('passing is remembered, with the prediction and what was measured; others are judged without a trace', async (t) => {
+  const root = makeWorkshop(t);
+  await forkshop(root, ['check', '2', '--solution']);
+  assert.throws(() => read(root, '.forkshop/progress.json'), { code: 'ENOENT' });
+
+  await forkshop(root, ['check', '1', '--predict', '1,5']);
+  const progress = JSON.parse(read(root, '.forkshop/progress.json'));
+  assert.deepEqual(Object.keys(progress.passed), [keys[0]]);
+  assert.equal(progress.predictions[keys[0]], 1.5);
+  const again = await forkshop(root, ['check', '1']);
+  assert.match(again.stdout, /last time: 1\.00\n +you predicted 1\.50: less than you predicted/);
+  const history = read(root, '.forkshop/history.jsonl')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    history.map(({ lesson, verdict }) => [lesson, verdict]),
+    Array(2).fill([keys[0], 'passed']),
+  );
+
+  const next = await forkshop(root, ['check']);
+  assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the lesson that comes next');
+});
+
+test('--json is one object, and no escape codes are in any piped output', async (t) => {
+  const root = makeWorkshop(t);
+  const { stdout } = await forkshop(root, ['check', '1', '--json', '--timeline']);
+  const { lesson, verdict, promises, measurements, seconds, conditions, timeline } =
+    JSON.parse(stdout);
+  assert.deepEqual([lesson, verdict], [keys[0], 'passed']);
+  assert.deepEqual(
+    promises.map(({ id, verdict: one }) => [id, one]),
+    [
+      ['greets', 'passed'],
+      ['ends', 'passed'],
+    ],
+  );
+  assert.deepEqual(measurements, [
+    { name: 'words', label: 'words', value: 1, unit: 'words', isHeadline: true },
+  ]);
+  assert.ok(seconds > 0 && conditions.cores >= 1);
+  assert.match(readFileSync(timeline, 'utf8'), /"what":"start"/);
+
+  const escape = '\u001b[';
+  assert.ok(!(await forkshop(root, ['check', '1'])).stdout.includes(escape));
+  assert.ok((await forkshop(root, ['check', '1'], { FORCE_COLOR: '1' })).stdout.includes(escape));
+  assert.ok(
+    !(await forkshop(root, ['check', '1'], { FORCE_COLOR: '1', NO_COLOR: '1' })).stdout.includes(
+      escape,
+    ),
+  );
+});
+
+test('what cannot be meant is explained, with exit code 2', async (t) => {
+  const root = makeWorkshop(t);
+  const cases = [
+    [['check', 'cluster-frok'], /cluster-fork/],
+    [['check', '1', '--predict', 'much'], /A prediction is a number above 0, not "much"/],
+    [['check', '1', '--predict', '0'], /above 0/],
+    [['check', '1', '--in', 'nowhere'], /There is no folder .*nowhere/],
+    [['check', '1', '--in', root, '--solution'], /two different things/],
+    [['check', '1', '--jsno'], /--json/],
+    [['start', 'now'], /takes/],
+  ];
+  for (const [argv, message] of /** @type {[string[], RegExp][]} */ (cases)) {
+    const { code, stderr } = await forkshop(root, argv);
+    assert.equal(code, 2, argv.join(' '));
+    assert.match(stderr, message);
+  }
+});
+
+test('start shows where you are, checks what is saved, begins again on the next save, and ends on a signal', async (t) => {
+  const root = makeWorkshop(t);
+  const child = spawn(process.execPath, [join(rootFolder, 'lib/cli/main.cjs'), 'start'], {
+    env: { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined },
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+  const shows = async (/** @type {RegExp} */ pattern) => {
+    const signal = AbortSignal.timeout(15_000);
+    while (!pattern.test(output)) {
+      signal.throwIfAborted();
+      await new Promise((resolve) => child.stdout.once('data', resolve));
+    }
+    output = output.slice(output.search(pattern) + 1);
+  };
+  await shows(
+    /0 of 3 lessons passed[^]*Read +lessons\/01-blocking-server\/README\.md[^]*npm run check lesson-1\n/,
+  );
+  say(root, 'bye');
+  await shows(/server\.js saved[^]*failed: it says hello[^]*Waiting for the next save/);
+  say(root, 'hello');
+  await shows(/Passed\.[^]*Next: read lessons\/02[^]*Waiting for the next save/);
+  say(root, 'hello', keys[1]);
+  await shows(/Lesson 2[^]*Passed\.[^]*Waiting for the next save/);
+  assert.ok(!output.includes('\u001b['), 'no escape codes when piped');
+  const ended = new Promise((resolve) => child.once('exit', (...end) => resolve(end)));
+  child.kill('SIGINT');
+  assert.deepEqual(await ended, [0, null]);
+  assert.deepEqual(
+    Object.keys(JSON.parse(read(root, '.forkshop/progress.json')).passed),
+    keys.slice(0, 2),
+  );
+});
+
+test('a check stands by itself too: node --test prints promises and numbers', async (t) => {
+  const root = makeWorkshop(t);
+  say(root, 'bye');
+  const file = join(root, 'checks', `${keys[0]}.check.js`);
+  const child = spawn(process.execPath, ['--test', '--test-reporter=tap', file], {
+    env: { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: '' },
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  assert.equal(code, 1);
+  assert.match(
+    output,
+    /not ok 1 - it says hello[^]*expected: hello\n *got: bye[^]*# SKIP not reached/,
+  );
+  assert.match(output, /words: 1\.00 words/);
+  assert.ok(!output.includes('{"promise"'));
+});
+
+test('lesson 2: the timeline is drawn, with its numbers in words', async (t) => {
+  const home = makeRoot(t);
+  const place = join(rootFolder, 'checks/starters/02-cluster-fork');
+  const argv = ['check', 'lesson-2', '--timeline', '--in', place];
+  const { code, stdout } = await forkshop(rootFolder, argv, { FORKSHOP_HOME: join(home, 'state') });
+  assert.equal(code, 1, stdout);
+  assert.match(stdout, /Who executed requests, and when\n\n {2}one process +\|[ ░▒▓█]+\|\n/);
+  assert.match(stdout, /one process: 8 requests, busy \d+ % of the time/);
+  assert.deepEqual(readdirSync(join(home, 'state')), ['timeline.jsonl']);
+});

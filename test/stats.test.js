@@ -1,0 +1,73 @@
+// Verifies the arithmetic of measurement against values that were worked out elsewhere.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mean, meanOf, quantile, ratioOf, servedWithin, sideOf } from '../lib/measure/stats.js';
+
+const near = (actual, expected, within = 0.005) =>
+  assert.ok(Math.abs(actual - expected) <= within, `${actual} is not near ${expected}`);
+
+test('mean and quantile', () => {
+  assert.equal(mean([1, 2, 6]), 3);
+  assert.equal(quantile([5, 1, 4, 2, 3], 0.5), 3);
+  assert.equal(quantile([5, 1, 4, 2, 3], 0.99), 5);
+  assert.equal(quantile([7], 0), 7);
+});
+
+test("the mean's interval is Student's: five values, four degrees of freedom", () => {
+  const { value, low, high } = meanOf([9, 10, 11, 10, 10]);
+  near(value, 10);
+  near(high - value, 2.776 * Math.sqrt(0.5 / 5));
+  near(value - low, high - value, 1e-12);
+});
+
+test('one value has no known error', () => {
+  assert.deepEqual(meanOf([4]), { value: 4, low: -Infinity, high: Infinity });
+  const { value, ...reach } = ratioOf([2], [8]);
+  near(value, 4, 1e-9);
+  assert.deepEqual(reach, { low: 0, high: Infinity });
+});
+
+test('the ratio is that of the geometric means, its interval symmetrical in the logarithm', () => {
+  const { value, low, high } = ratioOf([10, 10.5, 9.5, 10], [40, 41, 39, 40]);
+  near(value, 4, 0.02);
+  near(Math.log(high / value), Math.log(value / low), 1e-9);
+  assert.ok(low > 3.7 && high < 4.3, `${low} to ${high}`);
+});
+
+test('a control against itself gives 1 within its interval, about 95 times in 100', () => {
+  const random = createRandom(7);
+  const noisy = () => 60 * (1 + 0.04 * (random() + random() + random() - 1.5));
+  let hits = 0;
+  for (let round = 0; round < 1000; round += 1) {
+    const [a, b] = [0, 1].map(() => Array.from({ length: 2 }, noisy));
+    const { low, high } = ratioOf(a, b);
+    if (low <= 1 && high >= 1) hits += 1;
+  }
+  assert.ok(hits > 920 && hits < 980, `${hits} of 1000`);
+});
+
+test('a target is above, below, or inside the interval', () => {
+  assert.equal(sideOf({ value: 4, low: 3.5, high: 4.5 }, 3.5), 'above');
+  assert.equal(sideOf({ value: 4, low: 3.5, high: 4.5 }, 5), 'below');
+  assert.equal(sideOf({ value: 4, low: 3.5, high: 4.5 }, 4), 'open');
+  assert.equal(sideOf({ value: 4, low: 0, high: Infinity }, 1), 'open');
+});
+
+test('of a request at the edge of a window, the part inside counts', () => {
+  const requests = [
+    { startMs: -10, endMs: 10 }, // half of it
+    { startMs: 10, endMs: 30 },
+    { startMs: 90, endMs: 130 }, // a quarter
+    { startMs: 95 }, // never answered
+    { startMs: 100, endMs: 110 }, // after it
+    { startMs: 50, endMs: 50 }, // too quick to be seen
+  ];
+  near(servedWithin(requests, 0, 100), 0.5 + 1 + 0.25 + 1);
+  assert.equal(servedWithin([], 0, 100), 0);
+});
+
+/** A small generator (Park and Miller), so that the test is the same every time. */
+function createRandom(seed) {
+  let state = seed;
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+}

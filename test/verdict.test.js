@@ -1,0 +1,226 @@
+// Verifies what a learner reads: sentences, lines and drawings, from records to text.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faultOfRandomHex } from '../lib/verdict/bodies.js';
+import { explainNotReady } from '../lib/verdict/diagnosis.js';
+import { drawTimeline } from '../lib/verdict/draw-timeline.js';
+import { Broken, Undecided, asText, demand, verdictOf } from '../lib/verdict/outcome.js';
+import { demandSpeedup } from '../lib/verdict/speedup.js';
+import { createStyle } from '../lib/verdict/style.js';
+import { format, measurementLines, openedUp, promiseLine, wrap } from '../lib/verdict/terminal.js';
+
+const plain = createStyle({ isTTY: false }, {});
+
+test('a lesson has failed if any promise has, and has passed only if all have', () => {
+  assert.equal(verdictOf(['passed', 'passed']), 'passed');
+  assert.equal(verdictOf(['passed', 'failed', 'inconclusive']), 'failed');
+  assert.equal(verdictOf(['passed', 'inconclusive']), 'inconclusive');
+  assert.equal(verdictOf(['passed', 'skipped']), 'inconclusive');
+  assert.equal(verdictOf([]), 'inconclusive');
+});
+
+test('demand throws what does not hold, with its story', () => {
+  demand(true, { got: 'nothing' });
+  const story = { expected: 'four', got: 'three', why: 'one is missing', try: 'fork' };
+  assert.throws(
+    () => demand(0, story),
+    (error) => error instanceof Broken && error.story === story,
+  );
+  assert.equal(asText(story), 'expected: four\ngot: three\nwhy: one is missing\ntry: fork');
+});
+
+test('every verdict has its word beside its glyph', () => {
+  const line = (verdict) =>
+    promiseLine({ id: 'a', sentence: 'it works', verdict }, { number: 2, of: 6 }, plain);
+  assert.equal(line('passed'), '  [2/6] ✔ it works');
+  assert.equal(line('failed'), '  [2/6] ✖ failed: it works');
+  assert.equal(line('inconclusive'), '  [2/6] ? undecided: it works');
+  assert.equal(line('skipped'), '  [2/6] · not reached: it works');
+});
+
+test('a promise opens up into the parts that it has, wrapped to the terminal', () => {
+  const promise = { id: 'a', sentence: 'it works', verdict: /** @type {const} */ ('failed') };
+  const got = 'word '.repeat(30).trim();
+  const lines = openedUp({ ...promise, got, try: 'npm test' }, plain, 60);
+  assert.equal(lines[0], '  it works');
+  assert.match(lines[1], /^ {4}got {7}word/);
+  assert.match(lines.at(-1) ?? '', /^ {4}try {7}npm test$/);
+  assert.ok(
+    lines.every((line) => line.length <= 60),
+    lines.join('\n'),
+  );
+});
+
+test('a measurement shows its interval, its ceiling, the formula, the last time and the prediction', () => {
+  const measurement = {
+    ...{
+      name: 'blocking',
+      label: 'blocking work',
+      unit: 'times',
+      value: 3.97,
+      low: 3.74,
+      high: 4.23,
+    },
+    ...{ ceiling: 4, isHeadline: true, controlPerSecond: 61.9, candidatePerSecond: 246 },
+    formula: { value: 4, says: 'one for each worker' },
+  };
+  const text = measurementLines(measurement, { prediction: 2, before: 3.5, style: plain }).join(
+    '\n',
+  );
+  for (const part of [
+    '3.97 times as fast  (95 % interval 3.74 to 4.23)',
+    'ceiling 4.00',
+    'from 61.9 to 246 requests/s',
+    'foretold: 4.00 times as fast (one for each worker)',
+    'last time: 3.50',
+    'you predicted 2.00: more than you predicted',
+  ]) {
+    assert.ok(text.includes(part), `${part} is not in\n${text}`);
+  }
+  const good = measurementLines(measurement, { prediction: 4, style: plain }).join('\n');
+  assert.match(good, /you predicted 4\.00: well predicted/);
+});
+
+test('a bar is as long as the share of the ceiling, and no longer', () => {
+  const barOf = (value) =>
+    measurementLines(
+      { name: 'x', label: 'x', unit: 'times', value, ceiling: 4 },
+      { style: plain },
+    )[2];
+  assert.equal(barOf(2).match(/█/g)?.length, 16);
+  assert.equal(barOf(2).match(/░/g)?.length, 16);
+  assert.equal(barOf(9).match(/█/g)?.length, 32);
+  assert.ok(!barOf(9).includes('░'));
+});
+
+test('numbers have three digits, and unknown ones say so', () => {
+  assert.deepEqual([0.123, 3.968, 61.88, 243.2, 12_345].map(format), [
+    '0.12',
+    '3.97',
+    '61.9',
+    '243',
+    '12345',
+  ]);
+  assert.equal(format(Infinity), 'unknown');
+  assert.equal(format(undefined), 'unknown');
+});
+
+test('wrap breaks at blanks, keeps line breaks, and lets a long word stand out', () => {
+  assert.deepEqual(wrap('one two three', 10), ['one two three']); // 40 columns are the least
+  assert.deepEqual(wrap(`${'a'.repeat(39)} b\nc`, 40), ['a'.repeat(39), 'b', 'c']);
+  assert.deepEqual(wrap('x'.repeat(90), 40), ['x'.repeat(90)]);
+});
+
+test('the timeline is drawn a row a process, and told in words', () => {
+  const requests = [
+    { pid: 11, client: 1, url: '/', startMs: 0, endMs: 50 },
+    { pid: 12, client: 2, url: '/', startMs: 50, endMs: 100 },
+  ];
+  const lines = drawTimeline(
+    requests,
+    new Map([
+      [11, 'worker 1'],
+      [12, 'worker 2'],
+    ]),
+    60,
+  );
+  assert.match(lines[0], /^ {2}worker 1 +\|█+[▓▒░]? +\|$/);
+  assert.match(lines[1], /^ {2}worker 2 +\| +[▓▒░]?█+\|$/);
+  assert.ok(lines.includes('  worker 1: 1 requests, busy 50 % of the time'), lines.join('\n'));
+  assert.match(lines.join(' '), /2 requests in 0\.10 s/);
+});
+
+test('an unanswered request lasts to the end, and no request at all is said', () => {
+  const [lane] = drawTimeline(
+    [
+      { pid: 7, client: 1, url: '/', startMs: 0 },
+      { pid: 7, client: 2, url: '/', startMs: 10, endMs: 20 },
+    ],
+    new Map(),
+    60,
+  );
+  assert.match(lane, /^ {2}process 7 +\|█+\|$/);
+  assert.match(drawTimeline([], new Map(), 60)[0], /No request was executed/);
+});
+
+test('why a program is not ready is told from its fate, else from what it does', () => {
+  const facts = { name: 'server.js', port: 1234, events: [], output: '' };
+  const story = (more) => explainNotReady({ ...facts, ...more }, 'It listens.').story;
+  assert.match(
+    story({ fate: { kind: 'ended', code: 1, signal: null }, output: 'x\nSyntaxError: no\n' }).why ??
+      '',
+    /^SyntaxError: no$/,
+  );
+  assert.match(
+    story({ fate: { kind: 'ended', code: 0, signal: null } }).why ?? '',
+    /nothing in it keeps/,
+  );
+  assert.match(
+    story({ fate: { kind: 'ended', code: null, signal: 'SIGABRT' } }).got ?? '',
+    /ended by SIGABRT/,
+  );
+  assert.match(
+    story({ fate: { kind: 'excess', of: 'processes', amount: 41 } }).got ?? '',
+    /41 processes/,
+  );
+  assert.match(
+    story({ fate: { kind: 'excess', of: 'memory', amount: 3e9 } }).got ?? '',
+    /2861 MB of memory/,
+  );
+  assert.match(
+    story({ fate: { kind: 'excess', of: 'output', amount: 2e7 } }).got ?? '',
+    /printed 19 MB/,
+  );
+  assert.match(story({ fate: { kind: 'orphaned' } }).got ?? '', /killed the process/);
+  assert.match(story({ fate: { kind: 'unstarted', error: 'EACCES' } }).got ?? '', /EACCES/);
+  const elsewhere = [{ t: 1, pid: 1, what: 'listening', port: 3000 }];
+  assert.match(story({ events: elsewhere }).got ?? '', /port 3000, but PORT was 1234/);
+  assert.match(story({}).got ?? '', /not turned once/);
+  assert.match(story({ events: [{ t: 1, pid: 1, what: 'beat' }] }).got ?? '', /listens on no port/);
+});
+
+test('a speedup above its target holds; below it fails, unless the machine was disturbed', () => {
+  const speedup = {
+    ...{ value: 1.1, low: 1, high: 1.2, target: 2.8, ceiling: 4, errors: 0 },
+    ...{ controlPerSecond: 60, candidatePerSecond: 66, windows: 4 },
+  };
+  demandSpeedup({ ...speedup, side: 'above' });
+  assert.throws(() => demandSpeedup({ ...speedup, side: 'below' }), Broken);
+  assert.throws(
+    () => demandSpeedup({ ...speedup, side: 'below' }, 'a neighbour was busy'),
+    Undecided,
+  );
+  assert.throws(() => demandSpeedup({ ...speedup, side: 'open' }), Undecided);
+});
+
+test('what is wrong with the bodies is said in a sentence', () => {
+  const answer = (body, more = {}) => ({
+    ...{
+      status: 200,
+      headers: { 'content-type': 'text/plain' },
+      body,
+      client: 1,
+      sentMs: 0,
+      doneMs: 1,
+    },
+    ...{ error: undefined, ...more },
+  });
+  const hex = (length, digit = 'a') => digit.repeat(length);
+  const fault = (...answers) => faultOfRandomHex(answers) ?? 'none';
+  assert.equal(fault(answer(hex(10_000)), answer(hex(20_000))), 'none');
+  assert.match(fault(answer(hex(9_998))), /9998 hex digits, which are 4999 bytes/);
+  assert.match(fault(answer(hex(20_002))), /10001 bytes/);
+  assert.match(fault(answer('hello')), /no hex text; it begins with "hello"/);
+  assert.match(fault(answer(hex(12_000)), answer(hex(12_000))), /same bytes/);
+  assert.match(fault(answer('', { error: 'no answer within 4 s' })), /no answer within 4 s/);
+  assert.match(fault(answer('', { status: 500 })), /status 500/);
+  assert.match(fault(answer(hex(12_000), { headers: {} })), /content-type is missing/);
+});
+
+test('colour is used where it is wanted, and only there', () => {
+  const red = (stream, env) => createStyle(stream, env).red('x') !== 'x';
+  assert.equal(red({ isTTY: true }, {}), true);
+  assert.equal(red({ isTTY: true }, { NO_COLOR: '1' }), false);
+  assert.equal(red({ isTTY: false }, {}), false);
+  assert.equal(red({ isTTY: false }, { FORCE_COLOR: '1' }), true);
+});
