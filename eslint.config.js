@@ -79,6 +79,12 @@ const ZONES = [
     strict: true,
   },
   {
+    files: ['checks/experiments/*.js'],
+    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`],
+    because: 'an experiment imports node:*, ../../lib/checking.js and files of its own folder',
+    strict: true,
+  },
+  {
     files: ['checks/*.check.js'],
     may: [NODE, String.raw`\.\./lib/checking\.js`],
     because: 'a check imports node:* and ../lib/checking.js',

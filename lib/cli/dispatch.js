@@ -14,6 +14,7 @@ const commands = {
   hint: ['[lesson]', 'show the next of three hints'],
   solution: ['[lesson]', 'show the finished files'],
   diff: ['[lesson]', 'show how your files differ from the finished ones'],
+  try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],
   reset: ['[lesson] [--all] [--yes]', 'put the files of a lesson back to how they were'],
   doctor: ['[--json]', 'compare all parts of all lessons (for authors)'],
   new: ['NN-slug "Title"', 'create every part of a lesson (for authors)'],

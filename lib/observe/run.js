@@ -56,6 +56,7 @@ const OUTPUT_SHOWN = 16 * 1024;
 export function createRunner() {
   const keeper = fork(here('keeper.js'), { detached: true, env: scrub(process.env), execArgv: [] });
   const programs = new Map();
+  let isOpen = true;
   keeper.on('message', (/** @type {any} */ message) => {
     const id =
       message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
@@ -65,12 +66,15 @@ export function createRunner() {
   keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
   return {
     async start(options) {
-      const program = new Program(keeper, options);
+      const port = await freePort();
+      if (!isOpen) throw new Error('This runner is closed: it starts nothing any more.');
+      const program = new Program(keeper, port, options);
       programs.set(program.id, program);
-      await program.begin();
+      program.begin();
       return program;
     },
     async close() {
+      isOpen = false;
       const left = await Promise.all([...programs.values()].map((program) => program.stop()));
       if (keeper.connected) keeper.disconnect();
       return left.flat();
@@ -85,16 +89,20 @@ export class Program {
   timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
   /** @type {Fate | undefined} undefined while it runs */
   fate;
-  port = 0;
   /** @type {number | undefined} */
   pid;
   /** @type {Map<number, number>} when each process's event loop last turned */
   lastBeats = new Map();
   lastRequestMs = 0;
 
-  /** @param {import('node:child_process').ChildProcess} keeper @param {StartOptions} options */
-  constructor(keeper, options) {
+  /**
+   * @param {import('node:child_process').ChildProcess} keeper
+   * @param {number} port
+   * @param {StartOptions} options
+   */
+  constructor(keeper, port, options) {
     this.keeper = keeper;
+    this.port = port;
     this.options = options;
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
   }
@@ -110,15 +118,15 @@ export class Program {
   }
 
   #read() {
-    for (const { t, pid, what } of this.timeline.read()) {
+    for (const { t, pid, what, workerPid } of this.timeline.read()) {
       if (what === 'beat') this.lastBeats.set(pid, t);
       else if (what === 'exit') this.lastBeats.delete(pid);
+      else if (what === 'worker-exit') this.lastBeats.delete(workerPid);
       else if (what === 'request' || what === 'response') this.lastRequestMs = t;
     }
   }
 
-  async begin() {
-    this.port = await freePort();
+  begin() {
     const { entry, cwd = rootFolder } = this.options;
     const env = this.environment();
     const { id, folder } = this;

@@ -1,0 +1,49 @@
+// Checks a solution many times in a row and counts the verdicts: node bench/checks.js LESSON [TIMES] [HOGS]
+// The bar: 100 times when idle and 50 beside one CPU hog, none failed, at most 2 of 100 undecided.
+import { listLessons, findLesson, rootFolder } from '../lib/catalog.js';
+import { runCheck } from '../lib/cli/run-check.js';
+import { quantile } from '../lib/measure/stats.js';
+import { join } from 'node:path';
+import { startHogs } from './hog.js';
+
+const [name = '2', times = '100', hogs = '0'] = process.argv.slice(2);
+const { key } = findLesson(listLessons(rootFolder), name);
+const stopHogs = startHogs(Number(hogs));
+const results = [];
+for (let count = 0; count < Number(times); count += 1) {
+  const result = await runCheck({
+    root: rootFolder,
+    key,
+    subject: join(rootFolder, 'solutions', key),
+  });
+  results.push(result);
+  if (result.verdict !== 'passed') console.log(count + 1, describe(result));
+}
+stopHogs();
+
+const count = (verdict) => results.filter((one) => one.verdict === verdict).length;
+const seconds = results.map((one) => one.seconds);
+console.log(`${key}, ${times} checks of the solution beside ${hogs} hogs:`);
+console.log(
+  `  passed ${count('passed')}, failed ${count('failed')}, undecided ${count('inconclusive')}`,
+);
+console.log(
+  `  seconds: median ${quantile(seconds, 0.5)}, 95 % ${quantile(seconds, 0.95)}, most ${Math.max(...seconds)}`,
+);
+for (const { name: measured } of results[0].measurements) console.log(`  ${summary(measured)}`);
+process.exitCode = count('failed') > 0 || count('inconclusive') > 0.02 * results.length ? 1 : 0;
+
+function summary(measured) {
+  const found = results.flatMap(({ measurements }) =>
+    measurements.filter((one) => one.name === measured),
+  );
+  const values = found.map(({ value }) => value);
+  const half = found.map(({ low, high, value }) => (100 * (high - low)) / 2 / value);
+  const spread = [0.05, 0.5, 0.95].map((q) => quantile(values, q).toFixed(2)).join(' / ');
+  return `${measured}: 5 % / 50 % / 95 % of values ${spread}; half an interval, median ${quantile(half, 0.5).toFixed(1)} %`;
+}
+
+function describe({ verdict, fault, promises }) {
+  const told = promises.filter((one) => one.verdict === 'failed' || one.verdict === 'inconclusive');
+  return `${verdict}: ${fault ?? ''} ${told.map(({ id, got, why }) => `${id}: ${got} ${why ?? ''}`).join('; ')}`;
+}

@@ -1,0 +1,60 @@
+// How exact the comparison is: node bench/speedup.js [ROUNDS]. Prints, for each contest, the ratio with its interval and
+// how much the rounds differ, on the machine as it is and beside one CPU hog. The control against itself must give 1.
+import { join } from 'node:path';
+import { rootFolder } from '../lib/catalog.js';
+import { createSpinners } from '../lib/measure/ceiling.js';
+import { createLoad } from '../lib/measure/load.js';
+import { speedupOfBlocking, speedupOfCpu } from '../lib/measure/speedup.js';
+import { createRunner } from '../lib/observe/run.js';
+import { startHogs } from './hog.js';
+
+const rounds = Number(process.argv[2] ?? 5);
+const runner = createRunner();
+const load = createLoad();
+const control = await start('checks/starters', 1);
+const itself = await start('checks/starters', 1);
+const [two, four] = [await start('solutions', 2), await start('solutions', 4)];
+const spinners = createSpinners(4);
+
+for (const hogs of [0, 1]) {
+  const stop = startHogs(hogs);
+  console.log(`beside ${hogs} hogs:`);
+  await contest('blocking, control against itself', itself, 1, '/');
+  await contest('blocking, 2 workers', two, 2, '/');
+  await contest('blocking, 4 workers', four, 4, '/');
+  await contest('CPU, control against itself', itself, 1, '/cpu');
+  await contest('CPU, 2 workers', two, 2, '/cpu');
+  stop();
+}
+load.close();
+spinners.close();
+await runner.close();
+
+async function start(room, workers) {
+  const entry = join(rootFolder, room, '02-cluster-fork/server.js');
+  const program = await runner.start({ entry, env: { NODE_CLUSTER_WORKERS: String(workers) } });
+  await program.ready(workers);
+  return program;
+}
+
+/** Windows of half a second, and a target that nothing reaches or misses, so that every round is run. */
+async function contest(name, candidate, workers, path) {
+  const since = performance.now();
+  const options = { load, control, candidate, workers, path, windowMs: 500, spinners, target: 0 };
+  const measure = path === '/cpu' ? speedupOfCpu : speedupOfBlocking;
+  const each = [];
+  for (let round = 0; round < rounds; round += 1)
+    each.push(await measure({ ...options, budgetMs: 0 }));
+  const values = each.map(({ value }) => value);
+  const middle = values.reduce((sum, value) => sum + value, 0) / rounds;
+  const spread = Math.sqrt(
+    values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (rounds - 1),
+  );
+  const ceiling = each.reduce((sum, one) => sum + one.ceiling, 0) / rounds;
+  const held = each.filter(({ low, high }) => low <= middle && high >= middle).length;
+  const took = (performance.now() - since) / 1000 / rounds;
+  console.log(
+    `  ${name}: ${middle.toFixed(2)}, CV of a round ${((100 * spread) / middle).toFixed(1)} %, ceiling ` +
+      `${ceiling.toFixed(2)}, ${held} of ${rounds} intervals hold it, ${took.toFixed(1)} s a round`,
+  );
+}

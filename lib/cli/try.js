@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { pathToFileURL } from 'node:url';
+import { findLesson, listLessons } from '../catalog.js';
+import { createLab } from '../lab.js';
+import { nearest, quoted } from '../nearest.js';
+import { UsageError } from '../usage-error.js';
+import { createStyle } from '../verdict/style.js';
+import { wrap } from '../verdict/terminal.js';
+import { parse } from './args.js';
+import { currentLesson } from './place.js';
+import { readProgress } from './progress.js';
+
+/** @typedef {import('../lab.js').Experiment} Experiment */
+/** @typedef {import('./progress.js').Io} Io */
+
+/**
+ * `try [lesson] [experiment]`: shows a lesson's experiments, and runs one by its number or name, or all of them.
+ *
+ * @param {string[]} argv
+ * @param {Io} io
+ * @returns {Promise<number>} exit code
+ */
+export async function run(argv, io) {
+  const [name, wanted] = parse(argv, {}, io.env, 2).positionals;
+  const lessons = listLessons(io.root);
+  const lesson =
+    name === undefined ? currentLesson(lessons, readProgress(io)) : findLesson(lessons, name);
+  const experiments = await readExperiments(io.root, lesson);
+  const chosen = wanted ?? (await askForOne(lesson, experiments, io));
+  if (chosen === undefined) return 0;
+  for (const experiment of pick(experiments, chosen)) await perform(experiment, io);
+  return 0;
+}
+
+/**
+ * @param {string} root
+ * @param {import('../catalog.js').Lesson} lesson
+ * @returns {Promise<Experiment[]>}
+ */
+async function readExperiments(root, { key, number }) {
+  const file = join(root, 'checks/experiments', `${key}.js`);
+  if (!existsSync(file))
+    throw new UsageError(`Lesson ${number} has no experiments.`, 'Lessons that have some say so.');
+  return (await import(pathToFileURL(file).href)).default;
+}
+
+/** The menu; on a terminal it asks which. */
+async function askForOne({ number, title }, experiments, io) {
+  const { bold } = createStyle(io.stdout, io.env);
+  const lines = experiments.map(
+    ({ name, title: what }, index) => `  ${index + 1}  ${name}: ${what}`,
+  );
+  io.stdout.write(
+    `${bold(`Experiments of lesson ${number}: ${title}`)}\n\n${lines.join('\n')}\n\n`,
+  );
+  if (!(io.stdin.isTTY && io.stdout.isTTY)) {
+    io.stdout.write(
+      `Run one: npm run try lesson-${number} 1, or all of them: npm run try lesson-${number} all\n`,
+    );
+    return undefined;
+  }
+  const prompt = createInterface({ input: io.stdin, output: io.stdout });
+  const answer = await prompt.question('Which one? A number, or "all": ');
+  prompt.close();
+  return answer.trim() || undefined;
+}
+
+function pick(experiments, chosen) {
+  if (chosen === 'all') return experiments;
+  const found = experiments[Number(chosen) - 1] ?? experiments.find(({ name }) => name === chosen);
+  if (found) return [found];
+  const names = experiments.map(({ name }) => name);
+  const guess = nearest(chosen, names);
+  throw new UsageError(
+    `There is no experiment ${quoted(chosen)}.`,
+    `${guess ? `Did you mean ${guess}? ` : ''}There are: ${names.map((name, index) => `${index + 1} ${name}`).join(', ')}.`,
+  );
+}
+
+/** Prints the question first and what was seen after it, so that there is a moment to think. */
+async function perform({ title, question, run: look }, io) {
+  const { bold, cyan } = createStyle(io.stdout, io.env);
+  const columns = Math.min(io.stdout.columns ?? 100, 100) - 4;
+  const print = (head, text) => {
+    const lines = (Array.isArray(text) ? text : [text]).flatMap((line) => wrap(line, columns));
+    io.stdout.write(`  ${cyan(head)}\n${lines.map((line) => `    ${line}\n`).join('')}\n`);
+  };
+  io.stdout.write(`\n${bold(title)}\n\n`);
+  print('What do you expect?', question);
+  const lab = createLab(io.root);
+  try {
+    const { observed, because } = await look(lab);
+    print('Seen just now', observed);
+    print('Why', because);
+  } finally {
+    await lab.close();
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * What an experiment works with: real programs under the probe, and requests to them.
+ *
+ * @typedef {import('./observe/run.js').Program} Program
+ *
+ * @typedef {object} Lab
+ * @property {(file: string, options?: Partial<import('./observe/run.js').StartOptions>) => Promise<Program>} launch
+ *   starts a program of this repository; `file` is its path from the root
+ * @property {() => import('./measure/load.js').Load} load  a load generator
+ * @property {() => Promise<number[]>} close
+ *
+ * @typedef {object} Experiment  one of those that checks/experiments/NN-slug.js exports
+ * @property {string} name  kebab-case
+ * @property {string} title
+ * @property {string} question  to be answered before it is run
+ * @property {(lab: Lab) => Promise<{ observed: string | string[], because: string | string[] }>} run
+ *   takes a few seconds; `observed` holds what was seen in this very run
+ */
+import { join } from 'node:path';
+import { createLoad } from './measure/load.js';
+import { createRunner } from './observe/run.js';
+
+/**
+ * @param {string} root  absolute path of the folder that holds the rooms
+ * @returns {Lab}
+ */
+export function createLab(root) {
+  const runner = createRunner();
+  /** @type {import('./measure/load.js').Load | undefined} */
+  let generator;
+  return {
+    launch: (file, options) => runner.start({ entry: join(root, file), ...options }),
+    load: () => (generator ??= createLoad()),
+    close() {
+      generator?.close();
+      return runner.close();
+    },
+  };
+}
