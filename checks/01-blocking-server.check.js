@@ -11,6 +11,7 @@ import {
   mean,
   meanOf,
   requestsOf,
+  whyOfCrash,
 } from '../lib/checking.js';
 
 const promises = {
@@ -25,19 +26,23 @@ const promises = {
 };
 const AT_ONCE = 8;
 const REPORTS_AT_ONCE = 3;
+const TIMER_MS = 5; // a timer of one's own tells how late it was: up to its period less than a / took
 
 check('01-blocking-server', promises, async ({ launch, ready, ...lesson }) => {
   const { observe, hold } = lesson;
   const server = observe(async () => ready(await launch()));
+  const first = observe(async () => askAtOnce(await server, '/', 1));
 
-  await hold('listens', async () => {
-    const { status, error } = await get(`${(await server).url}/`);
-    demand(status === 200, {
+  const answersAtAll = async () => {
+    const [{ status, error }] = (await first).answers;
+    demand(status === 200 && !error, {
       expected: 'GET / is answered with status 200.',
       got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
+      why: whyOfCrash((await server).events),
       try: 'start it with PORT=8080, then: curl -i localhost:8080/',
     });
-  });
+  };
+  await hold('listens', answersAtAll, { isGate: true });
 
   const homes = observe(async () => askAtOnce(await server, '/', AT_ONCE));
 
@@ -50,16 +55,19 @@ check('01-blocking-server', promises, async ({ launch, ready, ...lesson }) => {
     });
   });
 
+  const home = observe(async () => seek(() => askHealthDuring(server, '/', 1), cameInTime));
+
   await hold('home-time', async () => {
-    const quickest = Math.min(...(await homes).requests.map(durationOf));
+    const looks = await Promise.all([first, homes, home]);
+    const requests = looks.flatMap((look) => look.requests);
+    const quickest = Math.min(...requests.map(durationOf));
     demand(quickest > 9.5 && quickest < 30, {
       expected: 'Each / takes 10 to 20 ms.',
-      got: `The quickest of eight took ${quickest.toFixed(1)} ms.`,
+      got: `The quickest took ${quickest.toFixed(1)} ms.`,
       try: 'blockFor(between(10, 20)); before the answer',
     });
   });
 
-  const home = observe(async () => seek(() => askHealthDuring(server, '/', 1), cameInTime));
   const repair = {
     why: 'The handler gives the event loop back before it has answered.',
     try: 'blockFor(...), without await',
@@ -100,7 +108,7 @@ check('01-blocking-server', promises, async ({ launch, ready, ...lesson }) => {
         try: 'const delay = monitorEventLoopDelay({ resolution: 5 }); delay.enable(); then delay.max / 1e6',
       });
     },
-    { needs: ['home-time'] },
+    { needs: ['home-time', 'home-alone'] },
   );
 
   const isFree = ({ depth, healthMs, firstEndMs }) =>
@@ -136,13 +144,14 @@ check('01-blocking-server', promises, async ({ launch, ready, ...lesson }) => {
     });
   });
 
-  if (lesson.allHold()) await measureQueue(await server, (await homes).requests, lesson.measured);
+  if (lesson.allHold() && !lesson.isQuick)
+    await measureQueue(await server, (await homes).requests, lesson.measured);
 });
 
 const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
 const cameInTime = ({ healthSentMs, firstEndMs }) => healthSentMs < firstEndMs;
 const areTrue = ({ told, toldAgain, longestMs, sinceMs }) =>
-  told >= longestMs && told <= sinceMs && toldAgain < told;
+  told > longestMs - TIMER_MS && told <= sinceMs && toldAgain < told;
 
 const tooBusy = (got) =>
   new Undecided({

@@ -24,9 +24,12 @@ export { mean, meanOf } from './measure/stats.js';
 export { askAtOnce } from './observe/ask.js';
 export { get } from './observe/client.js';
 export { deepestOverlap, groupBy, listenersOf, requestsOf } from './observe/timeline.js';
+export { whyOfCrash } from './verdict/diagnosis.js';
 export { faultOfRandomHex } from './verdict/bodies.js';
 export { Undecided, demand } from './verdict/outcome.js';
 export { demandSpeedup } from './verdict/speedup.js';
+
+const PARENT_LOOK_MS = 200;
 
 /**
  * Declares the check of one lesson: a test, with a subtest for each promise.
@@ -35,6 +38,7 @@ export { demandSpeedup } from './verdict/speedup.js';
  * @param {(lesson: import('./session.js').Lesson) => Promise<void>} body
  */
 export function check(key, promises, body) {
+  endWithParent();
   test(key, async (t) => {
     const runner = createRunner();
     const session = createSession({ t, key, promises, runner });
@@ -46,4 +50,10 @@ export function check(key, promises, body) {
       session.finish(await runner.close());
     }
   });
+}
+
+/** When the command that asked for this check is killed, nobody waits for it any more; the keeper does the rest. */
+function endWithParent() {
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || process.exit(1), PARENT_LOOK_MS).unref();
 }

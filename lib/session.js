@@ -17,14 +17,19 @@
  * @property {<T>(look: () => Promise<T>) => Promise<T>} observe
  *   looks at the program once the look before is done, so that no two disturb each other. When one fails, so do those
  *   after it, with the same error; of the promises that wait for them, the first tells and the others are not reached.
- * @property {(id: string, body: () => Promise<void>, options?: { needs?: string[] }) => Promise<void>} hold
- *   runs a promise: it holds when the body returns. Not reached when one of `needs` does not hold.
+ * @property {<T>(look: () => Promise<T>) => Promise<T>} meanwhile
+ *   looks at something else at the same time: at another program, or at nothing that could be disturbed
+ * @property {(id: string, body: () => Promise<void>, options?: { needs?: string[], isGate?: boolean }) => Promise<void>} hold
+ *   runs a promise: it holds when the body returns. Not reached when one of `needs` does not hold, or an earlier gate.
  * @property {(name: string, measurement: Omit<import('./verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known of the machine
  * @property {() => boolean} allHold  so far
+ * @property {boolean} isQuick  measurements that decide nothing are to be left out
  */
 import { writeFileSync } from 'node:fs';
 import { conditionsNow } from './measure/conditions.js';
+import { nowMs } from './observe/clock.js';
+import { hasUnseenWorker, isFutile } from './observe/settled.js';
 import { entryOf, nameOf, starterFolder, subjectFolder } from './subject.js';
 import { explainNotReady } from './verdict/diagnosis.js';
 import { Broken, Undecided, asText, verdictOf } from './verdict/outcome.js';
@@ -47,7 +52,9 @@ export function createSession({ t, key, promises, runner }) {
       launch: programs.launch,
       ready: programs.ready,
       observe: createQueue(),
+      meanwhile: (look) => handled(look()),
       hold: records.hold,
+      isQuick: process.env.FORKSHOP_QUICK === '1',
       allHold: () => records.verdicts().every((verdict) => verdict === 'passed'),
       measured: (name, measurement) => report(t, { measurement: { name, ...measurement } }),
       conditionsWere: (more) => (conditions = { ...conditions, ...more }),
@@ -80,9 +87,11 @@ function createPrograms(key, runner) {
       const isReady = await program.ready(listeners);
       const { port, fate, events } = program;
       const listens = events.some((event) => event.what === 'listening' && event.port === port);
-      if (isReady || (listens && !fate)) return program;
+      const isUnseen = hasUnseenWorker(events);
+      if (isReady || (listens && !fate && !isUnseen)) return program;
       const name = nameOf(program.options.entry);
-      const facts = { name, port, fate, events, output: program.output() };
+      const seen = { isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
+      const facts = { name, port, fate, events, output: program.output(), ...seen };
       throw explainNotReady(facts, `The program listens on PORT, which is ${port} here.`);
     },
   };
@@ -93,9 +102,11 @@ function createRecords(t, report, promises) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
+  /** @type {string[]} */
+  const gates = [];
   /** @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>} */
   const decide = async (subtest, body, needs) => {
-    if (needs.some((need) => records.get(need)?.verdict !== 'passed'))
+    if ([...gates, ...needs].some((need) => records.get(need)?.verdict !== 'passed'))
       return { verdict: 'skipped' };
     return outcomeOf(body, told).catch((error) => reportFault(report, subtest, error));
   };
@@ -105,13 +116,14 @@ function createRecords(t, report, promises) {
       Object.keys(promises).flatMap((id) =>
         records.has(id) ? [] : [/** @type {const} */ ('skipped')],
       ),
-    async hold(id, body, { needs = /** @type {string[]} */ ([]) } = {}) {
+    async hold(id, body, { needs = /** @type {string[]} */ ([]), isGate = false } = {}) {
       const sentence = promises[id];
       if (!sentence) throw new Error(`This check declares no promise '${id}'.`);
       await t.test(sentence, async (subtest) => {
         /** @type {PromiseRecord} */
         const record = { id, sentence, ...(await decide(subtest, body, needs)) };
         records.set(id, record);
+        if (isGate) gates.push(id);
         report(subtest, {
           promise: record,
           number: records.size,

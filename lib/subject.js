@@ -42,7 +42,10 @@ export function entryOf(place) {
   if (stats.isFile()) return readable(place);
   const found = ENTRIES.map((name) => join(place, name)).find((file) => existsSync(file));
   if (found) return readable(found);
-  throw new Broken({ expected: 'a file server.js', got: `There is none in ${nameOf(place)}.` });
+  throw new Broken({
+    expected: 'a file server.js',
+    got: `There is no server.js in ${nameOf(place)}.`,
+  });
 }
 
 function readable(file) {

@@ -24,6 +24,7 @@ const options = /** @type {const} */ ({
   json: { type: 'boolean' },
   predict: { type: 'string' },
   timeline: { type: 'boolean' },
+  quick: { type: 'boolean' },
 });
 
 /**
@@ -48,6 +49,7 @@ export async function run(argv, io) {
     const result = await checkLesson({
       ...{ lesson, lessons, subject, prediction, io, signal: interrupt.signal },
       isJson: values.json,
+      isQuick: values.quick,
       hasTimeline: values.timeline,
     });
     if (interrupt.signal.aborted) return 130;
@@ -67,6 +69,7 @@ export async function run(argv, io) {
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
  * @param {boolean} [options.isJson]
+ * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<import('./run-check.js').CheckResult>}
@@ -78,6 +81,7 @@ export async function checkLesson({
   subject,
   prediction,
   isJson,
+  isQuick,
   hasTimeline,
   signal,
 }) {
@@ -94,6 +98,7 @@ export async function checkLesson({
     key: lesson.key,
     subject,
     timelineFile,
+    isQuick,
     signal,
     onPromise,
   });

@@ -25,12 +25,13 @@ const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is f
  * @param {string} options.key
  * @param {string} [options.subject]  the file or folder that is judged; the learner's own unless told
  * @param {string} [options.timelineFile]  where to leave the timeline of the program
+ * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {AbortSignal} [options.signal]  ends the check; what it started is ended by its keeper
  * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number }) => void} [options.onPromise]
  *   called as soon as a promise is decided
  * @returns {Promise<CheckResult>}
  */
-export async function runCheck({ root, key, subject, timelineFile, signal, onPromise }) {
+export async function runCheck({ root, key, subject, timelineFile, isQuick, signal, onPromise }) {
   const since = performance.now();
   /** @type {CheckResult} */
   const result = {
@@ -48,6 +49,7 @@ export async function runCheck({ root, key, subject, timelineFile, signal, onPro
     FORKSHOP_REPORT: 'json',
     FORKSHOP_SUBJECT: subject,
     FORKSHOP_KEEP_TIMELINE: timelineFile,
+    FORKSHOP_QUICK: isQuick ? '1' : undefined,
   });
   let isWhole = false;
   const ends = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(signal ? [signal] : [])]);

@@ -11,7 +11,9 @@ import { nowMs } from '../observe/clock.js';
 
 const SAMPLE_MS = 10; // autocannon looks this often whether the time is up; its own choice, 1000, would add a second
 
-const tell = (/** @type {object} */ message) => process.connected && process.send?.(message);
+/** The parent may be gone before it has heard. */
+const tell = (/** @type {object} */ message) =>
+  process.connected && process.send?.(message, undefined, {}, () => {});
 
 process.on('disconnect', () => process.exit());
 process.on('message', async (/** @type {any} */ { id, ...window }) => {

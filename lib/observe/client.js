@@ -14,14 +14,21 @@ import http from 'node:http';
 import { nowMs } from './clock.js';
 
 const TIMEOUT_MS = 4_000;
+const IMPATIENT_MS = 400; // for a server that let one request wait in vain: a check asks dozens
 const LARGEST_BODY = 1024 * 1024;
+
+/** @type {Set<string>} */
+const silent = new Set();
 
 /**
  * @param {string} url
  * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string> }} [options]
  * @returns {Promise<Answer>}  never rejects
  */
-export function get(url, { timeoutMs = TIMEOUT_MS, agent = false, headers } = {}) {
+export function get(url, options = {}) {
+  const { host } = new URL(url);
+  const { agent = false, headers } = options;
+  const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
     /** @type {Answer} */
     const answer = {
@@ -51,6 +58,7 @@ export function get(url, { timeoutMs = TIMEOUT_MS, agent = false, headers } = {}
     });
     const timer = setTimeout(() => {
       const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';
+      silent.add(host);
       finish(`${got} within ${timeoutMs / 1000} s`);
     }, timeoutMs);
     request.on('socket', (socket) =>

@@ -1,56 +1,91 @@
 /**
- * Ending a run, with all that belongs to it: its process group, its descendants (a detached one too), and what carries
- * its mark in the environment.
+ * Ending a run, with all that belongs to it: its process group, its descendants (a detached one too), what carries its
+ * mark in the environment, and what the probe reported as a child of one of these.
  *
  * @typedef {object} Started
  * @property {string} id  the value of FORKSHOP_RUN in the environment of every process of the run
  * @property {number} [pid]  the first process, which leads the group
- * @property {string} folder  its timeline and its output; removed at the end
+ * @property {string} folder  its timeline and its output
  * @property {Map<number, string>} known  every pid seen so far in the family, and when it was born
  */
-import { rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { familyOf, isAlive, listProcesses, wasStartedWith } from './processes.js';
+import { nowMs } from './clock.js';
+import { ageMs, familyOf, isAlive, listProcesses, wasStartedWith } from './processes.js';
 
 const DEADLINE_MS = 5_000;
+const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in ticks of 10 ms, or in seconds
 
 /**
  * The living processes of a run. What is found once stays known, also when its parent has gone.
  * @param {Started} run
- * @param {{ byMark?: boolean, all?: import('./processes.js').Process[] }} [options]  byMark: look into every process's
- *   environment too (slower); all: the machine's processes, if they have just been listed
+ * @param {{ thoroughly?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look into every
+ *   process's environment and into the timeline too (slower); all: the machine's processes, if they were just listed
  */
-export function findFamily(run, { byMark = false, all = listProcesses() } = {}) {
+export function findFamily(run, { thoroughly = false, all = listProcesses() } = {}) {
   const mark = `FORKSHOP_RUN=${run.id}`;
-  const isRoot = ({ pid, pgid, born }) =>
-    pgid === run.pid || run.known.get(pid) === born || (byMark && wasStartedWith(pid, mark));
+  const reported = thoroughly ? childrenReported(run) : new Map();
+  const isReported = (one) => ageMs(one) >= nowMs() - reported.get(one.pid) - TICK_MS;
+  const isRoot = (/** @type {import('./processes.js').Process} */ one) =>
+    one.pgid === run.pid ||
+    run.known.get(one.pid) === one.born ||
+    (reported.has(one.pid) && isReported(one)) || // and not a later one with the same pid
+    (thoroughly && wasStartedWith(one.pid, mark));
   const family = familyOf(all, isRoot);
   for (const { pid, born } of family) run.known.set(pid, born);
   return family;
 }
 
 /**
- * Kills a run's processes, waits until they are gone, and removes its folder.
+ * A child that left the group, the environment and its parent in a moment is known from the probe alone.
+ * @returns {Map<number, number>}  pid → when it was reported
+ */
+function childrenReported({ folder }) {
+  try {
+    const text = readFileSync(join(folder, 'timeline.jsonl'), 'utf8');
+    const found = text.matchAll(/^{"t":([\d.]+),.*"what":"child","childPid":(\d+)/gm);
+    return new Map([...found].map(([, t, pid]) => [Number(pid), Number(t)]));
+  } catch {
+    return new Map(); // no timeline, or too long a one
+  }
+}
+
+/**
+ * Kills a run's processes and waits until they are gone.
  * @param {Started} run
- * @param {{ keepFolder?: boolean }} [options]
  * @returns {Promise<number[]>}  the pids that could not be ended within five seconds: none, but for a fault of the system
  */
-export async function endRun(run, { keepFolder = false } = {}) {
+export async function endRun(run) {
   const deadline = Date.now() + DEADLINE_MS;
   let family;
   do {
-    if (run.pid && process.platform !== 'win32') kill(-run.pid); // at once, before a primary can respawn a worker
-    family = findFamily(run, { byMark: true });
-    for (const { pid } of family) kill(pid);
+    family = holdStill(run);
+    for (const { pid } of family) signal(pid, 'SIGKILL');
     if (family.length > 0) await sleep(3);
   } while (family.length > 0 && Date.now() < deadline);
-  if (!keepFolder) rmSync(run.folder, { recursive: true, force: true, maxRetries: 3 });
   return family.filter(isAlive).map(({ pid }) => pid);
 }
 
-function kill(pid) {
+/**
+ * Stops the whole family, until a look finds nobody new: one that stands still can neither respawn a worker nor end
+ * and leave a child of whom nobody would know whose it was.
+ */
+function holdStill(run) {
+  const still = new Set();
+  let family;
+  do {
+    if (run.pid && process.platform !== 'win32') signal(-run.pid, 'SIGSTOP');
+    family = findFamily(run, { thoroughly: true }).filter(({ pid }) => !still.has(pid));
+    for (const { pid } of family) signal(pid, 'SIGSTOP');
+    for (const { pid } of family) still.add(pid);
+  } while (family.length > 0);
+  return listProcesses().filter(({ pid, born }) => still.has(pid) && run.known.get(pid) === born);
+}
+
+function signal(pid, name) {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, name);
   } catch {
     // It is gone already.
   }

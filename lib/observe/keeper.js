@@ -1,15 +1,15 @@
 /**
  * The keeper: a process of its own that starts the programs of a check, watches them, ends them, and sees to it that
  * nothing stays behind, however the check ends. It leads a session of its own, so that a Ctrl-C in the terminal does
- * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes
- * their folders. It is also the learner's program's parent: one that kills its parent kills us, not the check.
+ * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
+ * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not the check.
  *
  * Messages in:  { start: id, command, args, env, cwd, folder }   { stop: id }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { endRun, findFamily } from './ending.js';
 import { listProcesses } from './processes.js';
@@ -28,12 +28,24 @@ process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
   else if (message.stop) stop(message.stop).then((left) => tell({ stopped: message.stop, left }));
 });
-process.on('disconnect', async () => {
-  await Promise.all([...runs.keys()].map(stop));
-  process.exit();
-});
+if (process.connected) process.on('disconnect', leave);
+else leave(); // the check was gone before we were up
 
-function start({ start: id, command, args, env, cwd, folder }) {
+async function leave() {
+  await Promise.all([...runs.keys()].map(stop));
+  rmSync(process.argv[2], { recursive: true, force: true, maxRetries: 3 });
+  process.exit();
+}
+
+function start(order) {
+  try {
+    begin(order);
+  } catch (/** @type {any} */ error) {
+    tell({ failed: order.start, error: error.message }); // the folder is gone, or the disk is full
+  }
+}
+
+function begin({ start: id, command, args, env, cwd, folder }) {
   const output = openSync(join(folder, 'output.txt'), 'a');
   const run = { id, folder, known: new Map(), startedAt: Date.now() };
   const mark = { FORKSHOP_RUN: id };
@@ -69,7 +81,7 @@ function limit(run, family) {
   if (!of) return;
   run.stopping = true;
   tell({ excess: run.id, of, amount: sizes[of] });
-  endRun(run, { keepFolder: true });
+  endRun(run);
 }
 
 /** Ends everything that belongs to the run and waits until it is gone. Resolves to the pids that could not be ended. */

@@ -11,8 +11,10 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 
 const PAGE_BYTES = 4096;
+const TICK_MS = 10; // of /proc/PID/stat: sysconf(_SC_CLK_TCK) is 100 on every Linux of today
 
 /**
  * Every process that is alive; a zombie, which only waits for its parent to notice its end, is not.
@@ -60,6 +62,17 @@ export function isAlive({ pid, born }) {
   const found =
     process.platform === 'linux' ? readStat(pid) : listProcesses().find((one) => one.pid === pid);
   return found?.born === born;
+}
+
+/**
+ * How long ago the process was started.
+ * @param {{ born: string }} one
+ * @returns {number}  milliseconds, give or take the 10 ms (elsewhere than on Linux: the second) in which births are told
+ */
+export function ageMs({ born }) {
+  return process.platform === 'linux'
+    ? uptime() * 1000 - Number(born) * TICK_MS
+    : Date.now() - Date.parse(born);
 }
 
 /**

@@ -23,7 +23,7 @@
  */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, mkdtempSync, openSync, readSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,8 @@ import { fileURLToPath } from 'node:url';
 import { nowMs } from './clock.js';
 import { endRun } from './ending.js';
 import { freePort } from './ports.js';
-import { listenersOf, openTimeline, processesOf } from './timeline.js';
+import { isSettled } from './settled.js';
+import { openTimeline } from './timeline.js';
 
 const here = (file) => new URL(file, import.meta.url);
 const rootFolder = fileURLToPath(here('../../'));
@@ -41,10 +42,7 @@ const SCRUBBED =
   /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_ENV|PORT|FORKSHOP_\w+)$/;
 
 const POLL_MS = 4;
-const QUIET_MS = 100; // all that run also listen
-const HALF_QUIET_MS = 400; // somebody listens, others do not (yet)
-const SILENT_MS = 1_200; // nobody listens (yet)
-const READY_DEADLINE_MS = 8_000;
+const READY_DEADLINE_MS = 10_000;
 const CALM_MS = 10; // the next of several queued requests would have begun by then
 const DRAIN_DEADLINE_MS = 3_000;
 const OUTPUT_SHOWN = 16 * 1024;
@@ -54,7 +52,10 @@ const OUTPUT_SHOWN = 16 * 1024;
  * @returns {Runner}
  */
 export function createRunner() {
-  const keeper = fork(here('keeper.js'), { detached: true, env: scrub(process.env), execArgv: [] });
+  const home = join(tmpdir(), `forkshop-${randomUUID()}`);
+  const options = { detached: true, env: scrub(process.env), execArgv: [] };
+  const keeper = fork(here('keeper.js'), [home], options);
+  mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us
   const programs = new Map();
   let isOpen = true;
   keeper.on('message', (/** @type {any} */ message) => {
@@ -68,7 +69,7 @@ export function createRunner() {
     async start(options) {
       const port = await freePort();
       if (!isOpen) throw new Error('This runner is closed: it starts nothing any more.');
-      const program = new Program(keeper, port, options);
+      const program = new Program(keeper, { home, port }, options);
       programs.set(program.id, program);
       program.begin();
       return program;
@@ -77,6 +78,7 @@ export function createRunner() {
       isOpen = false;
       const left = await Promise.all([...programs.values()].map((program) => program.stop()));
       if (keeper.connected) keeper.disconnect();
+      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
       return left.flat();
     },
   };
@@ -85,8 +87,6 @@ export function createRunner() {
 /** One started program: its timeline, its output, its fate. */
 export class Program {
   id = randomUUID();
-  folder = mkdtempSync(join(tmpdir(), 'forkshop-'));
-  timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
   /** @type {Fate | undefined} undefined while it runs */
   fate;
   /** @type {number | undefined} */
@@ -97,12 +97,15 @@ export class Program {
 
   /**
    * @param {import('node:child_process').ChildProcess} keeper
-   * @param {number} port
+   * @param {{ home: string, port: number }} place  home: the runner's folder
    * @param {StartOptions} options
    */
-  constructor(keeper, port, options) {
+  constructor(keeper, { home, port }, options) {
     this.keeper = keeper;
     this.port = port;
+    this.folder = join(home, this.id);
+    mkdirSync(this.folder, { recursive: true });
+    this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
     this.options = options;
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
   }
@@ -118,7 +121,8 @@ export class Program {
   }
 
   #read() {
-    for (const { t, pid, what, workerPid } of this.timeline.read()) {
+    for (const { t, pid, tid, what, workerPid } of this.timeline.read()) {
+      if (tid !== undefined) continue; // a thread's loop is not its process's
       if (what === 'beat') this.lastBeats.set(pid, t);
       else if (what === 'exit') this.lastBeats.delete(pid);
       else if (what === 'worker-exit') this.lastBeats.delete(workerPid);
@@ -135,13 +139,13 @@ export class Program {
 
   environment() {
     const { entry, env = {}, probe = 'requests', pretendCores } = this.options;
-    const preloads = ['probe.js'];
-    if (pretendCores) preloads.push('pretend-cores.js');
-    if (!entry.startsWith(rootFolder)) preloads.push('resolve-elsewhere.js');
+    const preloads = [requiring('probe.cjs')];
+    if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
+    if (!entry.startsWith(rootFolder)) preloads.push(`--import=${here('resolve-elsewhere.js')}`);
     return {
       ...scrub(process.env),
       PORT: String(this.port),
-      NODE_OPTIONS: preloads.map((file) => `--import=${here(file)}`).join(' '),
+      NODE_OPTIONS: preloads.join(' '),
       FORKSHOP_TIMELINE: join(this.folder, 'timeline.jsonl'),
       FORKSHOP_PROBE: probe,
       ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
@@ -164,9 +168,8 @@ export class Program {
       this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
     else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
-      endRun({ id: this.id, pid: this.pid, folder: this.folder, known: new Map() }).then(
-        this.noteStopped,
-      );
+      const { id, pid, folder } = this;
+      endRun({ id, pid, folder, known: new Map() }).then(this.noteStopped);
     }
   }
 
@@ -227,15 +230,7 @@ export class Program {
   /** What the program printed, its last 16 kB. */
   output() {
     if (this.closed) return this.lastOutput;
-    const fd = openSync(join(this.folder, 'output.txt'), 'a+');
-    try {
-      const { size } = fstatSync(fd);
-      const bytes = Buffer.alloc(Math.min(size, OUTPUT_SHOWN));
-      readSync(fd, bytes, 0, bytes.length, size - bytes.length);
-      return (size > bytes.length ? '[...] ' : '') + bytes.toString('utf8');
-    } finally {
-      closeSync(fd);
-    }
+    return readEnd(join(this.folder, 'output.txt'), OUTPUT_SHOWN);
   }
 
   /** Ends the program and everything that it started. @returns {Promise<number[]>} the pids that would not go */
@@ -251,28 +246,23 @@ export class Program {
   }
 }
 
-function scrub(env) {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !SCRUBBED.test(name)));
+/** As NODE_OPTIONS takes it: in quotes, because of blanks. */
+const requiring = (file) => `--require=${JSON.stringify(fileURLToPath(here(file)))}`;
+
+/** The end of a text file; of one that is not there, nothing. */
+function readEnd(file, most) {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return '';
+  const fd = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(Math.min(size, most));
+    readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+    return (size > bytes.length ? '[...] ' : '') + bytes.toString('utf8');
+  } finally {
+    closeSync(fd);
+  }
 }
 
-/**
- * Nothing more is going to happen by itself: every process has started, none has a timer that keeps it alive, and
- * since the last event each of them has been turning its event loop for a while.
- */
-function isSettled(events) {
-  const beats = new Map();
-  let news = 0;
-  for (const event of events) {
-    if (event.what === 'beat') beats.set(event.pid, event);
-    else news = event.t;
-  }
-  const alive = processesOf(events).filter((one) => one.endMs === undefined);
-  if (alive.length === 0) return false;
-  const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
-  const isUp = ({ pid, role }) => listening.has(pid) || (role === 'primary' && alive.length > 1);
-  const quietMs = listening.size === 0 ? SILENT_MS : alive.every(isUp) ? QUIET_MS : HALF_QUIET_MS;
-  return alive.every(({ pid }) => {
-    const last = beats.get(pid);
-    return last && last.t > news + quietMs && !last.timers;
-  });
+function scrub(env) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SCRUBBED.test(name)));
 }

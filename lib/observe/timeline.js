@@ -2,7 +2,7 @@
  * The timeline of a run: the events of all its processes, in the order in which they were written, read from the JSON
  * lines that the probe appends. The functions below ask it questions; they are pure, so that tests replay recorded ones.
  *
- * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  See probe.js for every kind.
+ * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  See probe.cjs for every kind.
  * @typedef {object} Request  A request as its server saw it; endMs and status are missing while it is unanswered.
  * @property {number} pid  The process that executed it.
  * @property {number | null} client  The client's port: it joins this record to the client's own.
@@ -76,7 +76,7 @@ export function processesOf(events) {
       learn(pid, { ppid: event.ppid, role: event.role, worker: event.worker, startMs: t });
     } else if (what === 'fork' && !found.has(workerPid)) {
       learn(workerPid, { ppid: pid, role: 'worker', worker, startMs: t });
-    } else if (what === 'exit' && found.has(pid)) {
+    } else if (what === 'exit' && event.tid === undefined && found.has(pid)) {
       learn(pid, { endMs: t, code: event.code });
     } else if (what === 'worker-exit') {
       learn(workerPid, { endMs: t, code: event.code, signal: event.signal });

@@ -4,6 +4,7 @@
 import { Broken } from './outcome.js';
 
 const MEGABYTE = 1024 ** 2;
+const BLOCKED_MS = 2_000;
 
 /**
  * @param {object} run
@@ -12,12 +13,15 @@ const MEGABYTE = 1024 ** 2;
  * @param {import('../observe/run.js').Fate} [run.fate]
  * @param {import('../observe/timeline.js').Event[]} run.events
  * @param {string} run.output
+ * @param {number} [run.nowMs]  by the clock of the events
+ * @param {boolean} [run.isUnseen]  a worker of it runs without the probe
+ * @param {boolean} [run.isFutile]  its workers end again and again before they listen
  * @param {string} expected
  * @returns {Broken}
  */
-export function explainNotReady({ name, port, fate, events, output }, expected) {
-  const story =
-    (fate ? fromFate(fate, { name, events, output }) : fromSilence({ port, events })) ?? {};
+export function explainNotReady({ fate, ...run }, expected) {
+  const { name } = run;
+  const story = (fate ? fromFate(fate, run) : (fromWorkers(run) ?? fromSilence(run))) ?? {};
   return new Broken({ expected, try: `PORT=8080 node ${name}`, ...story });
 }
 
@@ -31,15 +35,63 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, events, out
     };
   }
   if (kind === 'excess') return fromExcess(of, amount);
-  const crash = events.find(({ what }) => what === 'crash')?.error ?? lastError(output);
   const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+  const workers = events.filter(({ what }) => what === 'worker-exit').length;
+  const when = events.some(({ what }) => what === 'listening')
+    ? 'after it had listened'
+    : 'before it listened';
   return {
-    got: `It ${end} before it listened.`,
+    got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
     why:
-      crash ??
-      (code === 0
-        ? `${name} ran to its end: nothing in it keeps the process alive.`
-        : output.trim()),
+      crashOf({ name, events, output }) ??
+      EXIT_WHYS[code ?? -1]?.(name) ??
+      (output.trim() || undefined),
+  };
+}
+
+/** Exit codes of Node's own that say more than "failed" (its documentation: "Process exit codes"). */
+const EXIT_WHYS = {
+  0: (name) => `${name} ran to its end, or called process.exit(): nothing keeps the process alive.`,
+  13: () => 'An await at the top of the file waits for something that never comes (exit code 13).',
+};
+
+/** What was thrown, and where in the program's own file. */
+function crashOf({ name, events, output }) {
+  const stack = events.find(({ what }) => what === 'crash')?.error;
+  const error = stack?.split('\n')[0] ?? lastError(output);
+  if (!error) return undefined;
+  const file = name.slice(name.lastIndexOf('/') + 1);
+  const text = `${stack}\n${output}`;
+  const at = text.slice(text.indexOf(name) + name.length);
+  const line = text.includes(name) ? /^:(\d+)/.exec(at)?.[1] : undefined;
+  return line ? `${error} (${file}, line ${line})` : error;
+}
+
+/**
+ * What a process of the run threw, where one ended by that.
+ * @param {import('../observe/timeline.js').Event[]} events
+ * @returns {string | undefined}
+ */
+export function whyOfCrash(events) {
+  const error = events.find(({ what }) => what === 'crash')?.error.split('\n')[0];
+  return error && `A process ended by what it threw: ${error}`;
+}
+
+/** What its workers do, where that is the cause. @param {Parameters<typeof explainNotReady>[0]} run */
+function fromWorkers(run) {
+  const { isUnseen, isFutile } = run;
+  if (isUnseen) {
+    return {
+      got: 'Its workers cannot be observed: the variables of the environment, such as NODE_OPTIONS, do not reach them.',
+      why: 'What process.env held has been removed. cluster.fork({ NAME: value }) adds to it; nothing has to go.',
+      try: 'leave process.env as it is',
+    };
+  }
+  if (!isFutile) return undefined;
+  const ends = run.events.filter(({ what }) => what === 'worker-exit').length;
+  return {
+    got: `Its workers end before they listen, and it forks others in their place, without end: ${ends} so far.`,
+    why: crashOf(run) ?? 'They run to their end: nothing keeps them alive.',
   };
 }
 
@@ -61,7 +113,7 @@ function fromExcess(of, amount) {
   }[of];
 }
 
-function fromSilence({ port, events }) {
+function fromSilence({ port, events, nowMs = 0 }) {
   const ports = new Set(
     events.filter(({ what }) => what === 'listening').map((event) => event.port),
   );
@@ -72,10 +124,11 @@ function fromSilence({ port, events }) {
       try: 'const port = process.env.PORT ?? 8080;',
     };
   }
-  if (!events.some(({ what }) => what === 'beat')) {
+  const lastBeat = events.findLast(({ what }) => what === 'beat');
+  if (!lastBeat || nowMs - lastBeat.t > BLOCKED_MS) {
     return {
-      got: 'It listens on no port, and its event loop has not turned once.',
-      why: 'Something at the top of the file runs for ever, so that nothing after it ever does.',
+      got: 'It listens on no port, and its event loop does not turn: something in it runs for ever.',
+      why: 'A loop without end, or a synchronous call that never returns, lets nothing after it run.',
     };
   }
   return {

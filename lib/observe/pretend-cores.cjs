@@ -2,8 +2,10 @@
  * Preloaded where a check asks "and on a machine with so many cores?": os.availableParallelism() and
  * navigator.hardwareConcurrency tell FORKSHOP_PRETEND_CORES. os.cpus() tells the truth: it is the wrong question.
  */
-import { syncBuiltinESMExports } from 'node:module';
-import os from 'node:os';
+'use strict';
+
+const { syncBuiltinESMExports } = require('node:module');
+const os = require('node:os');
 
 const cores = Number(process.env.FORKSHOP_PRETEND_CORES);
 

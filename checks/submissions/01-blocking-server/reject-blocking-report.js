@@ -1,0 +1,28 @@
+// breaks: report-overlaps
+// /report is declared async, but blocks all the same.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import express from 'express';
+import { between, blockFor, randomHex } from '#work';
+
+const port = process.env.PORT ?? 8080;
+const app = express();
+
+app.get('/', (request, response) => {
+  blockFor(between(10, 20));
+  response.type('text').send(randomHex(between(5_000, 10_000)));
+});
+
+app.get('/report', async (request, response) => {
+  blockFor(100);
+  response.json({ rows: 100 });
+});
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+
+app.get('/health', (request, response) => {
+  response.json({ status: 'ok', eventLoopDelayMs: delay.max / 1e6 });
+  delay.reset();
+});
+
+app.listen(port);

@@ -1,0 +1,40 @@
+// breaks: refuses-nonsense
+// What is too small or too large is moved to the nearest end, without a word.
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import express from 'express';
+import { between, blockFor, randomHex, spinFor } from '#work';
+
+const port = process.env.PORT ?? 8080;
+
+function workerCount() {
+  const wanted = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
+  if (Number.isNaN(wanted)) throw new Error('NODE_CLUSTER_WORKERS is no number');
+  return Math.max(1, Math.min(32, wanted));
+}
+
+function serve() {
+  const app = express();
+
+  let served = 0;
+
+  app.get('/', (request, response) => {
+    served += 1;
+    blockFor(between(10, 20));
+    response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });
+    response.type('text').send(randomHex(between(5_000, 10_000)));
+  });
+
+  app.get('/cpu', (request, response) => {
+    response.type('text').send(String(spinFor(5)));
+  });
+
+  app.listen(port);
+}
+
+if (cluster.isPrimary) {
+  const workers = workerCount();
+  for (let count = 0; count < workers; count += 1) cluster.fork();
+} else {
+  serve();
+}

@@ -1,0 +1,40 @@
+// breaks: refuses-nonsense
+// It refuses as it should, with exit code 1, but does not say why.
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import express from 'express';
+import { between, blockFor, randomHex, spinFor } from '#work';
+
+const port = process.env.PORT ?? 8080;
+
+function workerCount(wanted = process.env.NODE_CLUSTER_WORKERS) {
+  if (wanted === undefined) return availableParallelism();
+  if (/^[1-9]\d?$/.test(wanted)) return Number(wanted);
+  process.exit(1);
+}
+
+function serve() {
+  const app = express();
+
+  let served = 0;
+
+  app.get('/', (request, response) => {
+    served += 1;
+    blockFor(between(10, 20));
+    response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });
+    response.type('text').send(randomHex(between(5_000, 10_000)));
+  });
+
+  app.get('/cpu', (request, response) => {
+    response.type('text').send(String(spinFor(5)));
+  });
+
+  app.listen(port);
+}
+
+if (cluster.isPrimary) {
+  const workers = workerCount();
+  for (let count = 0; count < workers; count += 1) cluster.fork();
+} else {
+  serve();
+}

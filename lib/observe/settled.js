@@ -1,0 +1,68 @@
+/** Whether a program has settled: from the events of a run to "nothing more is going to happen by itself". */
+import { listenersOf, processesOf } from './timeline.js';
+
+const QUIET_MS = 100; // all that run also listen
+const HALF_QUIET_MS = 400; // somebody listens, others do not (yet)
+const SILENT_MS = 1_200; // nobody listens (yet)
+const TIMER_MS = 3_000; // a timer or a child may still do something; one that has not by now is of another kind
+const FUTILE_STARTS = 12;
+
+/**
+ * Nothing more is going to happen by itself, or nothing but the same again, or we would not see it.
+ * @param {import('./timeline.js').Event[]} events
+ * @returns {boolean}
+ */
+export function isSettled(events) {
+  return isCalm(events) || isFutile(events) || hasUnseenWorker(events);
+}
+
+/**
+ * Every process has started, none has a timer that keeps it alive, and since the last event each of them has been
+ * turning its event loop for a while.
+ */
+function isCalm(events) {
+  const [beats, timers] = [new Map(), new Map()];
+  let news = 0;
+  for (const event of events) {
+    if (event.what !== 'beat') news = event.t;
+    else if (event.tid === undefined) {
+      beats.set(event.pid, event.t);
+      if (event.timers !== undefined) timers.set(event.pid, event.timers);
+    }
+  }
+  const alive = processesOf(events).filter((one) => one.endMs === undefined);
+  if (alive.length === 0) return false;
+  const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
+  const isUp = ({ pid, role }) => listening.has(pid) || (role === 'primary' && alive.length > 1);
+  const quietMs = listening.size === 0 ? SILENT_MS : alive.every(isUp) ? QUIET_MS : HALF_QUIET_MS;
+  const waitMs = ({ pid }) => (timers.get(pid) || isHatching(pid, events) ? TIMER_MS : quietMs);
+  return alive.every((one) => beats.get(one.pid) > news + waitMs(one));
+}
+
+/** It has started a process that has not reported itself yet. One that is no Node program never will. */
+function isHatching(parent, events) {
+  const started = new Set(events.filter(({ what }) => what === 'start').map(({ pid }) => pid));
+  return events.some(
+    ({ what, pid, childPid }) => what === 'child' && pid === parent && !started.has(childPid),
+  );
+}
+
+/**
+ * Worker after worker ends before any has listened: one more will not be better.
+ * @param {import('./timeline.js').Event[]} events
+ */
+export function isFutile(events) {
+  if (events.some(({ what }) => what === 'listening')) return false;
+  return events.filter(({ what }) => what === 'worker-exit').length >= FUTILE_STARTS;
+}
+
+/**
+ * A worker listens and has not reported itself, which it would have done before: it runs without the probe.
+ * @param {import('./timeline.js').Event[]} events
+ */
+export function hasUnseenWorker(events) {
+  const started = new Set(events.filter(({ what }) => what === 'start').map(({ pid }) => pid));
+  return events.some(
+    ({ what, workerPid }) => what === 'worker-listening' && !started.has(workerPid),
+  );
+}

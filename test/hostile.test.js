@@ -1,0 +1,251 @@
+// Programs that do what a program should not: each gets a verdict that names the cause, in time, and nothing of it is
+// left, also when the check is interrupted. They are in test/fixtures/hostile/, run through the real command.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { rootFolder } from '../lib/catalog.js';
+import { Watched, until } from './nothing-left.js';
+
+const fixtures = join(rootFolder, 'test/fixtures/hostile');
+const DEADLINE_S = 20;
+const GONE_WITHIN_MS = 5_000;
+const concurrency = 3;
+
+/**
+ * What each program is told, in the first promise that fails: a distinctive part of got and why.
+ * @type {Record<string, { says: RegExp, lesson?: string, promise?: string }>}
+ */
+const hostile = {
+  'never-listens': { says: /listens on no port.*Nothing called listen/ },
+  'exits-with-0': { says: /exit code 0 before it listened.*nothing keeps the process alive/ },
+  'exits-with-3': { says: /exit code 3 .*The database cannot be reached/ },
+  'waits-for-nothing': { says: /exit code 13 .*await at the top/ },
+  'throws-on-request': { says: /ECONNRESET.*TypeError: the price of this request is unknown/ },
+  'throws-in-workers': { says: /RangeError: no worker can start \(server\.js, line 3\)/ },
+  'blocks-at-top': { says: /event loop does not turn.*loop without end/ },
+  'blocks-in-request': { says: /4 answered none.*no answer within/ },
+  'one-worker-stuck': { says: /1 answered none/ },
+  'fork-bomb': { says: /started \d+ processes.*forks without end/ },
+  'respawns-without-end': { says: /workers end before they listen.*configuration is missing/ },
+  'respawns-with-back-off': { says: /workers end before they listen.*configuration is missing/ },
+  'detached-grandchild': { says: /forks no worker/ },
+  'detached-in-disguise': { says: /forks no worker/ },
+  'leaves-a-stray': { says: /exit code 0 before it listened/ },
+  hydra: { says: /exit code 0 before it listened/ },
+  'ignores-signals': { says: /forks no worker/ },
+  'floods-output': { says: /printed \d+ MB.*prints without end/ },
+  'closes-output': { says: /forks no worker/ },
+  'other-port': { says: /listens on port \d+, but PORT was \d+/ },
+  'port-taken': { says: /EADDRINUSE.*line 4/ },
+  'answers-half': { says: /only a part of the answer within/ },
+  'hangs-after-headers': { says: /only a part of the answer within/ },
+  'endless-answer': { says: /larger than 1 MB/ },
+  'kills-parent-sigterm': { says: /killed the process that had started it/ },
+  'kills-parent-sigkill': { says: /killed the process that had started it/ },
+  'hogs-heap': { says: /forks no worker|MB of memory/ },
+  'hogs-buffers': { says: /took \d+ MB of memory/ },
+  'prints-json': { says: /forks no worker/ },
+  tampers: { says: /forks no worker/ },
+  'hides-its-workers': { says: /cannot be observed.*process\.env/ },
+  'leaves-after-listening': { says: /exit code 7 after it had listened/ },
+  'cleans-up-too-much': { says: /forks no worker/ },
+  'silent-health': { says: /It said undefined/, lesson: 'lesson-1' },
+};
+
+/** Some that the first lesson's check, which asks more, has to survive too. */
+const alsoInLesson1 = {
+  'exits-with-3': /exit code 3/,
+  'throws-on-request': /ECONNRESET.*the price of this request is unknown/,
+  'blocks-in-request': /no answer within 4 s/,
+  'answers-half': /only a part of the answer/,
+};
+
+const holder = createServer();
+before(() => new Promise((resolve) => holder.listen(0, () => resolve(undefined))));
+after(() => holder.close());
+
+test('every hostile program is tried', () => {
+  assert.deepEqual(Object.keys(hostile).sort(), readdirSync(fixtures).sort());
+  assert.ok(Object.keys(hostile).length >= 22);
+});
+
+describe(
+  'a hostile program gets a verdict that names the cause, and nothing of it is left',
+  {
+    concurrency,
+  },
+  () => {
+    for (const [name, { says, lesson = 'lesson-2' }] of Object.entries(hostile)) {
+      test(name, (t) => assertFailure(t, { lesson, place: join(fixtures, name), says }));
+    }
+    for (const [name, says] of Object.entries(alsoInLesson1)) {
+      const options = { lesson: 'lesson-1', place: join(fixtures, name), says };
+      test(`${name}, in lesson 1`, (t) => assertFailure(t, options));
+    }
+  },
+);
+
+describe('a file that is no program', { concurrency }, () => {
+  const place = mkdtempSync(join(tmpdir(), 'hostile-places-'));
+  const solution = join(rootFolder, 'solutions/02-cluster-fork/server.js');
+  const make = (/** @type {string} */ name) => {
+    mkdirSync(join(place, name));
+    return join(place, name);
+  };
+  after(() => rmSync(place, { recursive: true }));
+
+  test('is missing', (t) => assertFailure(t, { place: make('missing'), says: /no server\.js in/ }));
+
+  test('is a dangling link', (t) => {
+    const folder = make('dangling');
+    symlinkSync('gone', join(folder, 'server.js'));
+    return assertFailure(t, { place: folder, says: /no server\.js in/ });
+  });
+
+  test('is empty', (t) => {
+    const folder = make('empty');
+    writeFileSync(join(folder, 'server.js'), '\n');
+    return assertFailure(t, { place: folder, says: /server\.js is empty/ });
+  });
+
+  test('is a folder', (t) => {
+    const folder = make('folder');
+    mkdirSync(join(folder, 'server.js'));
+    return assertFailure(t, { place: folder, says: /is no file; perhaps a folder/ });
+  });
+
+  test('is not JavaScript', (t) => {
+    const folder = make('syntax');
+    const text = "import http from 'node:http';\nhttp.createServer((request, response => {});\n";
+    writeFileSync(join(folder, 'server.js'), text);
+    return assertFailure(t, { place: folder, says: /SyntaxError: .*\(server\.js, line 2\)/ });
+  });
+
+  test('cannot be read', (t) => {
+    const folder = make('unreadable');
+    copyFileSync(solution, join(folder, 'server.js'));
+    chmodSync(join(folder, 'server.js'), 0);
+    chmodSync(place, 0o755);
+    const asNobody = process.getuid?.() === 0 ? nobody() : [];
+    if (!asNobody) return t.skip('root can read everything, and there is no setpriv');
+    return assertFailure(t, { place: folder, says: /cannot be read \(EACCES\)/, asNobody });
+  });
+
+  test('is nowhere, which is a wrong use of the command', async (t) => {
+    const watched = check(t, { place: join(place, 'nowhere') });
+    const { code, stdout, stderr } = await watched.end;
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    assert.match(stderr, /There is no folder .*nowhere/);
+    await assertNothingLeft(watched);
+  });
+
+  test('is right, in a path of blanks, quotes, signs and letters of other languages', async (t) => {
+    const folder = make(`mein Ordner ü 日本 'q' "d" $HOME #1%20 é`);
+    copyFileSync(solution, join(folder, 'server.js'));
+    const watched = check(t, { place: folder });
+    const result = await resultOf(watched);
+    const unsure = result.promises.filter(({ verdict }) => verdict !== 'passed');
+    assert.ok(result.verdict !== 'failed' && !result.fault, JSON.stringify(unsure));
+    assert.ok(
+      unsure.every(({ id }) => id === 'speedup'),
+      'only the speedup may be undecided',
+    );
+    await assertNothingLeft(watched);
+  });
+});
+
+describe('an interrupted check leaves nothing', { concurrency }, () => {
+  /** @type {Record<string, (watched: Watched) => void>} */
+  const interruptions = {
+    'Ctrl-C': ({ pid }) => process.kill(-pid, 'SIGINT'),
+    'SIGKILL of the command': ({ pid }) => process.kill(pid, 'SIGKILL'),
+    "SIGKILL of the check's process": (watched) => killAll(watched.running('.check.js')),
+    'SIGKILL of the keeper': (watched) => killAll(watched.running('keeper.js')),
+    'SIGTERM of the command': ({ pid }) => process.kill(pid, 'SIGTERM'),
+    'SIGKILL of both': (watched) => {
+      killAll([...watched.running('.check.js'), ...watched.running('main.cjs')]);
+    },
+  };
+  const isUp = (/** @type {Watched} */ watched) => watched.programs().length > 0;
+  const isMeasuring = (/** @type {Watched} */ watched) =>
+    watched.running('load-process.js').length > 0 && watched.running('starters').length > 0;
+  const solution = join(rootFolder, 'solutions/02-cluster-fork');
+  const unstoppable = ['ignores-signals', 'detached-in-disguise', 'fork-bomb', 'blocks-at-top'];
+  const programs = [
+    { name: 'the solution, as soon as it runs', place: solution, when: isUp, ways: 6 },
+    { name: 'the solution, when measured', place: solution, when: isMeasuring, ways: 4 },
+    ...unstoppable.map((name) => ({ name, place: join(fixtures, name), when: isUp, ways: 4 })),
+  ];
+  for (const { name, place, when, ways } of programs) {
+    for (const [how, interrupt] of Object.entries(interruptions).slice(0, ways)) {
+      test(`${how}: ${name}`, async (t) => {
+        const watched = check(t, { place });
+        await until('it is under way', () => when(watched), 10_000);
+        interrupt(watched);
+        await until('the command ends', () => watched.ended, GONE_WITHIN_MS);
+        if (how === 'Ctrl-C') assert.equal(watched.ended?.code, 130);
+        assert.notEqual(watched.ended?.code, 0);
+        await assertNothingLeft(watched);
+      });
+    }
+  }
+});
+
+/** @typedef {{ place: string, lesson?: string, asNobody?: string[] }} Options */
+
+/** @param {import('node:test').TestContext} t @param {Options} options */
+function check(t, { place, lesson = 'lesson-2', asNobody = [] }) {
+  const command = [process.execPath, 'lib/cli/main.cjs', 'check', lesson, '--in', place, '--json'];
+  const port = /** @type {import('node:net').AddressInfo} */ (holder.address()).port;
+  const watched = new Watched([...asNobody, ...command], { HOSTILE_PORT: String(port) });
+  if (asNobody.length > 0) chmodSync(watched.temporary, 0o777);
+  t.after(() => watched.cleanUp());
+  return watched;
+}
+
+/** @param {Watched} watched */
+async function resultOf(watched) {
+  const { stdout, stderr, seconds } = await watched.end;
+  assert.equal(stderr, '');
+  assert.ok(seconds < DEADLINE_S, `${seconds.toFixed(1)} s`);
+  const result = JSON.parse(stdout);
+  assert.ok(!Array.isArray(result) && typeof result === 'object');
+  return /** @type {import('../lib/cli/run-check.js').CheckResult} */ (result);
+}
+
+/** @param {import('node:test').TestContext} t @param {Options & { says: RegExp }} options */
+async function assertFailure(t, { says, ...options }) {
+  const watched = check(t, options);
+  const { verdict, promises, fault } = await resultOf(watched);
+  const first = promises.find((one) => one.verdict === 'failed');
+  assert.deepEqual({ fault, verdict }, { fault: null, verdict: 'failed' });
+  assert.match(`${first?.got} ${first?.why}`, says);
+  assert.equal(watched.ended?.code, 1);
+  await assertNothingLeft(watched);
+}
+
+/** @param {Watched} watched */
+async function assertNothingLeft(watched) {
+  /** @type {string[]} */
+  let left = [];
+  const look = async () => (left = await watched.left()).length === 0;
+  await until('nothing is left', look, GONE_WITHIN_MS).catch(() => assert.deepEqual(left, []));
+}
+
+/** @param {import('./nothing-left.js').Seen[]} processes */
+function killAll(processes) {
+  assert.ok(processes.length > 0, 'there is none to kill');
+  for (const { pid } of processes) process.kill(pid, 'SIGKILL');
+}
+
+/** How to run a command as somebody who may not read everything; undefined where that cannot be done. */
+function nobody() {
+  const prefix = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/'];
+  const [file, ...args] = [...prefix, process.execPath, 'lib/cli/main.cjs', 'list'];
+  return spawnSync(file, args, { cwd: rootFolder }).status === 0 ? prefix : undefined;
+}

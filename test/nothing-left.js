@@ -1,0 +1,167 @@
+// Runs commands of which nothing may be left, and looks for what is. Every process of such a command carries a mark
+// of its own, in its environment or among its arguments; its temporary files are in a folder of its own.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rootFolder } from '../lib/catalog.js';
+import { ageMs, isAlive, listProcesses } from '../lib/observe/processes.js';
+
+const LOOK_EVERY_MS = 40;
+const SETTLED_MS = 500; // by then it has become what it is: between fork and exec a process is a copy
+const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|PORT$)/;
+
+/**
+ * @typedef {{ pid: number, ppid: number, born: string, command: string, env: Record<string, string> }} Seen
+ * @typedef {{ code: number | null, signal: string | null, stdout: string, stderr: string, seconds: number }} Ended
+ */
+
+/**
+ * Waits for a fact.
+ * @template T
+ * @param {string} what  for the message
+ * @param {() => T | Promise<T>} look  until it is true
+ * @param {number} [withinMs]
+ * @returns {Promise<T>}
+ */
+export async function until(what, look, withinMs = 5_000) {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (performance.now() > deadline) throw new Error(`Not within ${withinMs / 1000} s: ${what}`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** A command in a process group of its own, watched from its start. */
+export class Watched {
+  mark = randomUUID();
+  temporary = mkdtempSync(join(tmpdir(), 'hostile-'));
+  /** @type {Map<string, Seen>} every process that was ever seen, by pid and birth */
+  seen = new Map();
+  /** @type {Set<string>} processes that are not ours, by pid and birth */
+  foreign = new Set();
+  /** @type {Ended | undefined} */
+  ended;
+
+  /**
+   * @param {string[]} command
+   * @param {Record<string, string>} [more] environment
+   */
+  constructor([file, ...args], more = {}) {
+    const since = performance.now();
+    const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+    const own = { HOSTILE_MARK: this.mark, TMPDIR: this.temporary, FORKSHOP_HOME: this.temporary };
+    const env = { ...Object.fromEntries(inherited), ...own, ...more };
+    const child = spawn(file, args, { cwd: rootFolder, env, detached: true });
+    const parts = { stdout: '', stderr: '' };
+    for (const name of /** @type {const} */ (['stdout', 'stderr']))
+      child[name].setEncoding('utf8').on('data', (text) => (parts[name] += text));
+    child.stdin.end();
+    this.pid = Number(child.pid);
+    /** @type {Promise<Ended>} */
+    this.end = new Promise((resolve) =>
+      child.on('exit', (code, signal) => {
+        const seconds = (performance.now() - since) / 1000;
+        setImmediate(() => resolve((this.ended = { code, signal, ...parts, seconds })));
+      }),
+    );
+    this.watching = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.end.then(() => clearInterval(this.watching));
+  }
+
+  /** Takes note of the processes that carry the mark, and of their children. @returns {Seen[]} those alive now */
+  look() {
+    const all = listProcesses();
+    const pids = new Set();
+    for (let size = -1; size !== pids.size;) {
+      size = pids.size;
+      for (const { pid, ppid, born } of all) {
+        if (pids.has(pid)) continue;
+        const key = `${pid} ${born}`;
+        if (this.foreign.has(key)) continue;
+        const isOurs = this.seen.has(key) || (pids.has(ppid) && ppid !== process.pid);
+        if (isOurs || carries(pid, this.mark)) pids.add(pid);
+        else if (size > 0 && ageMs({ born }) > SETTLED_MS) this.foreign.add(key);
+      }
+    }
+    const alive = all.filter(({ pid }) => pids.has(pid));
+    return alive.map(({ pid, ppid, born }) => {
+      const key = `${pid} ${born}`;
+      const known = this.seen.get(key);
+      const one = { pid, ppid, born, command: known?.command ?? '', env: known?.env ?? {} };
+      if (!known || known.env.FORKSHOP_RUN === undefined) Object.assign(one, describe(pid));
+      this.seen.set(key, one);
+      return one;
+    });
+  }
+
+  /** The processes alive now whose command line has this in it. @param {string} part */
+  running(part) {
+    return this.look().filter(({ command }) => command.includes(part));
+  }
+
+  /** The first processes of programs: those whose parent is the keeper. */
+  programs() {
+    const keepers = this.running('keeper.js').map(({ pid }) => pid);
+    return this.look().filter(({ ppid, env }) => keepers.includes(ppid) && env.FORKSHOP_RUN);
+  }
+
+  /** What is left of it, in words. @returns {Promise<string[]>} */
+  async left() {
+    this.look();
+    const all = [...this.seen.values()];
+    const alive = all.filter(isAlive).map(({ pid, command }) => `process ${pid}: ${command}`);
+    const files = readdirSync(this.temporary).map((name) => `file ${name}`);
+    const ports = new Set(all.flatMap(({ env }) => (env.FORKSHOP_RUN ? [env.PORT] : [])));
+    const open = await Promise.all([...ports].map(async (port) => (await isOpen(port)) && port));
+    return [...alive, ...files, ...open.filter(Boolean).map((port) => `port ${port}`)];
+  }
+
+  /** Ends what a failed test has left. */
+  cleanUp() {
+    clearInterval(this.watching);
+    for (const { pid } of this.look()) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It is gone.
+      }
+    }
+    rmSync(this.temporary, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+const textOf = (/** @type {number} */ pid, /** @type {string} */ name) => {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return ''; // it ended, or belongs to somebody else
+  }
+};
+
+const carries = (/** @type {number} */ pid, /** @type {string} */ mark) =>
+  textOf(pid, 'environ').includes(mark) || textOf(pid, 'cmdline').includes(mark);
+
+function describe(/** @type {number} */ pid) {
+  const variables = textOf(pid, 'environ')
+    .split('\0')
+    .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]);
+  const command = textOf(pid, 'cmdline').replaceAll('\0', ' ');
+  return { command, env: Object.fromEntries(variables) };
+}
+
+function isOpen(/** @type {string} */ port) {
+  return new Promise((resolve) => {
+    const socket = connect({ port: Number(port), host: '127.0.0.1' });
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}

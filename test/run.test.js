@@ -1,0 +1,542 @@
+// The traps of running other people's cluster code: each of them as a test. And the small parts that the runner is
+// made of.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, run, test } from 'node:test';
+import { get, getAtOnce } from '../lib/observe/client.js';
+import { freePort } from '../lib/observe/ports.js';
+import { ageMs, familyOf, isAlive, listProcesses } from '../lib/observe/processes.js';
+import { wasStartedWith } from '../lib/observe/processes.js';
+import { createRunner } from '../lib/observe/run.js';
+import { hasUnseenWorker, isFutile, isSettled } from '../lib/observe/settled.js';
+import * as timeline from '../lib/observe/timeline.js';
+import { until } from './nothing-left.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'a runner ü '));
+after(() => rmSync(folder, { recursive: true }));
+
+/** @typedef {import('node:test').TestContext} TestContext */
+
+/** @param {string} name @param {string} text */
+function write(name, text) {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+/** @param {TestContext} t */
+function open(t) {
+  const runner = createRunner();
+  t.after(async () => assert.deepEqual(await runner.close(), []));
+  return runner;
+}
+
+/**
+ * @param {TestContext} t
+ * @param {string} text
+ * @param {Partial<import('../lib/observe/run.js').StartOptions>} [options]
+ */
+function start(t, text, options = {}) {
+  const entry = write(`${t.name.replace(/\W+/g, ' ')}.mjs`, text);
+  return open(t).start({ entry, ...options });
+}
+
+/**
+ * @param {import('../lib/observe/run.js').Program} program
+ * @returns {Promise<import('../lib/observe/run.js').Fate>}
+ */
+const fate = async (program) =>
+  /** @type {any} */ (await until('the program is at its end', () => program.fate, 10_000));
+
+const serving = `
+  import cluster from 'node:cluster';
+  import http from 'node:http';
+  if (cluster.isPrimary) for (let count = 0; count < 3; count += 1) cluster.fork({ TURN: count });
+  else setTimeout(() => http.createServer((q, r) => r.end('ok')).listen(process.env.PORT), 150 * process.env.TURN);
+`;
+
+describe('traps', () => {
+  test('trap 1: a detached child ends with its program, though it left the group', async (t) => {
+    const program = await start(
+      t,
+      `import { spawn } from 'node:child_process';
+      const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { detached: true, stdio: 'ignore', env: {} });
+      console.log(child.pid);
+      setInterval(() => {}, 1e6);`,
+    );
+    const pid = Number(await until('it tells the pid', () => program.output().trim(), 10_000));
+    const child = listProcesses().find((one) => one.pid === pid);
+    assert.ok(child && child.pgid === pid && program.pid !== pid);
+    assert.deepEqual(await program.stop(), []);
+    assert.equal(isAlive(child), false);
+    assert.equal(isAlive({ ...child, pid: Number(program.pid) }), false);
+  });
+
+  test('trap 2: the end of a program is seen although a child holds its output open', async (t) => {
+    const program = await start(
+      t,
+      `import { spawn } from 'node:child_process';
+      const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'inherit' });
+      console.log(child.pid);
+      child.on('spawn', () => process.exit(5));`,
+    );
+    assert.deepEqual(await fate(program), { kind: 'ended', code: 5, signal: null });
+    const pid = Number(program.output());
+    const child = listProcesses().find((one) => one.pid === pid);
+    assert.ok(child, 'the child is still there');
+    await program.stop();
+    assert.equal(isAlive(child), false);
+  });
+
+  test('trap 3: a zombie is not alive, though it can be signalled', async (t) => {
+    if (process.platform !== 'linux')
+      return t.skip('zombies are made with /bin/sh and seen in /proc');
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec tail -f /dev/null']);
+    t.after(() => parent.kill('SIGKILL'));
+    const pid = await new Promise((resolve) =>
+      parent.stdout.once('data', (text) => resolve(+text)),
+    );
+    const state = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[2];
+    await until('it is a zombie', () => state() === 'Z');
+    assert.equal(process.kill(pid, 0), true);
+    assert.equal(
+      listProcesses().some((one) => one.pid === pid),
+      false,
+    );
+    assert.equal(
+      isAlive({ pid, born: readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[21] }),
+      false,
+    );
+  });
+
+  test('trap 4: what a program printed before it exits is all there', async (t) => {
+    const program = await start(
+      t,
+      `for (let line = 0; line < 9_000; line += 1) console.log(String(line).padStart(99, '.'));
+      process.exit(0);`,
+    );
+    await fate(program);
+    assert.equal(statSync(join(program.folder, 'output.txt')).size, 900_000);
+    assert.match(program.output(), /^\[\.\.\.\] [^]*\.8999\n$/);
+  });
+
+  test('trap 5: output goes to a file, which nobody can close; a flood of processes is stopped', async (t) => {
+    const program = await start(
+      t,
+      `import { fstatSync } from 'node:fs';
+      import { fork } from 'node:child_process';
+      import { fileURLToPath } from 'node:url';
+      if (!process.send) console.log(fstatSync(1).isFile(), fstatSync(2).isFile());
+      for (let count = 0; count < 4; count += 1) fork(fileURLToPath(import.meta.url));`,
+    );
+    const { kind, of, amount } = await fate(program);
+    assert.deepEqual({ kind, of }, { kind: 'excess', of: 'processes' });
+    assert.ok(Number(amount) > 40);
+    assert.equal(program.output(), 'true true\n');
+  });
+
+  test('trap 6: a port is free and below those that clients get', async () => {
+    const ports = await Promise.all(Array.from({ length: 50 }, freePort));
+    assert.ok(ports.every((port) => port >= 1_024 && port < 32_768));
+    assert.ok(new Set(ports).size > 40);
+    const server = createServer().listen(ports[0], '127.0.0.1');
+    await new Promise((resolve) => server.on('listening', resolve));
+    server.close();
+  });
+
+  test('trap 7: each request has a connection of its own, to 127.0.0.1, and a time limit', async (t) => {
+    const server = http.createServer(({ url }, response) => url === '/' && response.end('ok'));
+    t.after(() => server.close().closeAllConnections());
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+    const url = `http://127.0.0.1:${/** @type {any} */ (server.address()).port}`;
+    const answers = [...(await getAtOnce(4, url)), await get(url)];
+    assert.equal(new Set(answers.map(({ client }) => client)).size, 5);
+    const { error, status, sentMs, doneMs } = await get(`${url}/never`, { timeoutMs: 100 });
+    assert.deepEqual({ error, status }, { error: 'no answer within 0.1 s', status: undefined });
+    assert.ok(doneMs - sentMs < 1_000);
+  });
+
+  test('trap 8: ready means that so many workers listen', async (t) => {
+    const program = await start(t, serving);
+    const listening = () => program.events.filter(({ what }) => what === 'worker-listening').length;
+    assert.equal(await program.ready(1), true);
+    assert.ok(listening() < 3, 'the last comes later');
+    assert.equal(await program.ready(3), true);
+    assert.equal(listening(), 3);
+    assert.equal(await program.ready(4), false);
+  });
+
+  test('trap 9: what would make a server a worker is not passed on', async (t) => {
+    const stray = { NODE_UNIQUE_ID: '7', NODE_CHANNEL_FD: '9', NODE_CLUSTER_SCHED_POLICY: 'none' };
+    Object.assign(process.env, stray, { FORKSHOP_REPORT: 'json', KEPT: 'yes' });
+    t.after(() => Object.keys(stray).forEach((name) => delete process.env[name]));
+    t.after(() => ['FORKSHOP_REPORT', 'KEPT'].forEach((name) => delete process.env[name]));
+    const program = await start(
+      t,
+      `import cluster from 'node:cluster';
+      const names = ['NODE_UNIQUE_ID', 'NODE_CHANNEL_FD', 'NODE_CLUSTER_SCHED_POLICY', 'NODE_TEST_CONTEXT', 'FORKSHOP_REPORT'];
+      console.log(cluster.isPrimary, names.filter((name) => name in process.env), process.env.KEPT);`,
+    );
+    await fate(program);
+    assert.equal(program.output(), 'true [] yes\n');
+  });
+
+  test('trap 10: the probe has a channel of its own, and the program has none to us', async (t) => {
+    const program = await start(
+      t,
+      `process.on('message', () => console.log('a message'));
+      console.log(process.connected, typeof process.send);`,
+    );
+    await fate(program);
+    assert.equal(program.output(), 'undefined undefined\n');
+    assert.deepEqual(
+      program.events.filter(({ what }) => what !== 'beat').map(({ what }) => what),
+      ['start', 'exit'],
+    );
+  });
+
+  test("trap 11: node:test's run() works on a list of files", async () => {
+    const file = write('one.test.mjs', `import { test } from 'node:test'; test('one', () => {});`);
+    const names = [];
+    const env = process.env.NODE_TEST_CONTEXT;
+    delete process.env.NODE_TEST_CONTEXT; // we are ourselves in a test
+    try {
+      for await (const { type, data } of run({ files: [file], concurrency: false }))
+        if (type === 'test:pass') names.push(data.name);
+    } finally {
+      if (env !== undefined) process.env.NODE_TEST_CONTEXT = env;
+    }
+    assert.deepEqual(names, ['one']);
+  });
+
+  test('trap 12: coverage is of the machinery: the keeper leaves its own', async (t) => {
+    const place = mkdtempSync(join(folder, 'coverage '));
+    const before = process.env.NODE_V8_COVERAGE;
+    process.env.NODE_V8_COVERAGE = place;
+    const runner = createRunner();
+    if (before === undefined) delete process.env.NODE_V8_COVERAGE;
+    else process.env.NODE_V8_COVERAGE = before;
+    t.after(() => runner.close());
+    const program = await runner.start({ entry: write('idle.mjs', 'setInterval(() => {}, 1e6);') });
+    await until('it runs', () => program.events.length > 0);
+    await runner.close();
+    const covers = () =>
+      readdirSync(place).some((name) =>
+        readFileSync(join(place, name), 'utf8').includes('keeper.js'),
+      );
+    await until('the coverage is there', covers);
+  });
+});
+
+describe('a runner', () => {
+  test('has its files in one folder, which goes with it', async () => {
+    const runner = createRunner();
+    const program = await runner.start({ entry: write('quick.mjs', `console.log('here')`) });
+    await fate(program);
+    const place = program.folder;
+    assert.equal(existsSync(place), true);
+    assert.deepEqual(await runner.close(), []);
+    assert.equal(existsSync(join(place, '..')), false);
+    assert.equal(program.output(), 'here\n', 'what was seen is still known');
+    assert.equal(program.events[0].what, 'start');
+    await assert.rejects(runner.start({ entry: 'late.mjs' }), /closed/);
+  });
+
+  test('tells of a program that cannot be started', async (t) => {
+    const program = await start(t, '', { cwd: join(folder, 'nowhere') });
+    const { kind, error } = await fate(program);
+    assert.equal(kind, 'unstarted');
+    assert.match(String(error), /ENOENT/);
+  });
+
+  test('resolves packages and #work for a program outside the repository', async (t) => {
+    const program = await start(
+      t,
+      `import express from 'express'; import { blockFor } from '#work';
+      console.log(typeof express, typeof blockFor);`,
+    );
+    await fate(program);
+    assert.equal(program.output(), 'function function\n');
+  });
+
+  test('pretends cores', async (t) => {
+    const text = `import os, { availableParallelism } from 'node:os';
+      console.log(availableParallelism(), os.availableParallelism(), os.cpus().length);`;
+    const program = await start(t, text, { pretendCores: 13 });
+    await fate(program);
+    assert.match(program.output(), /^13 13 (?!13)\d+\n$/);
+  });
+
+  test('waits until no request is left', async (t) => {
+    const program = await start(
+      t,
+      `import http from 'node:http';
+      http.createServer((q, r) => setTimeout(() => r.end('late'), 100)).listen(process.env.PORT);`,
+    );
+    await program.ready(1);
+    const asked = getAtOnce(3, program.url);
+    await program.until((events) => events.some(({ what }) => what === 'request'));
+    const answers = await asked;
+    await program.drained();
+    assert.ok(answers.every(({ body }) => body === 'late'));
+    assert.equal(timeline.requestsOf(program.events).filter(({ endMs }) => endMs).length, 3);
+  });
+});
+
+describe('the timeline', () => {
+  const { deepestOverlap, groupBy, listenersOf, openTimeline, parseTimeline } = timeline;
+
+  test('takes in what is appended, and waits for the end of a line', () => {
+    const file = write('growing.jsonl', '');
+    const opened = openTimeline(file);
+    assert.deepEqual(opened.read(), []);
+    appendFileSync(file, '{"t":1,"pid":1,"what":"ü"}\n{"t":2,"pi');
+    assert.deepEqual(
+      opened.read().map(({ t, what }) => [t, what]),
+      [[1, 'ü']],
+    );
+    assert.deepEqual(opened.read(), []);
+    appendFileSync(file, 'd":1,"what":"b"}\nno JSON\n\n{"t":3,"pid":1,"what":"c"}\n');
+    assert.deepEqual(
+      opened.read().map(({ t }) => t),
+      [2, 3],
+    );
+    assert.equal(opened.events.length, 3);
+    opened.close();
+  });
+
+  test('reads more than fits into its buffer, whole letters and whole lines', () => {
+    const line = (/** @type {number} */ t) => `{"t":${t},"pid":1,"what":"${'ü€'.repeat(40)}"}\n`;
+    const file = write('long.jsonl', Array.from({ length: 5_000 }, (_, t) => line(t)).join(''));
+    assert.ok(statSync(file).size > 2 * 256 * 1024);
+    const opened = openTimeline(file);
+    const events = opened.read();
+    opened.close();
+    assert.deepEqual(
+      events.map(({ t }) => t),
+      Array.from({ length: 5_000 }, (_, t) => t),
+    );
+    assert.ok(events.every(({ what }) => what === 'ü€'.repeat(40)));
+  });
+
+  const recorded = parseTimeline(`
+    {"t":1,"pid":10,"what":"start","ppid":1,"role":"primary"}
+    {"t":2,"pid":10,"what":"fork","worker":1,"workerPid":11}
+    {"t":2,"pid":10,"what":"fork","worker":2,"workerPid":12}
+    {"t":3,"pid":11,"what":"start","ppid":10,"role":"worker","worker":1}
+    {"t":4,"pid":11,"tid":1,"what":"start","ppid":10,"role":"thread"}
+    {"t":5,"pid":11,"tid":1,"what":"exit","code":0}
+    {"t":5,"pid":11,"what":"listening","port":80,"handle":"handed"}
+    {"t":5,"pid":10,"what":"listening","port":80,"handle":"kernel"}
+    {"t":6,"pid":11,"what":"listening","handle":"kernel"}
+    {"t":6,"pid":11,"what":"request","id":1,"client":5,"url":"/a?b"}
+    {"t":7,"pid":12,"what":"request","id":1,"client":6,"url":"/b"}
+    {"t":8,"pid":11,"what":"response","id":1,"status":200}
+    {"t":9,"pid":11,"what":"response","id":2,"status":200}
+    {"t":9,"pid":10,"what":"worker-exit","worker":2,"workerPid":12,"code":null,"signal":"SIGKILL"}
+    {"t":9,"pid":11,"what":"exit","code":3}`);
+
+  test('tells the processes, also one that only its primary has seen', () => {
+    const found = timeline.processesOf(recorded);
+    assert.deepEqual(
+      found.map(({ pid, role, endMs, code, signal }) => [pid, role, endMs, code, signal]),
+      [
+        [10, 'primary', undefined, undefined, undefined],
+        [11, 'worker', 9, 3, undefined],
+        [12, 'worker', 9, null, 'SIGKILL'],
+      ],
+    );
+  });
+
+  test('tells requests, of a path, answered or not', () => {
+    const all = timeline.requestsOf(recorded);
+    assert.deepEqual(
+      all.map(({ pid, client, startMs, endMs, status }) => [pid, client, startMs, endMs, status]),
+      [
+        [11, 5, 6, 8, 200],
+        [12, 6, 7, undefined, undefined],
+      ],
+    );
+    assert.deepEqual(timeline.requestsOf(recorded, '/a'), all.slice(0, 1));
+    assert.deepEqual(timeline.requestsOf(recorded, '/c'), []);
+  });
+
+  test('tells who listens where', () => {
+    assert.deepEqual(listenersOf(recorded), new Map([[80, new Set([11, 10])]]));
+  });
+
+  test('finds the deepest overlap; neighbours do not overlap, the unanswered never end', () => {
+    assert.equal(deepestOverlap([]), 0);
+    const intervals = [
+      { startMs: 1, endMs: 2 },
+      { startMs: 2, endMs: 3 },
+      { startMs: 1.5, endMs: 1.7 },
+    ];
+    assert.equal(deepestOverlap(intervals), 2);
+    assert.equal(deepestOverlap(intervals.slice(0, 2)), 1);
+    assert.equal(deepestOverlap([{ startMs: 1 }, { startMs: 5 }, { startMs: 9 }]), 3);
+  });
+
+  test('groups', () => {
+    assert.deepEqual(
+      groupBy([1, 2, 3], (n) => n % 2),
+      new Map([
+        [1, [1, 3]],
+        [0, [2]],
+      ]),
+    );
+  });
+});
+
+describe('whether a program has settled', () => {
+  const start = { t: 0, pid: 1, what: 'start', role: 'primary' };
+  const beat = (/** @type {number} */ t, more = {}) => ({ t, pid: 1, what: 'beat', ...more });
+  const listening = { t: 10, pid: 1, what: 'listening', port: 80 };
+
+  test('it has when all listen and turn their loops a while', () => {
+    assert.equal(isSettled([start, listening, beat(100)]), false);
+    assert.equal(isSettled([start, listening, beat(120)]), true);
+  });
+
+  test('one that does not listen is given longer; one with a timer longer still', () => {
+    assert.equal(isSettled([start, beat(1_000)]), false);
+    assert.equal(isSettled([start, beat(1_300)]), true);
+    const timers = { timers: 1 };
+    assert.equal(isSettled([start, beat(1_200, timers), beat(1_300)]), false);
+    assert.equal(isSettled([start, beat(1_200, timers), beat(3_100)]), true);
+    assert.equal(isSettled([start, beat(1_200, timers), beat(1_300, { timers: 0 })]), true);
+  });
+
+  test('one with a child that has not reported itself is given longer too', () => {
+    const child = { t: 50, pid: 1, what: 'child', childPid: 2 };
+    const grown = { ...start, t: 100, pid: 2, role: 'primary' };
+    assert.equal(isSettled([start, child, beat(1_300)]), false);
+    assert.equal(isSettled([start, child, beat(3_100)]), true);
+    const both = [beat(1_400), { ...beat(1_400), pid: 2 }];
+    assert.equal(isSettled([start, child, grown, ...both]), true);
+  });
+
+  test('one whose loop does not turn has not, nor one that is gone', () => {
+    assert.equal(isSettled([start, listening]), false);
+    assert.equal(isSettled([start, beat(9_000, { tid: 1 })]), false);
+    assert.equal(isSettled([start, beat(9_000), { t: 9_001, pid: 1, what: 'exit' }]), false);
+    assert.equal(isSettled([]), false);
+  });
+
+  test('workers that end again and again are enough, unless one has listened', () => {
+    const end = (/** @type {number} */ t) => ({ t, pid: 1, what: 'worker-exit', workerPid: t });
+    const ends = Array.from({ length: 12 }, (_, index) => end(index + 100));
+    assert.equal(isFutile(ends.slice(1)), false);
+    assert.equal(isFutile(ends), true);
+    assert.equal(isSettled([start, ...ends]), true);
+    assert.equal(isFutile([listening, ...ends]), false);
+  });
+
+  test('a worker that listens without having reported itself is not seen', () => {
+    const told = { t: 3, pid: 1, what: 'worker-listening', workerPid: 2 };
+    assert.equal(hasUnseenWorker([start, told]), true);
+    assert.equal(hasUnseenWorker([start, { ...start, pid: 2 }, told]), false);
+  });
+});
+
+describe('processes', () => {
+  test('are listed as ps lists them', () => {
+    const mine = listProcesses().find(({ pid }) => pid === process.pid);
+    const text = execFileSync('ps', ['-o', 'ppid=,pgid=,rss=', '-p', String(process.pid)]);
+    const [ppid, pgid, rss] = String(text).trim().split(/\s+/).map(Number);
+    assert.deepEqual([mine?.ppid, mine?.pgid], [ppid, pgid]);
+    assert.ok(Math.abs(Number(mine?.rssBytes) / 1024 - rss) < 0.3 * rss);
+    assert.ok(mine && Math.abs(ageMs(mine) - process.uptime() * 1000) < 2_000);
+  });
+
+  test('one is the same only with the same birth', () => {
+    const mine = listProcesses().find(({ pid }) => pid === process.pid);
+    assert.ok(mine && isAlive(mine));
+    assert.equal(isAlive({ ...mine, born: 'another time' }), false);
+    assert.equal(isAlive({ pid: 2 ** 30, born: mine.born }), false);
+  });
+
+  test('are known by what they were started with', (t) => {
+    if (process.platform !== 'linux') return t.skip('/proc');
+    const child = spawn('sleep', ['60'], { env: { ...process.env, MARK: 'a=b' } });
+    t.after(() => child.kill('SIGKILL'));
+    const pid = Number(child.pid);
+    assert.equal(wasStartedWith(pid, 'MARK=a=b'), true);
+    assert.equal(wasStartedWith(pid, 'MARK=a'), false);
+    assert.equal(wasStartedWith(2 ** 30, 'MARK=a=b'), false);
+  });
+
+  test('have families', () => {
+    const one = (/** @type {number} */ pid, /** @type {number} */ ppid) => ({
+      ...{ pid, ppid, pgid: 0, born: '', rssBytes: 0 },
+    });
+    const all = [one(5, 4), one(4, 3), one(3, 1), one(6, 1)];
+    const pids = familyOf(all, ({ pid }) => pid === 3).map(({ pid }) => pid);
+    assert.deepEqual(pids, [5, 4, 3]);
+    assert.deepEqual(
+      familyOf(all, () => false),
+      [],
+    );
+  });
+});
+
+describe('the client', () => {
+  /** @param {TestContext} t @param {http.RequestListener} listener */
+  async function serve(t, listener) {
+    const server = http.createServer(listener);
+    t.after(() => server.close().closeAllConnections());
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+    return `http://127.0.0.1:${/** @type {any} */ (server.address()).port}`;
+  }
+
+  test('tells status, headers, body and when', async (t) => {
+    const url = await serve(t, (request, response) => {
+      response.writeHead(203, { 'x-seen': String(request.headers['x-sent']) }).end('é');
+    });
+    const answer = await get(url, { headers: { 'x-sent': 'this' } });
+    const { status, headers, body, error, sentMs, doneMs } = answer;
+    assert.deepEqual([status, headers['x-seen'], error], [203, 'this', undefined]);
+    assert.equal(Buffer.from(body, 'latin1').toString(), 'é');
+    assert.ok(doneMs >= sentMs);
+  });
+
+  test('says in words what went wrong, and never rejects', async (t) => {
+    const url = await serve(t, ({ url: path, socket }, response) => {
+      if (path === '/reset') socket.destroy();
+      else if (path === '/broken') {
+        response.writeHead(200, { 'content-length': 10 }).write('half');
+        setTimeout(() => socket.destroy(), 30);
+      } else if (path === '/half') response.writeHead(200).write('half');
+      else response.end('x'.repeat(2 * 1024 * 1024));
+    });
+    assert.match(String((await get(`${url}/reset`)).error), /ECONNRESET|socket hang up/);
+    assert.match(String((await get(`${url}/broken`)).error), /broke off/);
+    assert.equal(
+      (await get(`${url}/half`, { timeoutMs: 60 })).error,
+      'only a part of the answer within 0.06 s',
+    );
+    assert.equal((await get(`${url}/large`)).error, 'the body is larger than 1 MB');
+    const nobody = await get(`http://127.0.0.1:${await freePort()}`);
+    assert.equal(nobody.error, 'ECONNREFUSED');
+    assert.equal(nobody.status, undefined);
+  });
+
+  test('waits less long for a server that has let it wait in vain', async (t) => {
+    const url = await serve(t, () => {});
+    assert.equal((await get(url, { timeoutMs: 50 })).error, 'no answer within 0.05 s');
+    assert.equal((await get(url)).error, 'no answer within 0.4 s');
+  });
+
+  test('keeps a connection when it is given an agent', async (t) => {
+    const url = await serve(t, (request, response) => response.end('ok'));
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const answers = [await get(url, { agent }), await get(url, { agent })];
+    assert.ok(answers.every(({ status }) => status === 200));
+  });
+});
