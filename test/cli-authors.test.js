@@ -142,7 +142,7 @@ const misfits = {
   'no reject': [{ [submission('reject-mute.js')]: null }, `checks/submissions/${key}`, /reject-\*/],
   'no accept': [{ [submission('accept-loud.js')]: null }, `checks/submissions/${key}`, /accept-\*/],
   'a reject without promise': [
-    { [submission('reject-x.js')]: '// rejected: other\n' },
+    { [submission('reject-x.js')]: '// breaks: other\n' },
     submission('reject-x.js'),
     /names no promise/,
   ],

@@ -45,8 +45,8 @@ export function lessonParts(/** @type {string} */ key) {
     [`solutions/${key}/server.js`]: solution,
     [`checks/starters/${key}/server.js`]: starter,
     [`checks/${key}.check.js`]: "const promises = {\n  greets: 'it says hello',\n};\n",
-    [`checks/submissions/${key}/accept-loud.js`]: '// accepted: says it loudly\n',
-    [`checks/submissions/${key}/reject-mute.js`]: '// rejected: greets\n',
+    [`checks/submissions/${key}/accept-loud.js`]: '// accepts: says it loudly\n',
+    [`checks/submissions/${key}/reject-mute.js`]: '// breaks: greets\n',
   };
 }
 

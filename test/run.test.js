@@ -96,7 +96,7 @@ describe('traps', () => {
   test('trap 3: a zombie is not alive, though it can be signalled', async (t) => {
     if (process.platform !== 'linux')
       return t.skip('zombies are made with /bin/sh and seen in /proc');
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec tail -f /dev/null']);
+    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec tail -f /dev/null']);
     t.after(() => parent.kill('SIGKILL'));
     const pid = await new Promise((resolve) =>
       parent.stdout.once('data', (text) => resolve(+text)),
@@ -163,7 +163,7 @@ describe('traps', () => {
 
   test('trap 8: ready means that so many workers listen', async (t) => {
     const program = await start(t, serving);
-    const listening = () => program.events.filter(({ what }) => what === 'worker-listening').length;
+    const listening = () => program.events.filter(({ handle }) => handle === 'handed').length;
     assert.equal(await program.ready(1), true);
     assert.ok(listening() < 3, 'the last comes later');
     assert.equal(await program.ready(3), true);
@@ -435,6 +435,10 @@ describe('whether a program has settled', () => {
     assert.equal(isFutile(ends), true);
     assert.equal(isSettled([start, ...ends]), true);
     assert.equal(isFutile([listening, ...ends]), false);
+    const children = ends.flatMap(({ t }) =>
+      Array(4).fill({ t, pid: 1, what: 'child', childPid: t }),
+    );
+    assert.equal(isFutile(children), true);
   });
 
   test('a worker that listens without having reported itself is not seen', () => {

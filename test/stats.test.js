@@ -27,6 +27,13 @@ test('one value has no known error', () => {
   assert.deepEqual(reach, { low: 0, high: Infinity });
 });
 
+test('a window in which nothing was served leaves the ratio unknown; if all are, it is 0', () => {
+  assert.deepEqual(ratioOf([60, 60], [0, 0]), { value: 0, low: 0, high: 0 });
+  const { low, high } = ratioOf([60, 60], [240, 0]);
+  assert.deepEqual({ low, high }, { low: 0, high: Infinity });
+  assert.equal(sideOf(ratioOf([60, 0], [240, 240]), 2.8), 'open');
+});
+
 test('the ratio is that of the geometric means, its interval symmetrical in the logarithm', () => {
   const { value, low, high } = ratioOf([10, 10.5, 9.5, 10], [40, 41, 39, 40]);
   near(value, 4, 0.02);

@@ -176,6 +176,11 @@ test('why a program is not ready is told from its fate, else from what it does',
   const elsewhere = [{ t: 1, pid: 1, what: 'listening', port: 3000 }];
   assert.match(story({ events: elsewhere }).got ?? '', /port 3000, but PORT was 1234/);
   assert.match(story({}).got ?? '', /event loop does not turn/);
+  const children = Array(12).fill({ t: 1, pid: 1, what: 'child', childPid: 2 });
+  assert.match(story({ events: children }).got ?? '', /started 12 processes/);
+  assert.match(story({ isUnseen: true }).got ?? '', /cannot be observed/);
+  const ends = Array(12).fill({ t: 1, pid: 1, what: 'worker-exit' });
+  assert.match(story({ isFutile: true, events: ends }).got ?? '', /without end: 12 so far/);
   assert.match(story({ events: [{ t: 1, pid: 1, what: 'beat' }] }).got ?? '', /listens on no port/);
 });
 

@@ -67,8 +67,8 @@ function partsOf(/** @type {string} */ key, /** @type {string} */ title) {
     [`solutions/${key}/server.js`]: solution,
     [`checks/starters/${key}/server.js`]: starter,
     [`checks/${key}.check.js`]: checkSource(key),
-    [`checks/submissions/${key}/accept-solution.js`]: `// accepted: the solution as it is\n${solution}`,
-    [`checks/submissions/${key}/reject-starter.js`]: `// rejected: answers\n${starter}`,
+    [`checks/submissions/${key}/accept-solution.js`]: `// accepts: the solution as it is\n${solution}`,
+    [`checks/submissions/${key}/reject-starter.js`]: `// breaks: answers\n${starter}`,
   };
 }
 

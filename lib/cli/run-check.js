@@ -52,14 +52,19 @@ export async function runCheck({ root, key, subject, timelineFile, isQuick, sign
     FORKSHOP_QUICK: isQuick ? '1' : undefined,
   });
   let isWhole = false;
-  const ends = AbortSignal.any([AbortSignal.timeout(DEADLINE_MS), ...(signal ? [signal] : [])]);
+  const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
+  const onEnd = () => end.abort();
+  const timer = setTimeout(onEnd, DEADLINE_MS);
+  signal?.addEventListener('abort', onEnd, { once: true });
   try {
     const files = [join(root, 'checks', `${key}.check.js`)];
-    for await (const { type, data } of run({ files, concurrency: false, signal: ends })) {
+    for await (const { type, data } of run({ files, concurrency: false, signal: end.signal })) {
       if (type === 'test:diagnostic') isWhole = take(data.message, result, onPromise) || isWhole;
       else if (type === 'test:stderr') process.stderr.write(data.message);
     }
   } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onEnd);
     restore();
   }
   if (result.fault || !isWhole) {

@@ -25,8 +25,12 @@ export function createSpinners(count) {
     async spin(threads, durationMs) {
       await isReady;
       return new Promise((resolve, reject) => {
-        spinners.once('message', (/** @type {any} */ { perSecond }) => resolve(perSecond));
-        spinners.once('exit', () => reject(new Error('The spinners ended.')));
+        const onExit = () => reject(new Error('The spinners ended.'));
+        spinners.once('exit', onExit);
+        spinners.once('message', (/** @type {any} */ { perSecond }) => {
+          spinners.off('exit', onExit);
+          resolve(perSecond);
+        });
         spinners.send({ threads, durationMs });
       });
     },

@@ -74,7 +74,7 @@ function contestants({ load, control, candidate, workers, path, windowMs }) {
   const side = (program, processes) => async () => {
     const window = await saturate(load, program, { path, processes, durationMs: windowMs });
     errors += window.errors;
-    return Math.max(window.perSecond, Number.MIN_VALUE); // a logarithm is taken of it
+    return window.perSecond;
   };
   return {
     sides: { control: side(control, 1), candidate: side(candidate, workers) },

@@ -30,11 +30,17 @@ export function quantile(values, q) {
 /**
  * How many times as large the candidate's values are as the control's. The interval is Student's for the difference
  * of the means of the logarithms, with one variance for both: what disturbs one side's windows disturbs the other's.
- * @param {number[]} control  rates of the control's windows, all above 0
+ * @param {number[]} control  rates of the control's windows
  * @param {number[]} candidate
- * @returns {Interval}  with fewer than two windows a side nothing is known of the error: from 0 to Infinity
+ * @returns {Interval}  with fewer than two windows a side, or one in which nothing was served, nothing is known of the
+ *   error: from 0 to Infinity. A candidate that never served anything is 0 times as fast, for certain.
  */
 export function ratioOf(control, candidate) {
+  const isStill = (/** @type {number} */ rate) => rate <= 0;
+  if (control.some(isStill)) return { value: NaN, low: 0, high: Infinity };
+  if (candidate.every(isStill)) return { value: 0, low: 0, high: 0 };
+  if (candidate.some(isStill))
+    return { value: mean(candidate) / mean(control), low: 0, high: Infinity };
   const [a, b] = [control.map(Math.log), candidate.map(Math.log)];
   const difference = mean(b) - mean(a);
   const freedom = a.length + b.length - 2;

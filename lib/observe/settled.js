@@ -5,7 +5,9 @@ const QUIET_MS = 100; // all that run also listen
 const HALF_QUIET_MS = 400; // somebody listens, others do not (yet)
 const SILENT_MS = 1_200; // nobody listens (yet)
 const TIMER_MS = 3_000; // a timer or a child may still do something; one that has not by now is of another kind
-const FUTILE_STARTS = 12;
+const BUSY = 0.5; // share of the time in which an event loop was busy: it loads a package, or computes
+const FUTILE_ENDS = 12;
+const FUTILE_STARTS = 40;
 
 /**
  * Nothing more is going to happen by itself, or nothing but the same again, or we would not see it.
@@ -18,7 +20,7 @@ export function isSettled(events) {
 
 /**
  * Every process has started, none has a timer that keeps it alive, and since the last event each of them has been
- * turning its event loop for a while.
+ * turning its event loop for a while, with little to do.
  */
 function isCalm(events) {
   const [beats, timers] = [new Map(), new Map()];
@@ -27,6 +29,7 @@ function isCalm(events) {
     if (event.what !== 'beat') news = event.t;
     else if (event.tid === undefined) {
       beats.set(event.pid, event.t);
+      if (event.elu > BUSY) news = event.t;
       if (event.timers !== undefined) timers.set(event.pid, event.timers);
     }
   }
@@ -48,12 +51,14 @@ function isHatching(parent, events) {
 }
 
 /**
- * Worker after worker ends before any has listened: one more will not be better.
+ * Worker after worker ends, or process after process starts, before any has listened: one more will not be better.
  * @param {import('./timeline.js').Event[]} events
  */
 export function isFutile(events) {
-  if (events.some(({ what }) => what === 'listening')) return false;
-  return events.filter(({ what }) => what === 'worker-exit').length >= FUTILE_STARTS;
+  if (events.some(({ what, handle }) => what === 'worker-listening' || handle === 'handed'))
+    return false;
+  const count = (/** @type {string} */ kind) => events.filter(({ what }) => what === kind).length;
+  return count('worker-exit') >= FUTILE_ENDS || count('child') >= FUTILE_STARTS;
 }
 
 /**

@@ -40,7 +40,7 @@ export function* submissionProblems(root, key) {
   for (const name of names) {
     const problem = submissionFault(folder, name, known);
     if (!problem) continue;
-    const mend = 'Begin the file with a comment, as in: // rejected: ids-of-the-broken-promises';
+    const mend = 'Begin the file with a comment, as in: // breaks: ids-of-the-broken-promises';
     yield { where: `${room}/${name}`, problem, mend };
   }
 }

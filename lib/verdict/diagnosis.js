@@ -5,6 +5,9 @@ import { Broken } from './outcome.js';
 
 const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
+const MANY_CHILDREN = 12;
+const FORKS =
+  'Something forks without end: a loop without a limit, or a worker that forks workers or is replaced for ever.';
 
 /**
  * @param {object} run
@@ -87,12 +90,16 @@ function fromWorkers(run) {
       try: 'leave process.env as it is',
     };
   }
-  if (!isFutile) return undefined;
-  const ends = run.events.filter(({ what }) => what === 'worker-exit').length;
-  return {
-    got: `Its workers end before they listen, and it forks others in their place, without end: ${ends} so far.`,
-    why: crashOf(run) ?? 'They run to their end: nothing keeps them alive.',
-  };
+  const count = (/** @type {string} */ kind) =>
+    run.events.filter(({ what }) => what === kind).length;
+  if (isFutile && count('worker-exit') > 0) {
+    return {
+      got: `Its workers end before they listen, and it forks others in their place, without end: ${count('worker-exit')} so far.`,
+      why: crashOf(run) ?? 'They run to their end: nothing keeps them alive.',
+    };
+  }
+  if (count('listening') > 0 || count('child') < MANY_CHILDREN) return undefined;
+  return { got: `It started ${count('child')} processes, and none of them listens.`, why: FORKS };
 }
 
 function fromExcess(of, amount) {
@@ -100,7 +107,7 @@ function fromExcess(of, amount) {
   return {
     processes: {
       got: `It started ${amount} processes and more were coming; all were stopped.`,
-      why: 'Something forks without end: a loop without a limit, or a worker that forks workers or is replaced for ever.',
+      why: FORKS,
     },
     memory: {
       got: `Its processes took ${size} of memory; all were stopped.`,
