@@ -199,6 +199,6 @@ test('lesson 2: the timeline is drawn, with its numbers in words', async (t) => 
   const { code, stdout } = await forkshop(rootFolder, argv, { FORKSHOP_HOME: join(home, 'state') });
   assert.equal(code, 1, stdout);
   assert.match(stdout, /Who executed requests, and when\n\n {2}one process +\|[ ░▒▓█]+\|\n/);
-  assert.match(stdout, /one process: 8 requests, busy \d+ % of the time/);
+  assert.match(stdout, /one process: \d+ requests, busy \d+ % of the time/);
   assert.deepEqual(readdirSync(join(home, 'state')), ['timeline.jsonl']);
 });

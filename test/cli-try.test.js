@@ -1,0 +1,74 @@
+// Verifies `try` on the real experiments of lesson 2, and on what cannot be meant.
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { listLessons, rootFolder } from '../lib/catalog.js';
+import { run } from '../lib/cli/try.js';
+import experiments from '../checks/experiments/02-cluster-fork.js';
+import { forkshop, makeRoot } from './fixture-root.js';
+
+test('try shows a menu when it is not told which, and runs nothing', async () => {
+  const { code, stdout } = await forkshop(rootFolder, ['try', '2']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^Experiments of lesson 2: .*\n\n {2}1 {2}who-answers: Who answers/);
+  assert.match(stdout, /npm run try lesson-2 1, or all of them: npm run try lesson-2 all\n$/);
+});
+
+test('who-answers: four workers answer eight requests, the primary none', async () => {
+  const { code, stdout } = await forkshop(rootFolder, ['try', '2', 'who-answers']);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /What do you expect\?[^]*Seen just now[^]*Why/);
+  const shares = [...stdout.matchAll(/^ {4}process \d+: (\d+)$/gm)].map(([, count]) =>
+    Number(count),
+  );
+  assert.equal(shares.length, 4);
+  assert.equal(
+    shares.reduce((sum, count) => sum + count),
+    8,
+  );
+  assert.match(stdout, /the primary, process \d+: 0/);
+});
+
+test('on a terminal it asks; an empty answer runs nothing, a number runs that one', async () => {
+  const ask = async (/** @type {string} */ answer) => {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()].map((stream) =>
+      Object.assign(stream, { isTTY: true }),
+    );
+    let output = '';
+    stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    const code = run(['2'], {
+      stdin,
+      stdout,
+      stderr: stdout,
+      env: { NO_COLOR: '1' },
+      root: rootFolder,
+    });
+    stdin.write(`${answer}\n`);
+    return { code: await code, output };
+  };
+  const nothing = await ask('');
+  assert.equal(nothing.code, 0);
+  assert.match(nothing.output, /Which one\? A number, or "all": /);
+  assert.ok(!nothing.output.includes('Seen just now'));
+  assert.match((await ask('1')).output, /Seen just now/);
+});
+
+test('a wrong name gets the nearest right one; a lesson without experiments says so', async (t) => {
+  const wrong = await forkshop(rootFolder, ['try', '2', 'who-answer']);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /no experiment who-answer|no experiment "who-answer"/);
+  assert.match(wrong.stderr, /Did you mean who-answers\?/);
+  const none = await forkshop(makeRoot(t), ['try', '1']);
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /Lesson 1 has no experiments/);
+});
+
+test('every experiment is told, asked and named apart', () => {
+  const names = experiments.map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length);
+  for (const { name, title, question } of experiments) {
+    assert.match(name, /^[a-z]+(-[a-z]+)*$/);
+    assert.ok(title && question.endsWith('?'));
+  }
+  assert.ok(listLessons(rootFolder).some(({ key }) => key === '02-cluster-fork'));
+});

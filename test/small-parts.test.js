@@ -1,0 +1,42 @@
+// Verifies two small parts that the larger tests meet on some systems only: keys, and the resolve hooks.
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { listenForKeys } from '../lib/cli/keys.js';
+import { isFromRepository, resolve, resolveNow } from '../lib/observe/resolve-hook.js';
+
+test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as it was', async () => {
+  const modes = /** @type {boolean[]} */ ([]);
+  const stdin = Object.assign(new PassThrough(), { setRawMode: (mode) => modes.push(mode) });
+  const pressed = /** @type {string[]} */ ([]);
+  const keys = listenForKeys(stdin, { q: () => pressed.push('q'), h: () => pressed.push('h') });
+  stdin.write('hxq\u0003\u0004\u0008');
+  assert.deepEqual(pressed, ['h', 'q', 'q', 'q']);
+  keys.close();
+  stdin.write('h');
+  assert.equal(pressed.length, 4);
+  assert.deepEqual(modes, [true, false]);
+  listenForKeys(undefined, {}).close();
+});
+
+test('what is found is left alone; what is not, and is a package or #work, is asked for as by the repository', async () => {
+  const asked = /** @type {string[]} */ ([]);
+  const next = (
+    /** @type {string} */ specifier,
+    /** @type {{ parentURL: string }} */ { parentURL },
+  ) => {
+    asked.push(parentURL);
+    if (specifier !== 'there' && !parentURL.endsWith('/package.json')) throw new Error('not found');
+    return { url: specifier };
+  };
+  const context = { parentURL: 'file:///elsewhere/server.js' };
+  assert.deepEqual(resolveNow('there', context, next), { url: 'there' });
+  assert.equal(asked.length, 1);
+  assert.deepEqual(resolveNow('express', context, next), { url: 'express' });
+  assert.deepEqual(await resolve('#work', context, next), { url: '#work' });
+  for (const specifier of ['./mine.js', '/abs.js', 'node:nothing', 'file:///x.js']) {
+    assert.equal(isFromRepository(specifier), false);
+    assert.throws(() => resolveNow(specifier, context, next), /not found/);
+    await assert.rejects(resolve(specifier, context, next), /not found/);
+  }
+});
