@@ -41,19 +41,14 @@ const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 check('02-cluster-fork', promises, async (lesson) => {
   const { launch, ready, observe, meanwhile, hold } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
-  const launched = launch({ env });
-  const main = observe(async () => ready(await launched, WORKERS));
-  const isServing = meanwhile(async () => (await (await launched).settled(isListening)) || main);
-  const byDefault = meanwhile(async () => (await isServing) && forkByDefault(launch));
-  const refusals = meanwhile(
-    async () =>
-      (await isServing) && Promise.all(NONSENSE.map((value) => tryNonsense(launch, value))),
-  );
-  const contest = meanwhile(async () => prepareContest(lesson, await main));
+  const main = observe(async () => ready(await launch({ env }), WORKERS));
+  const isCluster = meanwhile(async () => forksOf((await main).events).length === WORKERS);
+  const byDefault = meanwhile(async () => (await isCluster) && forkByDefault(launch));
+  const refusals = meanwhile(async () => (await isCluster) && tryAllNonsense(launch));
   const homes = observe(async () => askUntilAllAnswer(await main));
   const calm = observe(async () => {
     await Promise.allSettled([byDefault, refusals]); // their starting takes CPU time from the workers
-    return askAtOnce(await main, '/', WORKERS);
+    return (await isCluster) ? askAtOnce(await main, '/', WORKERS) : homes;
   });
 
   await hold('forks-as-told', async () => {
@@ -150,30 +145,39 @@ check('02-cluster-fork', promises, async (lesson) => {
     });
   });
 
-  await hold('one-per-core', async () => {
-    const forks = await byDefault;
-    demand(forks === PRETENDED_CORES, {
-      expected: `${PRETENDED_CORES} workers where os.availableParallelism() is ${PRETENDED_CORES}`,
-      got: `It forked ${forks}.`,
-      why: 'os.cpus().length counts cores that this process may not be allowed to use.',
-      try: "import { availableParallelism } from 'node:os';",
-    });
-  });
+  await hold(
+    'one-per-core',
+    async () => {
+      const forks = await byDefault;
+      demand(forks === PRETENDED_CORES, {
+        expected: `${PRETENDED_CORES} workers where os.availableParallelism() is ${PRETENDED_CORES}`,
+        got: `It forked ${forks}.`,
+        why: 'os.cpus().length counts cores that this process may not be allowed to use.',
+        try: "import { availableParallelism } from 'node:os';",
+      });
+    },
+    { needs: ['forks-as-told'] },
+  );
 
-  await hold('refuses-nonsense', async () => {
-    const accepted = (await refusals).find(({ fault }) => fault);
-    demand(!accepted, {
-      expected: 'a message that names NODE_CLUSTER_WORKERS, exit code 1, and no worker',
-      got: `NODE_CLUSTER_WORKERS=${accepted?.value}: ${accepted?.fault}`,
-      why: 'A typing error in a deployment should be found when it starts, not when it is busy.',
-      try: 'if (!/^[1-9]\\d?$/.test(wanted)) { console.error(...); process.exit(1); }',
-    });
-  });
+  await hold(
+    'refuses-nonsense',
+    async () => {
+      const accepted = ((await refusals) || []).find(({ fault }) => fault);
+      demand(!accepted, {
+        expected: 'a message that names NODE_CLUSTER_WORKERS, exit code 1, and no worker',
+        got: `NODE_CLUSTER_WORKERS=${accepted?.value}: ${accepted?.fault}`,
+        why: 'A typing error in a deployment should be found when it starts, not when it is busy.',
+        try: 'if (!/^[1-9]\\d?$/.test(wanted)) { console.error(...); process.exit(1); }',
+      });
+    },
+    { needs: ['forks-as-told'] },
+  );
 
-  await hold('speedup', async () => measureBlocking(lesson, await contest), {
+  const contest = lesson.allHold() ? await prepareContest(lesson, await main) : undefined;
+  await hold('speedup', () => measureBlocking(lesson, contest), {
     needs: Object.keys(promises).slice(0, -1),
   });
-  if (lesson.allHold() && !lesson.isQuick) await measureCpu(lesson, await contest);
+  if (lesson.allHold() && !lesson.isQuick) await measureCpu(lesson, contest);
 });
 
 /** The workers that primaries of the run have forked. */
@@ -214,8 +218,8 @@ function faultOfHeaders({ answers, requests }) {
   return undefined;
 }
 
-const isListening = (events) => events.some(({ what }) => what === 'listening');
-const isUp = (events) => isListening(events) || forksOf(events).length > 0;
+const isUp = (events) =>
+  events.some(({ what, role }) => ['fork', 'listening'].includes(what) || role === 'worker');
 
 /** How many workers it forks when it is not told, on a machine that says it has so many cores. */
 async function forkByDefault(launch) {
@@ -228,6 +232,8 @@ async function forkByDefault(launch) {
   await program.stop();
   return forksOf(program.events).length;
 }
+
+const tryAllNonsense = (launch) => Promise.all(NONSENSE.map((value) => tryNonsense(launch, value)));
 
 /** Starts the program with a number of workers that makes no sense; `fault` tells how it went along with it. */
 async function tryNonsense(launch, value) {
@@ -249,7 +255,6 @@ function faultOfRefusal({ fate, output, isStarted }) {
 
 /** The same work on both sides: the learner's cluster, and the single process that it was made from. */
 async function prepareContest({ launch, ready }, candidate) {
-  if (forksOf(candidate.events).length !== WORKERS) return undefined;
   const load = createLoad();
   const spinners = createSpinners(WORKERS);
   const control = await ready(await launch({ isReference: true }));

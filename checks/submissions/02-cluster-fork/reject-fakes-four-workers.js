@@ -1,4 +1,4 @@
-// breaks: forks-as-told, own-memory, one-per-core
+// breaks: forks-as-told, own-memory
 // It forks nothing: one process makes up four pids and tells them in turn.
 import { availableParallelism } from 'node:os';
 import express from 'express';

@@ -1,4 +1,4 @@
-// breaks: forks-as-told, one-per-core
+// breaks: forks-as-told
 // One more worker every 150 ms, whatever was told, until there are thirty.
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';

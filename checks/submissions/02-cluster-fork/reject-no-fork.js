@@ -1,4 +1,4 @@
-// breaks: forks-as-told, one-per-core
+// breaks: forks-as-told
 // Everything is there but the fork: one process checks the number of workers and then serves alone.
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';

@@ -1,4 +1,4 @@
-// breaks: forks-as-told, one-per-core
+// breaks: forks-as-told
 // The loop runs once too often: count <= workers.
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';

@@ -1,4 +1,4 @@
-// breaks: forks-as-told, one-per-core
+// breaks: forks-as-told
 // The primary serves too and takes the port; every worker dies of EADDRINUSE and is replaced, for ever.
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
