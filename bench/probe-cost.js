@@ -1,25 +1,25 @@
 // What the probe costs: throughput of an empty Express handler with and without it, on a machine that should have
-// nothing else to do. `node bench/probe-cost.js [seconds at the most]`
+// nothing else to do. `node bench/probe-cost.js [PAIRS]`
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import os, { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { interleave } from '../lib/measure/compare.js';
 import { disturbanceOf, conditionsNow } from '../lib/measure/conditions.js';
 import { createLoad } from '../lib/measure/load.js';
-import { mean, ratioOf } from '../lib/measure/stats.js';
+import { mean, meanOf } from '../lib/measure/stats.js';
 import { freePort } from '../lib/observe/ports.js';
+import { temporaryFolder } from '../lib/observe/temporary.js';
 
 const MOST_COST = 0.03;
-const NARROW = 0.01; // half of the interval that is enough
-const FEWEST_WINDOWS = 16;
+const PAIRS = Number(process.argv[2] ?? 10);
+const WINDOWS = 6; // a side, for each pair
 const WINDOW_MS = 500;
 const CONNECTIONS = 10;
 
 const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
-const budgetMs = Number(process.argv[2] ?? 120) * 1000;
 
 /** A server in a session of its own: Linux may share the CPU by sessions. @param {Record<string, string>} more */
 async function startServer(more) {
@@ -34,8 +34,11 @@ async function startServer(more) {
   return { url: `http://127.0.0.1:${port}/`, stop: () => server.kill('SIGKILL') };
 }
 
-/** @param {string} timeline */
-async function measure(timeline) {
+/**
+ * The ratio of one pair of servers. @param {string} timeline
+ * @returns {Promise<{ bare: number, probed: number }>}  requests a second
+ */
+async function measurePair(timeline) {
   const load = createLoad();
   const probe = `--require=${JSON.stringify(here('../lib/observe/probe.cjs'))}`;
   const bare = await startServer({ NODE_OPTIONS: '' });
@@ -51,38 +54,39 @@ async function measure(timeline) {
   try {
     for (const { url } of [bare, probed]) await rate(url, 2_000)(); // until the code is compiled
     const sides = { bare: rate(bare.url), probed: rate(probed.url) };
-    return await interleave(sides, { isEnough, budgetMs });
+    const isEnough = (/** @type {any} */ rates) => rates.bare.length >= WINDOWS;
+    const rates = await interleave(sides, { isEnough, budgetMs: Infinity });
+    return { bare: mean(rates.bare), probed: mean(rates.probed) };
   } finally {
     for (const server of [bare, probed]) server.stop();
     load.close();
   }
 }
 
-/** @param {{ bare: number[], probed: number[] }} rates */
-function isEnough({ bare, probed }) {
-  const { value, low, high } = ratioOf(bare, probed);
-  return bare.length >= FEWEST_WINDOWS && high - low <= 2 * NARROW * value;
-}
+const percent = (/** @type {number} */ share) => `${(share * 100).toFixed(1)} %`;
 
-const percent = (/** @type {number} */ share) => `${(share * 100).toFixed(2)} %`;
-
+/** Two processes of the same program differ by some percent, by luck: so several pairs, and each pair is one value. */
 async function main() {
-  const folder = mkdtempSync(join(tmpdir(), 'probe-cost-'));
+  const folder = mkdtempSync(join(temporaryFolder(), 'probe-cost-'));
   const timeline = join(folder, 'timeline.jsonl');
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const disturbance = disturbanceOf(conditionsNow());
-  const rates = await measure(timeline);
-  const { value, low, high } = ratioOf(rates.bare, rates.probed);
-  const [from, to] = [mean(rates.bare), mean(rates.probed)].map(Math.round);
-  const size = (statSync(timeline).size / 2 ** 20).toFixed(0);
+  const pairs = [];
+  for (let count = 0; count < PAIRS; count += 1) {
+    pairs.push(await measurePair(timeline));
+    rmSync(timeline, { force: true });
+  }
+  const cost = meanOf(pairs.map(({ bare, probed }) => 1 - probed / bare));
+  const [from, to] = [pairs.map((one) => one.bare), pairs.map((one) => one.probed)].map(mean);
   console.log(`Node ${process.versions.node}, ${os.availableParallelism()} cores`);
-  console.log(`${2 * rates.bare.length} windows of ${WINDOW_MS} ms, ${CONNECTIONS} connections`);
-  console.log(`without the probe ${from} requests/s, with it ${to}; its timeline: ${size} MB`);
-  console.log(`ratio ${value.toFixed(4)}, 95 % interval ${low.toFixed(4)} to ${high.toFixed(4)}`);
-  console.log(`cost  ${percent(1 - value)} (${percent(1 - high)} to ${percent(1 - low)})`);
-  console.log(`bar:  at most ${percent(MOST_COST)}`);
+  console.log(`${PAIRS} pairs of servers, ${2 * WINDOWS} windows of ${WINDOW_MS} ms each`);
+  console.log(`without the probe ${from.toFixed(0)} requests/s, with it ${to.toFixed(0)}`);
+  console.log(
+    `cost ${percent(cost.value)} (95 % interval ${percent(cost.low)} to ${percent(cost.high)})`,
+  );
+  console.log(`bar: at most ${percent(MOST_COST)}`);
   if (disturbance) console.log(`Do not trust it: ${disturbance}.`);
-  if (1 - high > MOST_COST) process.exitCode = 1; // surely too much
+  if (cost.low > MOST_COST) process.exitCode = 1; // surely too much
 }
 
 await main();

@@ -333,10 +333,11 @@ describe('the timeline', () => {
     {"t":5,"pid":11,"what":"listening","port":80,"handle":"handed"}
     {"t":5,"pid":10,"what":"listening","port":80,"handle":"kernel"}
     {"t":6,"pid":11,"what":"listening","handle":"kernel"}
-    {"t":6,"pid":11,"what":"request","id":1,"client":5,"url":"/a?b"}
-    {"t":7,"pid":12,"what":"request","id":1,"client":6,"url":"/b"}
-    {"t":8,"pid":11,"what":"response","id":1,"status":200}
-    {"t":9,"pid":11,"what":"response","id":2,"status":200}
+    {"t":6,"pid":11,"what":"connection","client":5,"how":"handed"}
+    {"t":6,"pid":11,"what":"request","client":5,"url":"/a?b"}
+    {"t":7,"pid":12,"what":"request","client":5,"url":"/b"}
+    {"t":8,"pid":11,"what":"response","client":5,"status":200}
+    {"t":9,"pid":11,"what":"response","client":6,"status":200}
     {"t":9,"pid":10,"what":"worker-exit","worker":2,"workerPid":12,"code":null,"signal":"SIGKILL"}
     {"t":9,"pid":11,"what":"exit","code":3}`);
 
@@ -358,11 +359,36 @@ describe('the timeline', () => {
       all.map(({ pid, client, startMs, endMs, status }) => [pid, client, startMs, endMs, status]),
       [
         [11, 5, 6, 8, 200],
-        [12, 6, 7, undefined, undefined],
+        [12, 5, 7, undefined, undefined],
       ],
     );
     assert.deepEqual(timeline.requestsOf(recorded, '/a'), all.slice(0, 1));
     assert.deepEqual(timeline.requestsOf(recorded, '/c'), []);
+  });
+
+  test('joins an answer to its request by their order on the connection', () => {
+    const line = (t, what, more = {}) => ({ t, pid: 1, what, client: 9, ...more });
+    const events = [
+      line(1, 'connection'),
+      ...[line(2, 'request', { url: '/a' }), line(3, 'response', { status: 200 })],
+      ...[line(4, 'request', { url: '/b' }), line(5, 'request', { url: '/c' })],
+      line(6, 'response', { status: 404 }),
+      line(7, 'connection'), // the same port again: /c was never answered
+      ...[line(8, 'request', { url: '/d' }), line(9, 'response', { status: 500 })],
+    ];
+    assert.deepEqual(
+      timeline.requestsOf(events).map(({ url, endMs, status }) => [url, endMs, status]),
+      [
+        ['/a', 3, 200],
+        ['/b', 6, 404],
+        ['/c', undefined, undefined],
+        ['/d', 9, 500],
+      ],
+    );
+    assert.deepEqual(
+      timeline.requestsOf(events, '/d').map(({ endMs }) => endMs),
+      [9],
+    );
   });
 
   test('tells who listens where', () => {

@@ -15,10 +15,11 @@
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file
  *   listening   port, address, handle ('kernel': this process has the listening socket | 'handed': the primary deals)
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': by hand)
- *   request     id, client (its port), method, url
- *   response    id, status
- *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), and now and then
- *               rss (bytes), timers (how many keep the process alive)
+ *   request     client (its port), method, url
+ *   response    client, status; the responses of a connection come in the order of its requests
+ *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), in a flood of
+ *               requests more (how many were not reported one by one), and now and then rss (bytes), timers (how many
+ *               keep the process alive)
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like
  *   crash       error (its stack), origin
  *   exit        code
@@ -35,6 +36,7 @@ const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 
 const BEAT_MS = 20;
 const PROMPT_WRITES_PER_BEAT = 20;
+const REQUESTS_PER_BEAT = 50; // 2,500 a second
 const LONGEST_HELD_BACK = 64 * 1024;
 
 // Ours for good: the program may replace them (fake timers, a patched JSON).
@@ -47,25 +49,6 @@ const utilizationSince = performance.eventLoopUtilization.bind(performance);
 
 const file = process.env.FORKSHOP_TIMELINE;
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
-
-/** Makes a constructor's `this` of any object that is there already. */
-class Given {
-  constructor(object) {
-    return object;
-  }
-}
-
-/** A number in a private field of somebody else's object: invisible there, and ten times as quick as a WeakMap. */
-class Numbered extends Given {
-  #id;
-  constructor(object, id) {
-    super(object);
-    this.#id = id;
-  }
-  static idOf(object) {
-    return #id in object ? object.#id : undefined;
-  }
-}
 
 /** What we tell of a cluster's events. */
 const fieldsOf = {
@@ -113,8 +96,8 @@ function observe(fd) {
   reportChildren(tell);
   reportServers(tell);
   if (cluster.isPrimary && isMainThread) reportWorkers(tell);
-  if (seesRequests) reportRequests(log, now, who);
-  startBeat(tell, log, now);
+  const countRequests = seesRequests ? reportRequests(log, now, who) : () => ({});
+  startBeat(tell, log, now, countRequests);
 }
 
 /**
@@ -123,7 +106,7 @@ function observe(fd) {
  */
 function createLog(fd) {
   let held = '';
-  let promptWrites = 0;
+  const room = createRoom(PROMPT_WRITES_PER_BEAT);
   const flush = () => {
     if (held === '') return;
     const text = held;
@@ -137,16 +120,9 @@ function createLog(fd) {
   return {
     flush,
     add: (line) => (held += line),
-    addPromptly(line) {
+    addPromptly(line, t) {
       held += line;
-      if (promptWrites < PROMPT_WRITES_PER_BEAT || held.length > LONGEST_HELD_BACK) {
-        promptWrites += 1;
-        flush();
-      }
-    },
-    beat() {
-      promptWrites = 0;
-      flush();
+      if (room.take(t) || held.length > LONGEST_HELD_BACK) flush();
     },
   };
 }
@@ -212,24 +188,56 @@ function reportWorkers(tell) {
   });
 }
 
-/** The hot path: two short lines a request, put together by hand. */
+/**
+ * The hot path: two short lines a request, put together by hand. A response carries no id of its request: on one
+ * connection they come in the same order, and a map from one to the other would cost more than all the rest. Of a
+ * flood the first requests of each beat are reported one by one, the others counted.
+ */
 function reportRequests(log, now, who) {
-  let lastId = 0;
-  subscribe('http.server.request.start', (/** @type {any} */ { request, socket }) => {
-    new Numbered(request, (lastId += 1));
-    log.addPromptly(
-      `{"t":${now()},${who},"what":"request","id":${lastId},"client":${socket.remotePort ?? null},` +
-        `"method":"${request.method}","url":${stringify(request.url)}}\n`,
-    );
+  const begin = (what) => `,${who},"what":"${what}","client":`;
+  const [request, response] = ['request', 'response'].map(begin);
+  const uncounted = new WeakSet(); // connections whose request under way is only counted
+  const room = createRoom(REQUESTS_PER_BEAT);
+  let more = 0;
+  subscribe('http.server.request.start', ({ request: { method, url }, socket }) => {
+    const t = now();
+    if (!room.take(t)) {
+      more += 1;
+      uncounted.add(socket);
+      return;
+    }
+    const client = socket.remotePort ?? null;
+    const rest = `"method":"${method}","url":${stringify(url)}}\n`;
+    log.addPromptly(`{"t":${t}${request}${client},${rest}`, t);
   });
-  subscribe('http.server.response.finish', (/** @type {any} */ { request, response }) => {
-    log.addPromptly(
-      `{"t":${now()},${who},"what":"response","id":${Numbered.idOf(request)},"status":${response.statusCode}}\n`,
-    );
+  subscribe('http.server.response.finish', ({ response: { statusCode }, socket }) => {
+    if (uncounted.delete(socket)) return;
+    const client = socket.remotePort ?? null;
+    const t = now();
+    log.addPromptly(`{"t":${t}${response}${client},"status":${statusCode}}\n`, t);
   });
+  return () => {
+    const counted = more || undefined;
+    more = 0;
+    return { more: counted };
+  };
 }
 
-function startBeat(tell, log, now) {
+/** Room for so many in each stretch of time as long as a beat, also while the event loop is blocked and has none. */
+function createRoom(most) {
+  let left = most;
+  let since = 0;
+  return {
+    take(t) {
+      if (t - since > BEAT_MS) [left, since] = [most, t];
+      if (left === 0) return false;
+      left -= 1;
+      return true;
+    },
+  };
+}
+
+function startBeat(tell, log, now, countRequests) {
   let utilization = utilizationSince();
   let last = now();
   let count = 0;
@@ -238,10 +246,11 @@ function startBeat(tell, log, now) {
     utilization = utilizationSince();
     const late = Math.max(0, now() - last - BEAT_MS);
     last = now();
-    log.beat();
-    const more = count % 5 === 0 && { rss: rss(), timers: countTimers() };
+    log.flush();
+    const size = count % 5 === 0 && { rss: rss(), timers: countTimers() };
     count += 1;
-    tell('beat', { late: round(late, 10), elu: round(since.utilization, 1000), ...more });
+    const elu = round(since.utilization, 1000);
+    tell('beat', { late: round(late, 10), elu, ...countRequests(), ...size });
   };
   setImmediate(beat).unref();
   setInterval(beat, BEAT_MS).unref();

@@ -24,7 +24,7 @@
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { temporaryFolder } from './temporary.js';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -52,7 +52,7 @@ const OUTPUT_SHOWN = 16 * 1024;
  * @returns {Runner}
  */
 export function createRunner() {
-  const home = join(tmpdir(), `forkshop-${randomUUID()}`);
+  const home = join(temporaryFolder(), `forkshop-${randomUUID()}`);
   const options = { detached: true, env: scrub(process.env), execArgv: [] };
   const keeper = fork(here('keeper.js'), [home], options);
   mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us

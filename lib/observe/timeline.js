@@ -92,16 +92,21 @@ export function processesOf(events) {
  * @returns {Request[]}
  */
 export function requestsOf(events, path) {
-  const byId = new Map();
-  for (const { t, pid, tid, what, id, client, url, status } of events) {
-    const key = `${pid}/${tid ?? 0}/${id}`;
-    if (what === 'request' && (path === undefined || url.split('?')[0] === path)) {
-      byId.set(key, { pid, client, url, startMs: t });
-    } else if (what === 'response' && byId.has(key)) {
-      Object.assign(byId.get(key), { endMs: t, status });
+  const found = [];
+  const open = new Map(); // by connection: its requests under way, in order
+  for (const { t, pid, tid, what, client, url, status } of events) {
+    const key = `${pid}/${tid ?? 0}/${client}`;
+    if (what === 'connection') {
+      open.delete(key); // the port is used again; what was under way on the old connection is never answered
+    } else if (what === 'request') {
+      const request = { pid, client, url, startMs: t };
+      if (path === undefined || url.split('?')[0] === path) found.push(request);
+      open.set(key, [...(open.get(key) ?? []), request]);
+    } else if (what === 'response') {
+      Object.assign(open.get(key)?.shift() ?? {}, { endMs: t, status });
     }
   }
-  return [...byId.values()];
+  return found;
 }
 
 /**
