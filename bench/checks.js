@@ -1,4 +1,4 @@
-// Checks a solution many times in a row and counts the verdicts: node bench/checks.js LESSON [TIMES] [HOGS]
+// Checks a solution many times in a row and counts the verdicts: node bench/checks.js LESSON [TIMES] [HOGS] [quick]
 // The bar: 100 times when idle and 50 beside one CPU hog, none failed, at most 2 of 100 undecided.
 import { listLessons, findLesson, rootFolder } from '../lib/catalog.js';
 import { runCheck } from '../lib/cli/run-check.js';
@@ -6,7 +6,7 @@ import { quantile } from '../lib/measure/stats.js';
 import { join } from 'node:path';
 import { startHogs } from './hog.js';
 
-const [name = '2', times = '100', hogs = '0'] = process.argv.slice(2);
+const [name = '2', times = '100', hogs = '0', quick] = process.argv.slice(2);
 const { key } = findLesson(listLessons(rootFolder), name);
 const stopHogs = startHogs(Number(hogs));
 const results = [];
@@ -15,6 +15,7 @@ for (let count = 0; count < Number(times); count += 1) {
     root: rootFolder,
     key,
     subject: join(rootFolder, 'solutions', key),
+    isQuick: quick === 'quick',
   });
   results.push(result);
   if (result.verdict !== 'passed') console.log(count + 1, describe(result));
