@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { rootFolder } from '../catalog.js';
 import { hasCode } from '../files.js';
 import { nearest, quoted } from '../nearest.js';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 

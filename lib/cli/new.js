@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { keyPattern, lessonKeys } from '../catalog.js';
 import { quoted } from '../nearest.js';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 import { parse } from './args.js';
 
 const example = 'For example: npm run new 12-worker-threads "Threads beside processes"';

@@ -2,7 +2,7 @@ import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { filesBelow, findLesson, listLessons } from '../catalog.js';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 import { parse } from './args.js';
 import { hasCode, timestamp } from '../files.js';
 import { currentLesson } from './place.js';

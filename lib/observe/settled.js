@@ -44,7 +44,7 @@ function isCalm(events) {
 
 /** It has started a process that has not reported itself yet. One that is no Node program never will. */
 function isHatching(parent, events) {
-  const started = new Set(events.filter(({ what }) => what === 'start').map(({ pid }) => pid));
+  const started = pidsStarted(events);
   return events.some(
     ({ what, pid, childPid }) => what === 'child' && pid === parent && !started.has(childPid),
   );
@@ -66,8 +66,13 @@ export function isFutile(events) {
  * @param {import('./timeline.js').Event[]} events
  */
 export function hasUnseenWorker(events) {
-  const started = new Set(events.filter(({ what }) => what === 'start').map(({ pid }) => pid));
+  const started = pidsStarted(events);
   return events.some(
     ({ what, workerPid }) => what === 'worker-listening' && !started.has(workerPid),
   );
+}
+
+/** The processes that have reported themselves. */
+function pidsStarted(events) {
+  return new Set(events.filter(({ what }) => what === 'start').map(({ pid }) => pid));
 }
