@@ -7,17 +7,19 @@
  * @property {(file: string, options?: Partial<import('./observe/run.js').StartOptions>) => Promise<Program>} launch
  *   starts a program of this repository; `file` is its path from the root
  * @property {() => import('./measure/load.js').Load} load  a load generator
+ * @property {() => ReturnType<typeof createOpenLoop>} openLoop  another, which sends on schedule
  * @property {() => Promise<number[]>} close
  *
  * @typedef {object} Experiment  one of those that checks/experiments/NN-slug.js exports
  * @property {string} name  kebab-case
  * @property {string} title
  * @property {string} question  to be answered before it is run
- * @property {(lab: Lab) => Promise<{ observed: string | string[], because: string | string[] }>} run
- *   takes a few seconds; `observed` holds what was seen in this very run
+ * @property {(lab: Lab) => Promise<{ observed: string | string[], because: string | string[], asExpected: boolean }>} run
+ *   takes a few seconds; `observed` holds what was seen in this very run, `asExpected` whether `because` explains that
  */
 import { join } from 'node:path';
 import { createLoad } from './measure/load.js';
+import { createOpenLoop } from './measure/open-loop.js';
 import { createRunner } from './observe/run.js';
 
 /**
@@ -26,13 +28,18 @@ import { createRunner } from './observe/run.js';
  */
 export function createLab(root) {
   const runner = createRunner();
-  /** @type {import('./measure/load.js').Load | undefined} */
-  let generator;
+  /** @type {{ close(): void }[]} */
+  const generators = [];
+  const kept = (generator) => {
+    generators.push(generator);
+    return generator;
+  };
   return {
     launch: (file, options) => runner.start({ entry: join(root, file), ...options }),
-    load: () => (generator ??= createLoad()),
+    load: () => kept(createLoad()),
+    openLoop: () => kept(createOpenLoop()),
     close() {
-      generator?.close();
+      for (const generator of generators) generator.close();
       return runner.close();
     },
   };

@@ -22,6 +22,8 @@
  * @property {(id: string, body: () => Promise<void>, options?: { needs?: string[], isGate?: boolean }) => Promise<void>} hold
  *   runs a promise: it holds when the body returns. Not reached when one of `needs` does not hold, or an earlier gate.
  * @property {(name: string, measurement: Omit<import('./verdict/terminal.js').Measurement, 'name'>) => void} measured
+ * @property {(name: string, chart: Omit<import('./verdict/terminal.js').Chart, 'name'>) => void} drawn
+ *   numbers side by side: a distribution, start-up times
  * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known of the machine
  * @property {() => boolean} allHold  so far
  * @property {boolean} isQuick  measurements that decide nothing are to be left out
@@ -57,6 +59,7 @@ export function createSession({ t, key, promises, runner }) {
       isQuick: process.env.FORKSHOP_QUICK === '1',
       allHold: () => records.verdicts().every((verdict) => verdict === 'passed'),
       measured: (name, measurement) => report(t, { measurement: { name, ...measurement } }),
+      drawn: (name, chart) => report(t, { chart: { name, ...chart } }),
       conditionsWere: (more) => (conditions = { ...conditions, ...more }),
     },
     reportFault: (error) => reportFault(report, t, error),
@@ -190,8 +193,9 @@ function reportFault(report, t, error) {
 function createReport() {
   if (process.env.FORKSHOP_REPORT === 'json')
     return (t, record) => t.diagnostic(JSON.stringify(record));
-  return (t, { measurement, conditions }) => {
+  return (t, { measurement, chart, conditions }) => {
     if (measurement) t.diagnostic(asWords(measurement));
+    if (chart) t.diagnostic(chartAsWords(chart));
     if (conditions)
       t.diagnostic(`on ${conditions.cores} cores, Node ${conditions.node}, ${conditions.platform}`);
   };
@@ -202,6 +206,10 @@ function asWords({ label, value, low, high, ceiling, unit }) {
     low === undefined ? '' : ` (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)})`;
   const above = ceiling === undefined ? '' : `, ceiling ${ceiling.toFixed(2)}`;
   return `${label}: ${value.toFixed(2)} ${unit}${interval}${above}`;
+}
+
+function chartAsWords({ label, rows, unit }) {
+  return `${label}: ${rows.map(({ name, value }) => `${name} ${value}`).join(', ')} ${unit}`;
 }
 
 /** Leaves the timeline of the learner's first program where the command line wants it. */

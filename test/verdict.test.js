@@ -7,7 +7,8 @@ import { drawTimeline } from '../lib/verdict/draw-timeline.js';
 import { Broken, Undecided, asText, demand, verdictOf } from '../lib/verdict/outcome.js';
 import { demandSpeedup } from '../lib/verdict/speedup.js';
 import { createStyle } from '../lib/verdict/style.js';
-import { format, measurementLines, openedUp, promiseLine, wrap } from '../lib/verdict/terminal.js';
+import { chartLines, format, measurementLines, openedUp } from '../lib/verdict/terminal.js';
+import { promiseLine, wrap } from '../lib/verdict/terminal.js';
 
 const plain = createStyle({ isTTY: false }, {});
 
@@ -49,6 +50,24 @@ test('a promise opens up into the parts that it has, wrapped to the terminal', (
     lines.every((line) => line.length <= 60),
     lines.join('\n'),
   );
+});
+
+test('a chart draws every row to the scale of the greatest, with its number', () => {
+  const rows = [
+    { name: 'worker 1', value: 10 },
+    { name: 'b', value: 2.5 },
+    { name: 'none', value: 0 },
+  ];
+  const chart = { name: 'shares', label: 'who got how many', unit: 'connections', rows };
+  assert.deepEqual(chartLines({ ...chart, note: 'see?' }, plain), [
+    '  who got how many',
+    `    worker 1    10 connections  ${'█'.repeat(32)}`,
+    `    b         2.50 connections  ${'█'.repeat(8)}`,
+    '    none         0 connections',
+    '    see?',
+  ]);
+  const nothing = chartLines({ ...chart, rows: [{ name: 'a', value: 0 }] }, plain);
+  assert.deepEqual(nothing, ['  who got how many', '    a  0 connections']);
 });
 
 test('a measurement shows its interval, its ceiling, the formula, the last time and the prediction', () => {

@@ -15,13 +15,12 @@ export default [
       const shares = [...groupBy(requests, ({ pid }) => pid)].map(
         ([pid, some]) => `process ${pid}: ${some.length}`,
       );
+      const ofPrimary = requests.filter(({ pid }) => pid === program.pid).length;
       return {
-        observed: [
-          ...shares,
-          `the primary, process ${program.pid}: ${requests.filter(({ pid }) => pid === program.pid).length}`,
-        ],
+        observed: [...shares, `the primary, process ${program.pid}: ${ofPrimary}`],
         because:
           'The primary accepts every connection and hands it to a worker that is free. Each worker that answers is a process of its own.',
+        asExpected: shares.length === 4 && requests.length === 8 && ofPrimary === 0,
       };
     },
   },

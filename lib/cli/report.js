@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { createStyle } from '../verdict/style.js';
-import { measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
+import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
 import { nextLesson } from './place.js';
 
 const OUTPUT_LINES = 12;
@@ -27,7 +27,7 @@ export function createReporter({ lesson, lessons, io, prediction, before, subjec
       print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
     promise: ({ promise, number, of }) => print(promiseLine(promise, { number, of }, style)),
     end(result, progress) {
-      const { promises, measurements, output, fault } = result;
+      const { promises, measurements, charts, output, fault } = result;
       const first =
         promises.find(({ verdict }) => verdict === 'failed') ??
         promises.find(({ verdict }) => verdict === 'inconclusive');
@@ -37,6 +37,7 @@ export function createReporter({ lesson, lessons, io, prediction, before, subjec
       if (first && output.trim()) print(...outputLines(output, style), '');
       for (const one of measurements)
         print(...measurementLines(one, { prediction, before: before?.[one.name], style }), '');
+      for (const chart of charts) print(...chartLines(chart, style), '');
       print(summary(result, style), next({ result, lesson, lessons, progress, subject }));
     },
   };

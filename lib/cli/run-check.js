@@ -9,6 +9,7 @@ const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is f
  * @property {'passed' | 'failed' | 'inconclusive'} verdict
  * @property {import('../verdict/outcome.js').PromiseRecord[]} promises
  * @property {Measurement[]} measurements
+ * @property {import('../verdict/terminal.js').Chart[]} charts
  * @property {number} seconds
  * @property {import('../measure/conditions.js').Conditions | null} conditions
  * @property {string} output  what the learner's program printed, its last part
@@ -39,6 +40,7 @@ export async function runCheck({ root, key, subject, timelineFile, isQuick, sign
     verdict: 'inconclusive',
     promises: [],
     measurements: [],
+    charts: [],
     seconds: 0,
     conditions: null,
     output: '',
@@ -96,6 +98,8 @@ function take(message, result, onPromise) {
     onPromise?.(record);
   } else if (record?.measurement) {
     result.measurements.push(record.measurement);
+  } else if (record?.chart) {
+    result.charts.push(record.chart);
   } else if (record?.verdict) {
     const { verdict, conditions, output, left } = record;
     Object.assign(result, { verdict, conditions, output });

@@ -6,6 +6,7 @@ import { findLesson, listLessons } from '../catalog.js';
 import { createLab } from '../lab.js';
 import { nearest, quoted } from '../nearest.js';
 import { UsageError } from '../usage-error.js';
+import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { wrap } from '../verdict/terminal.js';
 import { parse } from './args.js';
@@ -20,7 +21,7 @@ import { readProgress } from './progress.js';
  *
  * @param {string[]} argv
  * @param {Io} io
- * @returns {Promise<number>} exit code
+ * @returns {Promise<number>} exit code: 3 when something else was seen than is explained
  */
 export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;
@@ -30,8 +31,10 @@ export async function run(argv, io) {
   const experiments = await readExperiments(io.root, lesson);
   const chosen = wanted ?? (await askForOne(lesson, experiments, io));
   if (chosen === undefined) return 0;
-  for (const experiment of pick(experiments, chosen)) await perform(experiment, io);
-  return 0;
+  let isAsExpected = true;
+  for (const experiment of pick(experiments, chosen))
+    isAsExpected = (await perform(experiment, io)) && isAsExpected;
+  return isAsExpected ? 0 : EXIT_CODES.inconclusive;
 }
 
 /**
@@ -91,9 +94,10 @@ async function perform({ title, question, run: look }, io) {
   print('What do you expect?', question);
   const lab = createLab(io.root);
   try {
-    const { observed, because } = await look(lab);
+    const { observed, because, asExpected } = await look(lab);
     print('Seen just now', observed);
-    print('Why', because);
+    print(asExpected ? 'Why' : 'This is not what we saw. What we wanted to show', because);
+    return asExpected;
   } finally {
     await lab.close();
   }

@@ -8,21 +8,11 @@
  */
 import autocannon from 'autocannon';
 import { nowMs } from '../observe/clock.js';
+import { answerParent } from './generator.js';
 
 const SAMPLE_MS = 10; // autocannon looks this often whether the time is up; its own choice, 1000, would add a second
 
-/** The parent may be gone before it has heard. */
-const tell = (/** @type {object} */ message) =>
-  process.connected && process.send?.(message, undefined, {}, () => {});
-
-process.on('disconnect', () => process.exit());
-process.on('message', async (/** @type {any} */ { id, ...window }) => {
-  await fire(window).then(
-    (result) => tell({ id, result }),
-    (error) => tell({ id, error: error.message }),
-  );
-});
-tell({ ready: true });
+answerParent(fire);
 
 /**
  * One window of closed-loop load: each connection sends its next request when the last is answered.

@@ -20,45 +20,17 @@
  * @property {(options: LoadOptions) => Promise<Window>} fire  rejects when the generator fails, never because the server does
  * @property {() => void} close
  */
-import { fork } from 'node:child_process';
+import { createGenerator } from './generator.js';
 
 /**
  * Starts the load generator; it is ready when the first window is asked for.
  * @returns {Load}
  */
 export function createLoad() {
-  const generator = fork(new URL('load-process.js', import.meta.url), { execArgv: [] });
-  generator.unref();
-  generator.channel?.unref(); // a check that fails elsewhere does not hang on it: it ends with its parent
-  const waiting = new Map();
-  let lastId = 0;
-  const isReady = new Promise((resolve, reject) => {
-    generator.once('message', resolve);
-    generator.once('exit', (code, signal) => {
-      const error = new Error(`The load generator ended (${signal ?? `exit code ${code}`}).`);
-      reject(error);
-      waiting.forEach((wait) => wait.reject(error));
-    });
-  });
-  isReady.catch(() => {}); // whoever fires is told
-  generator.on('message', (/** @type {any} */ { id, result, error }) => {
-    const wait = waiting.get(id);
-    waiting.delete(id);
-    if (error) wait?.reject(new Error(error));
-    else wait?.resolve(result);
-  });
+  const { fire, close } = createGenerator('load-process.js');
   return {
-    async fire({ isFresh = false, timeoutMs = 30_000, ...options }) {
-      if (!/^http:\/\/127\./.test(options.url))
-        throw new Error(`No load is sent to ${options.url}: it is not on 127.0.0.0/8.`);
-      await isReady;
-      lastId += 1;
-      const id = lastId;
-      return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
-        generator.send({ id, isFresh, timeoutMs, ...options });
-      });
-    },
-    close: () => generator.connected && generator.disconnect(),
+    fire: ({ isFresh = false, timeoutMs = 30_000, ...options }) =>
+      fire({ isFresh, timeoutMs, ...options }),
+    close,
   };
 }

@@ -61,7 +61,7 @@ export async function endRun(run) {
   let family;
   do {
     family = holdStill(run);
-    for (const { pid } of family) signal(pid, 'SIGKILL');
+    for (const { pid } of family) sendSignal(pid, 'SIGKILL');
     if (family.length > 0) await sleep(3);
   } while (family.length > 0 && Date.now() < deadline);
   return family.filter(isAlive).map(({ pid }) => pid);
@@ -75,18 +75,23 @@ function holdStill(run) {
   const still = new Set();
   let family;
   do {
-    if (run.pid && process.platform !== 'win32') signal(-run.pid, 'SIGSTOP');
+    if (run.pid && process.platform !== 'win32') sendSignal(-run.pid, 'SIGSTOP');
     family = findFamily(run, { thoroughly: true }).filter(({ pid }) => !still.has(pid));
-    for (const { pid } of family) signal(pid, 'SIGSTOP');
+    for (const { pid } of family) sendSignal(pid, 'SIGSTOP');
     for (const { pid } of family) still.add(pid);
   } while (family.length > 0);
   return listProcesses().filter(({ pid, born }) => still.has(pid) && run.known.get(pid) === born);
 }
 
-function signal(pid, name) {
+/**
+ * @param {number} pid  negative: a process group
+ * @param {NodeJS.Signals} name
+ * @returns {boolean}  false when it is gone already
+ */
+export function sendSignal(pid, name) {
   try {
-    process.kill(pid, name);
+    return process.kill(pid, name);
   } catch {
-    // It is gone already.
+    return false;
   }
 }

@@ -13,7 +13,8 @@
  * Every event has `t` (milliseconds of the system's monotonic clock, the same clock in every process), `pid` and
  * `what`; thread events have `tid` too. `what` is one of
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file
- *   listening   port, address, handle ('kernel': this process has the listening socket | 'handed': the primary deals)
+ *   listening   port, address, handle ('kernel': this process has the listening socket | 'handed': the primary deals |
+ *               'received': a listening socket that another process opened and sent)
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': by hand)
  *   request     client (its port), method, url
  *   response    client, status; the responses of a connection come in the order of its requests
@@ -38,6 +39,7 @@ const BEAT_MS = 20;
 const PROMPT_WRITES_PER_BEAT = 20;
 const REQUESTS_PER_BEAT = 50; // 2,500 a second
 const LONGEST_HELD_BACK = 64 * 1024;
+const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle, or a descriptor
 
 // Ours for good: the program may replace them (fake timers, a patched JSON).
 const { process } = globalThis;
@@ -174,7 +176,8 @@ function reportServers(tell) {
   watchEvents(Server.prototype, ['listening', 'connection'], (event, [socket], server) => {
     if (event === 'listening') {
       const { port, address } = server.address() ?? {};
-      tell('listening', { port, address, handle: kindOf(server) });
+      const isReceived = WITHOUT_ADDRESS.test(server._connectionKey) && kindOf(server) === 'kernel';
+      tell('listening', { port, address, handle: isReceived ? 'received' : kindOf(server) });
     } else if (seesRequests) {
       tell('connection', { client: socket?.remotePort, how: kindOf(server) });
     }

@@ -12,6 +12,7 @@
  *
  * @typedef {object} StartOptions
  * @property {string} entry  absolute path of the program
+ * @property {string[]} [args]  behind the entry on its command line
  * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
  * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
  * @property {number} [pretendCores]  what os.availableParallelism() tells
@@ -29,7 +30,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { nowMs } from './clock.js';
-import { endRun } from './ending.js';
+import { endRun, findFamily, sendSignal } from './ending.js';
 import { freePort } from './ports.js';
 import { isSettled } from './settled.js';
 import { openTimeline } from './timeline.js';
@@ -42,6 +43,7 @@ const SCRUBBED =
   /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_ENV|PORT|FORKSHOP_\w+)$/;
 
 const POLL_MS = 4;
+const GONE_POLL_MS = 20; // a look reads every process of the machine
 const READY_DEADLINE_MS = 10_000;
 const CALM_MS = 10; // the next of several queued requests would have begun by then
 const DRAIN_DEADLINE_MS = 3_000;
@@ -94,6 +96,8 @@ export class Program {
   /** @type {Map<number, number>} when each process's event loop last turned */
   lastBeats = new Map();
   lastRequestMs = 0;
+  /** @type {Map<number, string>} every pid seen in the family, and when it was born */
+  known = new Map();
 
   /**
    * @param {import('node:child_process').ChildProcess} keeper
@@ -131,10 +135,10 @@ export class Program {
   }
 
   begin() {
-    const { entry, cwd = rootFolder } = this.options;
+    const { entry, args = [], cwd = rootFolder } = this.options;
     const env = this.environment();
     const { id, folder } = this;
-    this.send({ start: id, command: process.execPath, args: [entry], env, cwd, folder });
+    this.send({ start: id, command: process.execPath, args: [entry, ...args], env, cwd, folder });
   }
 
   environment() {
@@ -169,7 +173,7 @@ export class Program {
     else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
       const { id, pid, folder } = this;
-      endRun({ id, pid, folder, known: new Map() }).then(this.noteStopped);
+      endRun({ id, pid, folder, known: this.known }).then(this.noteStopped);
     }
   }
 
@@ -225,6 +229,58 @@ export class Program {
       const sinceMs = Math.max(this.lastRequestMs, fromMs);
       return nowMs() > sinceMs + CALM_MS && [...this.lastBeats.values()].every((t) => t > sinceMs);
     }, deadlineMs);
+  }
+
+  /**
+   * Sends a signal to one process of this run.
+   * @param {number} pid
+   * @param {NodeJS.Signals} signal
+   * @returns {boolean}  false when it has ended already
+   * @throws {Error}  when the run has no such process
+   */
+  kill(pid, signal) {
+    const isOurs = this.events.some(
+      ({ what, ...event }) =>
+        (what === 'start' && event.pid === pid) || [event.childPid, event.workerPid].includes(pid),
+    );
+    if (!isOurs) throw new Error(`Process ${pid} does not belong to this run.`);
+    return sendSignal(pid, signal);
+  }
+
+  /**
+   * Sends a signal to the whole process group, as Ctrl-C in a terminal does.
+   * @param {NodeJS.Signals} [signal]
+   */
+  interrupt(signal = 'SIGINT') {
+    if (!this.pid) return false;
+    return sendSignal(process.platform === 'win32' ? this.pid : -this.pid, signal);
+  }
+
+  /**
+   * Waits for the end of the program's first process.
+   * @param {number} [deadlineMs]
+   * @returns {Promise<Fate | undefined>}  undefined when it still runs then
+   */
+  async ended(deadlineMs) {
+    await this.until(() => this.fate !== undefined, deadlineMs);
+    return this.fate;
+  }
+
+  /** Everything that the program started, itself included, that is still alive. @returns {number[]} pids */
+  survivors() {
+    const { id, pid, folder, known } = this;
+    return findFamily({ id, pid, folder, known }, { thoroughly: true }).map((one) => one.pid);
+  }
+
+  /**
+   * Waits until nothing of the program is alive.
+   * @param {number} deadlineMs
+   * @returns {Promise<number[]>}  the pids of what still is
+   */
+  async gone(deadlineMs) {
+    const deadline = performance.now() + deadlineMs;
+    while (this.survivors().length > 0 && performance.now() < deadline) await sleep(GONE_POLL_MS);
+    return this.survivors();
   }
 
   /** What the program printed, its last 16 kB. */

@@ -14,6 +14,13 @@
  * @property {boolean} [isHeadline]  the one that the learner predicts
  * @property {number} [controlPerSecond]
  * @property {number} [candidatePerSecond]
+ *
+ * @typedef {object} Chart  numbers side by side, each with a bar
+ * @property {string} name
+ * @property {string} label
+ * @property {string} unit
+ * @property {{ name: string, value: number }[]} rows
+ * @property {string} [note]  what is to be seen there
  */
 const BAR_COLUMNS = 32;
 const NARROWEST = 40;
@@ -74,6 +81,24 @@ export function measurementLines(measurement, { prediction, before, style }) {
   if (isHeadline && prediction !== undefined)
     lines.push(`    ${judgePrediction(prediction, value)}`);
   return lines;
+}
+
+/**
+ * A chart: a row for each number, all bars to the scale of the greatest.
+ * @param {Chart} chart
+ * @param {import('./style.js').Style} style
+ * @returns {string[]}
+ */
+export function chartLines({ label, unit, rows, note }, style) {
+  const most = Math.max(...rows.map(({ value }) => value));
+  const names = Math.max(...rows.map(({ name }) => name.length));
+  const values = rows.map(({ value }) => (Number.isInteger(value) ? String(value) : format(value)));
+  const width = Math.max(...values.map((value) => value.length));
+  const lines = rows.map(({ name, value }, index) => {
+    const filled = '█'.repeat(most > 0 ? Math.round((value / most) * BAR_COLUMNS) : 0);
+    return `    ${name.padEnd(names)}  ${values[index].padStart(width)} ${unit}  ${filled}`.trimEnd();
+  });
+  return [`  ${label}`, ...lines, ...(note ? [`    ${style.dim(note)}`] : [])];
 }
 
 /** The value as a share of the ceiling; what is above the ceiling fills it. */

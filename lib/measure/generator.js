@@ -1,0 +1,63 @@
+/** A load generator's process: one window of load after another, told and answered by messages. */
+import { fork } from 'node:child_process';
+
+/**
+ * Starts a generator; it is ready when the first window is asked for.
+ * @param {string} file  in this folder; it answers each message { id, ...options } with { id, result } or { id, error }
+ * @returns {{ fire: (options: { url: string, [option: string]: unknown }) => Promise<any>, close: () => void }}
+ *   fire rejects when the generator fails, never because the server does
+ */
+export function createGenerator(file) {
+  const generator = fork(new URL(file, import.meta.url), { execArgv: [] });
+  generator.unref();
+  generator.channel?.unref(); // a check that fails elsewhere does not hang on it: it ends with its parent
+  const waiting = new Map();
+  let lastId = 0;
+  const isReady = new Promise((resolve, reject) => {
+    generator.once('message', resolve);
+    generator.once('exit', (code, signal) => {
+      const error = new Error(`The load generator ended (${signal ?? `exit code ${code}`}).`);
+      reject(error);
+      waiting.forEach((wait) => wait.reject(error));
+    });
+  });
+  isReady.catch(() => {}); // whoever fires is told
+  generator.on('message', (/** @type {any} */ { id, result, error }) => {
+    const wait = waiting.get(id);
+    waiting.delete(id);
+    if (error) wait?.reject(new Error(error));
+    else wait?.resolve(result);
+  });
+  return {
+    async fire(options) {
+      if (!/^http:\/\/127\./.test(options.url))
+        throw new Error(`No load is sent to ${options.url}: it is not on 127.0.0.0/8.`);
+      await isReady;
+      lastId += 1;
+      const id = lastId;
+      return new Promise((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        generator.send({ id, ...options });
+      });
+    },
+    close: () => generator.connected && generator.disconnect(),
+  };
+}
+
+/**
+ * The generator's own side: fires as told, until its parent is gone.
+ * @param {(options: any) => Promise<any>} fire
+ */
+export function answerParent(fire) {
+  /** The parent may be gone before it has heard. */
+  const tell = (/** @type {object} */ message) =>
+    process.connected && process.send?.(message, undefined, {}, () => {});
+  process.on('disconnect', () => process.exit());
+  process.on('message', async (/** @type {any} */ { id, ...options }) => {
+    await fire(options).then(
+      (result) => tell({ id, result }),
+      (error) => tell({ id, error: error.message }),
+    );
+  });
+  tell({ ready: true });
+}

@@ -1,0 +1,26 @@
+/** What memory a process takes. */
+import { readFileSync } from 'node:fs';
+import { listProcesses } from './processes.js';
+
+const KIB = 1024;
+
+/**
+ * @param {number} pid
+ * @returns {{ rssBytes: number, ussBytes: number | undefined } | undefined}  undefined when there is no such process.
+ *   RSS counts pages that other processes share; USS, the unique set size, only its own (Linux, else undefined).
+ */
+export function memoryOf(pid) {
+  const rssBytes = listProcesses().find((one) => one.pid === pid)?.rssBytes;
+  return rssBytes === undefined ? undefined : { rssBytes, ussBytes: ussOf(pid) };
+}
+
+/** Private_Clean and Private_Dirty of /proc/PID/smaps_rollup, see proc(5). */
+function ussOf(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
+    const kib = [...text.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm)].map(([, n]) => +n);
+    return kib.length === 2 ? (kib[0] + kib[1]) * KIB : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+/** Who holds the listening socket of a port: on Linux from /proc, see proc(5). */
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+
+const LISTENING = '0A'; // the state's name in /proc/net/tcp
+
+/**
+ * The processes of a run that hold a listening socket on the program's port. The inode names the socket: the same in
+ * two processes, it is one socket, opened once.
+ * @param {import('./run.js').Program} program
+ * @returns {{ pid: number, inode: string }[] | undefined}  undefined where the system does not tell
+ */
+export function listeningSockets(program) {
+  if (process.platform !== 'linux') return undefined;
+  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => inodesOf(table, program.port)));
+  return program
+    .survivors()
+    .flatMap((pid) =>
+      [...new Set(socketsOf(pid))]
+        .filter((inode) => inodes.has(inode))
+        .map((inode) => ({ pid, inode })),
+    );
+}
+
+/** The listening sockets of a port; its address is hexadecimal, "0100007F:1F90". */
+function inodesOf(table, port) {
+  const lines = readIfThere(() => readFileSync(`/proc/net/${table}`, 'latin1').split('\n'));
+  return lines.slice(1).flatMap((line) => {
+    const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+    const isOurs = state === LISTENING && parseInt(local.split(':')[1], 16) === port;
+    return isOurs ? [inode] : [];
+  });
+}
+
+/** The inodes of a process's sockets: its descriptors link to "socket:[12345]". */
+function socketsOf(pid) {
+  const folder = `/proc/${pid}/fd`;
+  return readIfThere(() => readdirSync(folder)).flatMap((fd) => {
+    const [link] = readIfThere(() => [readlinkSync(`${folder}/${fd}`)]);
+    return /^socket:\[(\d+)\]$/.exec(link ?? '')?.slice(1) ?? [];
+  });
+}
+
+/** @template T @param {() => T[]} read @returns {T[]} nothing when it has gone meanwhile */
+function readIfThere(read) {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}

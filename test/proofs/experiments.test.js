@@ -1,0 +1,45 @@
+// Proves what `npm run try` tells: every experiment of every lesson is run, and what is seen is what is explained.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { listLessons, rootFolder } from '../../lib/catalog.js';
+import { createLab } from '../../lib/lab.js';
+
+const TRIES = 3; // an experiment may meet a machine that is too busy to show it
+const wanted = process.env.FORKSHOP_LESSON;
+
+for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key === wanted)) {
+  test(key, async (t) => {
+    const file = join(rootFolder, 'checks/experiments', `${key}.js`);
+    assert.ok(existsSync(file), 'The lesson has no experiments.');
+    /** @type {import('../../lib/lab.js').Experiment[]} */
+    const experiments = (await import(pathToFileURL(file).href)).default;
+    assert.ok(experiments.length > 0, 'The lesson has no experiments.');
+    const names = experiments.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length, 'Two experiments have the same name.');
+    for (const experiment of experiments)
+      await t.test(experiment.name, (one) => prove(experiment, one));
+  });
+}
+
+/**
+ * @param {import('../../lib/lab.js').Experiment} experiment
+ * @param {import('node:test').TestContext} t
+ */
+async function prove({ name, title, question, run }, t) {
+  assert.match(name, /^[a-z]+(-[a-z\d]+)*$/);
+  assert.ok(title && question.endsWith('?'), 'It asks nothing before it shows something.');
+  for (let tries = 1; ; tries += 1) {
+    const lab = createLab(rootFolder);
+    const result = await run(lab).finally(async () => {
+      assert.deepEqual(await lab.close(), [], 'These processes could not be ended.');
+    });
+    assert.ok(result.observed.length > 0 && result.because.length > 0, 'It tells nothing.');
+    if (result.asExpected) return;
+    const seen = [result.observed].flat().join('\n');
+    if (tries === TRIES) assert.fail(`Seen:\n${seen}\nExplained: ${result.because}`);
+    t.diagnostic(`not as expected: ${seen}`);
+  }
+}
