@@ -61,9 +61,10 @@ export function get(url, options = {}) {
       silent.add(host);
       finish(`${got} within ${timeoutMs / 1000} s`);
     }, timeoutMs);
-    request.on('socket', (socket) =>
-      socket.on('connect', () => (answer.client = socket.localPort)),
-    );
+    request.on('socket', (socket) => {
+      answer.client = socket.localPort; // of a connection that is used again
+      socket.on('connect', () => (answer.client = socket.localPort));
+    });
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),
     );
