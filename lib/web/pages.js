@@ -44,14 +44,16 @@ export function speakerPage(chapters, setting) {
 /**
  * One page a slide, with all its steps shown; with notes, the notes below a smaller slide.
  * @param {Chapter[]} chapters
- * @param {Setting & { hasNotes?: boolean }} setting
+ * @param {Setting & { hasNotes?: boolean, recordings: Record<string, any[]> }} setting
  */
-export function printPage(chapters, { hasNotes = false, ...setting }) {
+export function printPage(chapters, { hasNotes = false, recordings, ...setting }) {
   return page('Forkshop', setting, {
     styles: ['client/theme.css', 'client/print.css'],
     script: 'client/print.js',
     bodyClass: hasNotes ? 'print with-notes' : 'print',
-    body: `<main>${sections(chapters, ({ notes }) => (hasNotes ? `<div class="talk">${notes}</div>` : ''))}</main>`,
+    body:
+      `<main>${sections(chapters, ({ notes }) => (hasNotes ? `<div class="talk">${notes}</div>` : ''))}</main>\n` +
+      `<script type="application/json" id="recordings">${asData(recordings)}</script>`,
   });
 }
 
@@ -100,6 +102,9 @@ ${body}
 </html>
 `;
 }
+
+/** JSON inside a page: no text in it can end the element. */
+const asData = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
 /** Everything from this origin, nothing inline, nothing else. */
 export const contentPolicy =

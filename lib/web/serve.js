@@ -3,16 +3,16 @@
  * Host and Origin only, and starts a process only for who has read the page (the token in it).
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readdirSync, watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import express from 'express';
-import { keyPattern } from '../catalog.js';
 import { UsageError } from '../usage-error.js';
 import { readDeck } from './deck.js';
 import { contentPolicy, deckPage, printPage, speakerPage } from './pages.js';
+import { readDemos, readRecordings } from './recordings.js';
 import { perform } from './stage.js';
 
 const HOST = '127.0.0.1';
@@ -45,7 +45,10 @@ export async function serveDeck({ root, port = 0 }) {
   );
   app.get('/print', (request, response) =>
     send(response, () =>
-      printPage(readDeck(root), { hasNotes: request.query.notes !== undefined }),
+      printPage(readDeck(root), {
+        hasNotes: request.query.notes !== undefined,
+        recordings: readRecordings(root),
+      }),
     ),
   );
   app.post('/demos/:name', (request, response) =>
@@ -141,20 +144,6 @@ async function answerDemo({ root, token, performances, request, response }) {
 function isSame(given, wanted) {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-/**
- * @param {string} root
- * @returns {Promise<import('./stage.js').Demo[]>}  those of slides/demos/NN-slug.js
- */
-export async function readDemos(root) {
-  const folder = join(root, 'slides/demos');
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => keyPattern.test(name.replace(/\.js$/, '')));
-  const modules = await Promise.all(
-    names.sort().map((name) => import(pathToFileURL(join(folder, name)).href)),
-  );
-  return modules.flatMap((module) => module.default);
 }
 
 /** Tells a page (server-sent events) when what it shows has changed. */

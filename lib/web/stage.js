@@ -97,12 +97,37 @@ function stopper(signal) {
   return { signal: end.signal, stopped, release };
 }
 
+const FIELDS = [
+  'pid',
+  'tid',
+  'what',
+  'ppid',
+  'role',
+  'worker',
+  'workerPid',
+  'port',
+  'how',
+  'client',
+  'code',
+  'signal',
+];
+
+/** Of an event what is drawn; recordings are kept small. */
+function brief(event, as) {
+  const told = FIELDS.filter((name) => event[name] !== undefined).map((name) => [
+    name,
+    event[name],
+  ]);
+  const name = event.what === 'start' && as ? { as } : {};
+  return { t: Math.round(event.t * 10) / 10, ...Object.fromEntries(told), ...name };
+}
+
 /** Sends what a program's timeline says anew, and which of its event loops is silent. */
 function report(watched, send) {
   const { program, as, silent } = watched;
   const events = program.events.slice(watched.seen);
   watched.seen += events.length;
-  const told = events.filter(({ what }) => what !== 'beat').map((event) => ({ ...event, as }));
+  const told = events.filter(({ what }) => what !== 'beat').map((event) => brief(event, as));
   if (told.length > 0) send({ events: told });
   const now = nowMs();
   for (const [pid, beatMs] of program.lastBeats) {

@@ -3,7 +3,7 @@
  * reads what the server sends, a JSON object a line; in a static export, and on paper, it plays what was recorded.
  */
 import { make } from './page.js';
-import { performed, recorded, recording, replayed } from './player.js';
+import { performed, recorded, replayed } from './player.js';
 import { createXray } from './xray.js';
 
 const SLOWER = 5;
@@ -57,10 +57,11 @@ export function createDemo(figure) {
   again.addEventListener('click', () =>
     show((signal) => replayed(messages, { signal, slower: SLOWER }), SLOWER),
   );
-  return { stop, isRunning, showRecorded: () => show((signal) => recording(name, signal), 1) };
+  return { stop, isRunning };
 }
 
-function furnish(figure) {
+/** Puts into the figure what a demo draws on. @param {HTMLElement} figure */
+export function furnish(figure) {
   const status = figure.querySelector('.status');
   const stage = figure.querySelector('.stage');
   const run = figure.querySelector('.run');
@@ -78,12 +79,12 @@ function furnish(figure) {
   details.append(make('summary', { textContent: 'The same as a table' }), table);
   details.hidden = true;
   run.after(again);
-  stage.append(badge, drawing, numbers, details);
+  stage.append(drawing, badge, numbers, details);
   return { run, again, status, badge, drawing, numbers, details, table };
 }
 
-/** One showing, from the first message to the last. */
-function createScene({ status, badge, drawing, numbers, details, table }, speed) {
+/** One showing, from the first message to the last. @param {ReturnType<typeof furnish>} parts  @param {number} speed */
+export function createScene({ status, badge, drawing, numbers, details, table }, speed) {
   const xray = createXray(drawing);
   let origin = { timelineMs: 0, pageMs: performance.now() };
   let isOver = false;

@@ -20,19 +20,11 @@ export async function* performed(name, signal) {
   }
 }
 
-/** What was recorded, all at once. */
-export async function* recording(name, signal) {
-  const response = await fetch(`recordings/${name}.json`, { signal });
-  if (!response.ok) throw new Error('It was not recorded.');
-  yield* await response.json();
-}
-
 /** What was recorded, each message at its time. */
 export async function* recorded(name, signal) {
-  /** @type {any[]} */
-  const messages = [];
-  for await (const message of recording(name, signal)) messages.push(message);
-  yield* replayed(messages, { signal });
+  const response = await fetch(`recordings/${name}.json`, { signal });
+  if (!response.ok) throw new Error('It was not recorded.');
+  yield* replayed(await response.json(), { signal });
 }
 
 /** @param {any[]} messages  each with `at`, milliseconds from the first  @param {{ signal: AbortSignal, slower?: number }} options */

@@ -49,7 +49,9 @@ function viewOf(slide, step) {
   return view;
 }
 
-const plannedMs = (count) => Number(slides[count]?.dataset.planned ?? 0) * 60_000;
+function plannedMs(count) {
+  return Number(slides[count].dataset.planned) * 60_000;
+}
 
 /** The plan for this slide is a stretch: behind it only after its end, before it only before its beginning. */
 function tick() {
