@@ -144,7 +144,15 @@ const NODE_GLOBALS = [
   'structuredClone',
 ];
 const BROWSER_GLOBALS = [
-  ...['BroadcastChannel', 'CSS', 'DOMParser', 'EventSource', 'TextDecoderStream'],
+  ...[
+    'BroadcastChannel',
+    'CSS',
+    'NodeFilter',
+    'getComputedStyle',
+    'DOMParser',
+    'EventSource',
+    'TextDecoderStream',
+  ],
   ...['addEventListener', 'document', 'location', 'matchMedia', 'requestAnimationFrame', 'window'],
 ];
 const COMMONJS_GLOBALS = ['__dirname', '__filename', 'exports', 'module', 'require'];
@@ -170,7 +178,7 @@ export default [
     rules: { 'no-restricted-globals': ['error', 'console', 'fetch', 'process'] },
   },
   {
-    files: ['lib/web/client/**/*.js'],
+    files: ['lib/web/client/**/*.js', 'test/browser/**/*.js'],
     languageOptions: { globals: readonly(BROWSER_GLOBALS) },
   },
   {

@@ -1,6 +1,6 @@
 /**
  * The deck: slides/NN-slug.md rendered, one chapter a file, in order. Slides are divided by `---`; a slide's heading may
- * end in `{minutes=3 steps}` (steps: the items of its lists come one by one); what follows a paragraph "Note:" is for
+ * end in `{minutes=20 half=5 steps}` (half: minutes in a half day, if they differ; steps: the items of its lists come one by one); what follows a paragraph "Note:" is for
  * the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
  * `demo name` is a live demo, and its text says what is to be seen. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one.
@@ -9,6 +9,7 @@
  * @property {string} id  NN-slug-3
  * @property {string} heading  plain text
  * @property {number} minutes
+ * @property {number} halfMinutes  in a half day
  * @property {string} html
  * @property {string} notes  HTML
  * @property {string[]} demos  names
@@ -77,11 +78,11 @@ function renderSlides(text, /** @type {Source} */ source) {
   const render = (tokens) => markdown.renderer.render(tokens, markdown.options, {});
   return splitTokens(markdown.parse(text, {})).map((tokens, index) => {
     context.demos = [];
-    const { heading, minutes, isStepwise, content, notes } = anatomy(tokens, source, index + 1);
+    const { content, notes, isStepwise, ...about } = anatomy(tokens, source, index + 1);
     if (isStepwise) makeStepwise(content);
     const html = render(content);
     const id = `${source.key}-${index + 1}`;
-    return { id, heading, minutes, html, notes: render(notes), demos: context.demos };
+    return { id, ...about, html, notes: render(notes), demos: context.demos };
   });
 }
 
@@ -103,16 +104,17 @@ function anatomy(tokens, { path }, number) {
   const [, heading, settings = ''] = /^(.*?)(?:\s*\{([^}]*)\})?$/.exec(inline.content) ?? [];
   const minutes = Number(/\bminutes=([\d.]+)/.exec(settings)?.[1]);
   if (!(minutes > 0)) throw faultIn(path, `Slide ${number}, "${heading}", has no {minutes=...}.`);
+  const halfMinutes = Number(/\bhalf=([\d.]+)/.exec(settings)?.[1] ?? minutes);
   const last = inline.children.at(-1);
   last.content = last.content.replace(/\s*\{[^}]*\}$/, '');
-  open.tag = tokens[2].tag = 'h2';
+  open.tag = tokens[2].tag = 'h1';
   const note = tokens.findIndex(
     ({ type, content, level }) => type === 'inline' && level === 1 && content === 'Note:',
   );
   if (note < 0) throw faultIn(path, `Slide ${number}, "${heading}", has no "Note:".`);
   const isStepwise = /\bsteps\b/.test(settings);
   const [content, notes] = [tokens.slice(0, note - 1), tokens.slice(note + 2)];
-  return { heading: last.content || heading, minutes, isStepwise, content, notes };
+  return { heading, minutes, halfMinutes, isStepwise, content, notes };
 }
 
 function makeStepwise(tokens) {

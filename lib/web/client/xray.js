@@ -12,9 +12,10 @@ const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 1168;
 const MARGIN = 150; // for the lanes' names
 const RIGHT = 20;
-const LANE = 44;
-const BAR = 24;
-const CLIENT = 9;
+const HEIGHT = 340; // at the most, so that a slide need not shrink the text
+const WIDEST_LANE = 44;
+const WIDEST_CLIENT = 9;
+const CLIENTS_AT_MOST = 130;
 const AXIS = 30;
 const SHORTEST_MS = 600;
 
@@ -33,18 +34,24 @@ function drawing(story, nowMs) {
   const { originMs } = story;
   const spanMs = Math.max(SHORTEST_MS, nowMs - originMs, story.lastMs - originMs);
   const share = (ms) => Math.min(1, Math.max(0, (ms - originMs) / spanMs));
+  const processes = [...story.processes.values()].filter(({ bornMs }) => bornMs !== undefined);
+  const clients = lanesOf([...story.asked.values()]);
+  const row = Math.min(WIDEST_CLIENT, CLIENTS_AT_MOST / clients.count);
+  const top = clients.count > 0 ? Math.max(WIDEST_LANE, clients.count * row + 14) : 0;
+  const count = Math.max(1, processes.length);
+  const lane = Math.min(WIDEST_LANE, (HEIGHT - AXIS - top) / count);
+  const yOf = new Map(processes.map((one, index) => [one, top + index * lane]));
+  const height = top + count * lane + AXIS;
   const scale = {
+    lane,
+    bar: lane * 0.6,
+    row,
     x: (ms) => MARGIN + share(ms) * (WIDTH - MARGIN - RIGHT),
     seconds: (ms) => `${((ms - originMs) / 1_000).toFixed(2)} s`,
     nowMs: Math.max(nowMs, story.lastMs),
     originMs,
     spanMs,
   };
-  const processes = [...story.processes.values()].filter(({ bornMs }) => bornMs !== undefined);
-  const clients = lanesOf([...story.asked.values()]);
-  const top = clients.count > 0 ? Math.max(LANE, clients.count * CLIENT + 14) : 0;
-  const yOf = new Map(processes.map((one, index) => [one, top + index * LANE]));
-  const height = top + Math.max(1, processes.length) * LANE + AXIS;
   const svg = make('svg', {
     viewBox: `0 0 ${WIDTH} ${height}`,
     class: 'xray',
@@ -83,12 +90,12 @@ function lanesOf(asked) {
 }
 
 /** Hollow while it waits; then a tick or a cross where it ended. */
-function clientMarks({ rows }, { x, nowMs }) {
+function clientMarks({ rows }, { x, nowMs, row: height }) {
   return rows.flatMap(({ fromMs, toMs, row, status, error }) => {
     const isFine = !error && status < 400;
-    const y = 6 + row * CLIENT;
+    const y = 6 + row * height;
     const width = Math.max(2, x(toMs ?? nowMs) - x(fromMs));
-    const box = make('rect', { class: 'waiting', x: x(fromMs), y, width, height: CLIENT - 3 });
+    const box = make('rect', { class: 'waiting', x: x(fromMs), y, width, height: height - 2 });
     if (toMs === undefined) return [box];
     const kind = isFine ? 'done' : 'failed';
     return [box, text(isFine ? '✓' : '✗', { class: kind, x: x(toMs) + 2, y: y + 7 })];
@@ -96,29 +103,29 @@ function clientMarks({ rows }, { x, nowMs }) {
 }
 
 /** From the process that accepted to the one that got the connection. */
-function handoffs({ handoffs: all }, yOf, { x }) {
+function handoffs({ handoffs: all }, yOf, { x, lane, bar }) {
   return all
     .filter(({ from, to }) => yOf.has(from) && yOf.has(to))
     .map(({ ms, from, to }) => {
-      const y1 = yOf.get(from) + LANE / 2;
-      const y2 = yOf.get(to) + (LANE - BAR) / 2;
+      const y1 = yOf.get(from) + lane / 2;
+      const y2 = yOf.get(to) + (lane - bar) / 2;
       return make('line', { class: 'handoff', x1: x(ms), x2: x(ms), y1, y2 });
     });
 }
 
 function processMarks(one, y, scale) {
-  const { x, nowMs, seconds } = scale;
+  const { x, nowMs, seconds, lane, bar } = scale;
   const { bornMs, listeningMs, diedMs, silent, requests } = one;
   const end = diedMs ?? nowMs;
-  const top = y + (LANE - BAR) / 2;
+  const top = y + (lane - bar) / 2;
   const span = (kind, fromMs, toMs) => {
     const width = Math.max(1.5, x(toMs) - x(fromMs));
-    return make('rect', { class: kind, x: x(fromMs), y: top, width, height: BAR });
+    return make('rect', { class: kind, x: x(fromMs), y: top, width, height: bar });
   };
-  const marks = [label(nameOf(one), y + LANE / 2), span('alive', bornMs, end)];
+  const marks = [label(nameOf(one), y + lane / 2), span('alive', bornMs, end)];
   if (listeningMs !== undefined) {
     const at = x(listeningMs);
-    marks.push(make('line', { class: 'listening', x1: at, x2: at, y1: top, y2: top + BAR }));
+    marks.push(make('line', { class: 'listening', x1: at, x2: at, y1: top, y2: top + bar }));
   }
   for (const { fromMs, toMs } of requests)
     marks.push(span(toMs === undefined ? 'running' : 'served', fromMs, toMs ?? end));
@@ -129,25 +136,25 @@ function processMarks(one, y, scale) {
         text(`silent since ${seconds(fromMs)}`, { class: 'says', x: x(fromMs) + 4, y: top - 3 }),
       );
   }
-  if (diedMs !== undefined) marks.push(...gravestone(one, x(diedMs), top));
+  if (diedMs !== undefined) marks.push(...gravestone(one, x(diedMs), top + bar));
   return marks;
 }
 
-function gravestone({ code, signal }, at, top) {
-  const stone = `M${at} ${top + BAR} v-15 a8 8 0 0 1 16 0 v15 z`;
-  const why = text(signal ?? `exit ${code}`, { class: 'says', x: at + 20, y: top + 17 });
+function gravestone({ code, signal }, at, bottom) {
+  const stone = `M${at} ${bottom} v-12 a8 8 0 0 1 16 0 v12 z`;
+  const why = text(signal ?? `exit ${code}`, { class: 'says', x: at + 20, y: bottom - 4 });
   return [make('path', { class: 'grave', d: stone }), why];
 }
 
 /** From a death to the moment at which the next one listens. */
-function gaps(story, yOf, { x }) {
+function gaps(story, yOf, { x, lane }) {
   return heirsOf(story).flatMap(({ dead, heir }) => {
-    const y = yOf.get(heir) + LANE / 2;
+    const y = yOf.get(heir) + lane / 2;
     const [from, to] = [x(dead.diedMs), x(heir.listeningMs)];
     const gap = `${Math.round(heir.listeningMs - dead.diedMs)} ms until it listens`;
     return [
       make('line', { class: 'gap', x1: from, x2: to, y1: y, y2: y }),
-      text(gap, { class: 'says', x: to + 8, y: y - 15 }),
+      text(gap, { class: 'says', x: to + 8, y: y - lane / 2 + 6 }),
     ];
   });
 }
