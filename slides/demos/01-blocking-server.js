@@ -1,25 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { askAtOnce } from '../../lib/checking.js';
 
-/** Eight requests for / at once, and somebody who asks for /health again and again. */
+const AT_ONCE = 20;
+const PAUSE_MS = 250;
+
+const waited = ({ sentMs, doneMs }) => `${Math.round(doneMs - sentMs)} ms`;
+
+/** /health by itself, behind twenty requests that block, and beside twenty that wait. */
 export default [
   {
     name: 'blocked-loop',
     title: 'A blocked event loop',
     async perform({ launch, ask, say, begin }) {
+      say('The server starts and warms up.');
       const program = await launch('solutions/01-blocking-server/server.js', { as: 'server' });
       await program.ready(1);
+      for (const path of ['/', '/health', '/report']) await askAtOnce(program, path, 1); // the first is slower
+      await program.drained();
       begin();
-      say('The server is idle: /health is answered at once.');
-      await ask(`${program.url}/health`);
-      await sleep(300);
-      say('Twenty requests for / at once, then /health, which needs no time.');
-      const homes = Array.from({ length: 20 }, () => ask(`${program.url}/`));
-      await program.until((events) => events.some(({ url }) => url === '/'));
-      const behind = await ask(`${program.url}/health`);
-      await Promise.all(homes);
-      const waited = Math.round(behind.doneMs - behind.sentMs);
-      say(`/health waited for ${waited} ms behind the others. The thread ran one after the other.`);
-      await sleep(300);
+      say('Nobody else is there: /health is answered at once.');
+      const alone = await ask(`${program.url}/health`);
+      await sleep(PAUSE_MS);
+      say(`${AT_ONCE} requests for / at once. They block. Then one for /health.`);
+      const behind = await askBehind('/', { program, ask });
+      await sleep(PAUSE_MS);
+      say(`${AT_ONCE} requests for /report at once. They wait. Then one for /health.`);
+      const beside = await askBehind('/report', { program, ask });
+      await sleep(PAUSE_MS);
+      say(
+        `/health alone: ${waited(alone)}. Behind ${AT_ONCE} that block: ${waited(behind)}. ` +
+          `Beside ${AT_ONCE} that wait: ${waited(beside)}.`,
+      );
     },
   },
 ];
+
+/** Asks for /health as soon as the first of the many is being served. */
+async function askBehind(path, { program, ask }) {
+  const before = program.events.length;
+  const many = Array.from({ length: AT_ONCE }, () => ask(program.url + path));
+  await program.until((events) => events.slice(before).some(({ url }) => url === path));
+  const health = await ask(`${program.url}/health`);
+  await Promise.all(many);
+  return health;
+}
