@@ -129,6 +129,11 @@ function report(watched, send) {
   watched.seen += events.length;
   const told = events.filter(({ what }) => what !== 'beat').map((event) => brief(event, as));
   if (told.length > 0) send({ events: told });
+  const { fate, pid: first } = program;
+  if (fate?.signal && !watched.isTold) {
+    watched.isTold = true; // a signal leaves no time to report it
+    send({ events: [{ t: nowMs(), pid: first, what: 'exit', signal: fate.signal }] });
+  }
   const now = nowMs();
   for (const [pid, beatMs] of program.lastBeats) {
     const isSilent = now - beatMs > SILENT_MS;

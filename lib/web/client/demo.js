@@ -129,6 +129,7 @@ function put(place, name, element) {
 
 /** A number with its interval, and a bar against the ceiling. */
 function measurementOf({ label, value, low, high, ceiling, unit }) {
+  if (high === null) return make('p', { textContent: `${label}: not enough measured yet` }); // JSON knows no Infinity
   const element = make('div', { className: 'measurement' });
   const round = (number) => number.toFixed(Math.abs(number) < 100 ? 2 : 0);
   const interval = low === undefined ? '' : ` (95 %: ${round(low)} to ${round(high)})`;

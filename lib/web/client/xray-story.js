@@ -78,7 +78,7 @@ function takeEvent(story, { t, pid, what, ...event }) {
   else if (what === 'connection') connect(story, one, { how: event.how, ms });
   else if (what === 'request') one.requests.push({ client: event.client, fromMs: ms });
   else if (what === 'response') respond(one, event.client, ms);
-  else if (what === 'exit') Object.assign(one, { diedMs: ms, code });
+  else if (what === 'exit') Object.assign(one, { diedMs: ms, code, signal });
   else if (what === 'worker-exit')
     Object.assign(processOf(story, event.workerPid), { diedMs: ms, code, signal });
 }
@@ -108,6 +108,23 @@ export function rowsOf(story) {
     const end = diedMs === undefined ? 'runs' : (signal ?? `exit code ${code}`);
     return { name: nameOf(one), pid, connections, requests: requests.length, answered, end };
   });
+}
+
+/**
+ * The processes in the order of their lanes: a program, then what it started, workers by their id.
+ * @param {Story} story
+ * @returns {Process[]}
+ */
+export function lanesOf({ processes }) {
+  const born = [...processes.values()].filter(({ bornMs }) => bornMs !== undefined);
+  const childrenOf = (pid) =>
+    born
+      .filter(({ parent }) => parent === pid)
+      .sort((a, b) => (a.worker ?? 0) - (b.worker ?? 0))
+      .flatMap((one) => [one, ...childrenOf(one.pid)]);
+  return born
+    .filter(({ parent = 0 }) => !processes.has(parent))
+    .flatMap((root) => [root, ...childrenOf(root.pid)]);
 }
 
 /** @param {Process} one */

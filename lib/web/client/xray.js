@@ -6,7 +6,7 @@
  *   const xray = createXray(element);
  *   xray.take(message); ...; xray.draw(nowMs); xray.rows()
  */
-import { createStory, heirsOf, nameOf, rowsOf, tell } from './xray-story.js';
+import { createStory, heirsOf, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 1168;
@@ -34,8 +34,8 @@ function drawing(story, nowMs) {
   const { originMs } = story;
   const spanMs = Math.max(SHORTEST_MS, nowMs - originMs, story.lastMs - originMs);
   const share = (ms) => Math.min(1, Math.max(0, (ms - originMs) / spanMs));
-  const processes = [...story.processes.values()].filter(({ bornMs }) => bornMs !== undefined);
-  const clients = lanesOf([...story.asked.values()]);
+  const processes = lanesOf(story);
+  const clients = clientRows([...story.asked.values()]);
   const row = Math.min(WIDEST_CLIENT, CLIENTS_AT_MOST / clients.count);
   const top = clients.count > 0 ? Math.max(WIDEST_LANE, clients.count * row + 14) : 0;
   const count = Math.max(1, processes.length);
@@ -78,7 +78,7 @@ function axis({ x, originMs, spanMs }, height) {
 }
 
 /** Each request of a client on the first row that is free. */
-function lanesOf(asked) {
+function clientRows(asked) {
   const ends = [];
   const rows = asked.map((one) => {
     const free = ends.findIndex((end) => end <= one.fromMs);
