@@ -91,13 +91,12 @@ check('03-scheduling-policies', promises, async (lesson) => {
   await hold('none-is-on', async () => {
     const { events } = await none;
     const { hows } = await inNoTurn;
+    const isOwn = isAll(hows, 'kernel');
     const shared = await sharedListeners(await none);
-    demand(isAll(hows, 'kernel') && shared === WORKERS, {
+    demand(isOwn && shared === WORKERS, {
       expected: 'The four workers share the listening socket of the primary and accept from it.',
-      got: isAll(hows, 'kernel')
-        ? `Only ${shared} workers listen on a socket that the primary opened.`
-        : whoAccepted(hows),
-      why: whyNotNone(events),
+      got: isOwn ? `${shared} of 4 listen on a socket that the primary opened.` : whoAccepted(hows),
+      why: isAll(hows, 'handed') ? whyNotNone(events) : 'Under none all share one socket.',
       try: 'cluster.schedulingPolicy = choosePolicy(); in the primary, before the first cluster.fork()',
     });
   });
