@@ -83,7 +83,7 @@ check('03-scheduling-policies', promises, async (lesson) => {
     demand(forks === WORKERS && isAll(hows, 'handed'), {
       expected: 'Four workers; the primary accepts each connection and hands it to one of them.',
       got: forks === WORKERS ? whoAccepted(hows) : `It forked ${forks} workers, not 4.`,
-      why: 'Neither --policy nor NODE_CLUSTER_SCHED_POLICY was given, so it should be rr.',
+      why: whyNotRr(events),
       try: 'cluster.schedulingPolicy = cluster.SCHED_RR; before the first cluster.fork()',
     });
   });
@@ -263,15 +263,28 @@ async function sharedListeners(program) {
   return heard().length;
 }
 
+/** What cluster.schedulingPolicy read as, a moment after the last fork. */
+const policyOf = (events) => workersOf(events).at(-1)?.policy;
+
+function whyNotRr(events) {
+  if (policyOf(events) === NONE)
+    return 'Neither --policy nor NODE_CLUSTER_SCHED_POLICY was given, so it should be rr.';
+  return 'The policy may be rr, but connections do not come through it: workers listen with exclusive or reusePort, or not at all, or something else deals.';
+}
+
 function whyNotNone(events) {
-  const isLate = workersOf(events).at(-1)?.policy === NONE; // read a moment after the fork
-  return isLate
+  return policyOf(events) === NONE
     ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork had fixed it.'
     : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect.';
 }
 
-/** Starts the program with one worker, waits until `isDone` or nothing more happens, and ends it. */
-async function startBriefly({ launch }, { args = [], env = {} }, isDone) {
+/**
+ * Starts the program with one worker, waits until `isDone` or nothing more happens, and ends it.
+ * @param {any} lesson
+ * @param {{ args?: string[], env?: Record<string, string> }} choice
+ * @param {(events: any[]) => boolean} isDone
+ */
+async function startBriefly({ launch }, { args, env }, isDone) {
   const program = await launch({ args, env: { NODE_CLUSTER_WORKERS: '1', ...env } });
   await program.settled(isDone);
   const { fate, events } = program;
