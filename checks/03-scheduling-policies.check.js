@@ -143,10 +143,10 @@ check('03-scheduling-policies', promises, async (lesson) => {
   await hold(
     'keep-alive-pins',
     async () => {
-      const { fault, pids } = await kept;
-      demand(!fault && pids[0] !== pids[1], {
+      const { fault, ...pids } = await kept;
+      demand(!fault && pids.first !== pids.second, {
         expected: `${KEPT} requests on one connection: one worker. On a second connection: another worker.`,
-        got: fault ?? `Both connections met process ${pids[0]}.`,
+        got: fault ?? `Both connections met process ${pids.first}.`,
         why: 'A policy deals connections, not requests, and a connection stays open for the next request.',
         try: 'no "Connection: close" and no keepAliveTimeout: leave connections as Node.js handles them',
       });
@@ -339,11 +339,15 @@ async function askOnTwoConnections(program) {
   agents.forEach((agent) => agent.destroy());
   await program.drained();
   const requests = requestsOf(program.events.slice(first), '/');
-  const pids = [0, KEPT].map((at) => requests.find(({ client }) => client === all[at].client)?.pid);
-  const opened = all.filter(({ client }) => client !== undefined).length; // the others met one that was open
-  const told = all.map((_, index) => pids[index < KEPT ? 0 : 1]);
+  const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
+  const pids = all.map(({ client }) => pidOf.get(client));
+  const opened = new Set(all.map(({ client }) => client)).size;
   const isClosed = opened !== 2 && `${all.length} requests took ${opened} connections, not 2.`;
-  return { pids, fault: isClosed || faultOfAnswers({ answers: all, pids: told }) };
+  return {
+    first: pids[0],
+    second: pids[KEPT],
+    fault: isClosed || faultOfAnswers({ answers: all, pids }),
+  };
 }
 
 /** Looks up to three times, until there is enough to tell from. */
