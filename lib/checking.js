@@ -17,11 +17,12 @@ import { createRunner } from './observe/run.js';
 import { createSession } from './session.js';
 
 export { createSpinners } from './measure/ceiling.js';
+export { interleave } from './measure/compare.js';
 export { disturbanceOf, watchMachine } from './measure/conditions.js';
 export { createLoad } from './measure/load.js';
 export { createOpenLoop } from './measure/open-loop.js';
 export { speedupOfBlocking, speedupOfCpu } from './measure/speedup.js';
-export { mean, meanOf } from './measure/stats.js';
+export { mean, meanOf, ratioOf } from './measure/stats.js';
 export { askAtOnce } from './observe/ask.js';
 export { get } from './observe/client.js';
 export { memoryOf } from './observe/memory.js';
