@@ -18,6 +18,7 @@ const WORKERS = 4;
 const DEADLINE_MS = 10_000;
 const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 const LEAST_LOOK_MS = 2_500; // by then it is plain whether a timer is set for a new start
+const ONE_MORE_MS = 500; // one that is one too many comes after a wait, as the others
 const MOST_STARTS = 10;
 const MOST_WAITING_MS = 5_000; // all waits together
 const LEAST_LAST_WAIT_MS = 100;
@@ -122,8 +123,11 @@ async function crashOneByOne(program) {
     if (isPlanned) size -= 1;
     const round = await strikeOnce(program, strike, size);
     rounds.push({ how, isPlanned, ...round });
-    if (!round.isBack) break;
+    if (!round.isBack) return rounds;
   }
+  const forks = forksOf(program.events).length;
+  await program.until((events) => forksOf(events).length > forks, ONE_MORE_MS);
+  rounds.at(-1).last = program.events.length;
   return rounds;
 }
 
@@ -304,11 +308,12 @@ async function stopWhileItWaits(launch) {
   const { program, other } = await launchOnTakenPort(launch);
   const isWaiting = (events) => exitsOf(events).length >= STARTS_BEFORE_STOP;
   await program.until(isWaiting, DEADLINE_MS);
+  const lastWaitMs = waitsOf(program.events).at(STARTS_BEFORE_STOP - 2) ?? 0;
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
   const later = (events) => forksOf(events).filter(({ t }) => t > signalMs + SIGNAL_ARRIVES_MS);
   await program.until((events) => later(events).length > 0, STOP_LOOK_MS);
-  const forks = later(program.events).length;
+  const forks = lastWaitMs < LEAST_LAST_WAIT_MS ? 0 : later(program.events).length; // else it has no timer to stop
   await program.stop();
   other.close();
   return { how: 'SIGTERM while it waited to start a worker again', forks };
@@ -378,6 +383,7 @@ async function measure({ drawn, measured }, start) {
 
 async function killUnderLoad(program) {
   const { fire, close } = createOpenLoop();
+  await program.until((events) => servingOf(events).length === WORKERS, DEADLINE_MS);
   await fire({ url: `${program.url}/`, ...LOAD, durationMs: 100 }); // warms up
   const first = program.events.length;
   const loaded = fire({ url: `${program.url}/`, ...LOAD });
