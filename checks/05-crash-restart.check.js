@@ -187,22 +187,20 @@ function demandReplaced({ events, fate }, rounds) {
       ? "let it crash: no process.on('uncaughtException')"
       : "worker.on('exit', (code, signal) => { if (!worker.exitedAfterDisconnect && code !== 0) ... fork })",
   });
-  const planned = rounds.findIndex(({ isPlanned }) => isPlanned);
-  demandForks(events, rounds.slice(0, planned), 'Each crash is followed by one start of a worker.');
+  const { forks, ends, leaves } = countOf(events, rounds);
+  demand(forks <= ends, {
+    expected: 'One worker is forked for each that crashes.',
+    got: `${ends} workers ended${leaves > 0 ? ', one of them as planned' : ''}, and ${forks} were forked.`,
+    why: "'disconnect' and 'exit' both come for one worker, and each worker that is too many stays.",
+    try: "fork in one place only: in the handler of 'exit'",
+  });
 }
 
-/** No more forks than crashes. */
-function demandForks(events, rounds, expected) {
+/** What happened from the first round to the last. */
+function countOf(events, rounds) {
   const during = events.slice(rounds.at(0).first, rounds.at(-1).last);
-  const forks = forksOf(during).length;
   const leaves = rounds.filter(({ isPlanned }) => isPlanned).length;
-  const crashes = exitsOf(during).length - leaves;
-  demand(forks <= crashes, {
-    expected,
-    got: `${crashes} workers crashed, ${leaves} left as planned, and ${forks} were forked.`,
-    why: "'disconnect' and 'exit' both come for one worker. A planned leave has exitedAfterDisconnect true.",
-    try: "only in 'exit': if (worker.exitedAfterDisconnect || code === 0) return;",
-  });
+  return { forks: forksOf(during).length, ends: exitsOf(during).length, leaves };
 }
 
 function demandLog(rounds) {
@@ -223,15 +221,20 @@ function demandLog(rounds) {
 }
 
 function demandLeave({ events }, rounds) {
-  const planned = rounds.findIndex(({ isPlanned }) => isPlanned);
-  const { exits, victims } = rounds[planned];
-  demand(exits.length > 0 && exits[0].code === 0, {
+  const { exits, victims } = rounds.find(({ isPlanned }) => isPlanned);
+  const [exit] = exits;
+  demand(exit?.code === 0, {
     expected: 'After SIGTERM a worker disconnects and ends with exit code 0.',
-    got: `Process ${victims[0]} ${exits[0] ? `ended with ${exits[0].signal ?? exits[0].code}` : 'still runs'}.`,
-    try: "process.on('SIGTERM', () => cluster.worker.disconnect()); as the starter has it",
+    got: `Process ${victims[0]} ${exit ? `ended with ${exit.signal ?? exit.code}` : 'still runs'}.`,
+    try: 'keep the handler of SIGTERM at the end of serve() as it was',
   });
-  const expected = 'A worker that leaves as planned is not replaced; the others, which crash, are.';
-  demandForks(events, rounds.slice(planned), expected);
+  const { forks, ends, leaves } = countOf(events, rounds);
+  demand(forks <= ends - leaves, {
+    expected: `Of ${ends} workers that ended one left as planned: the others are replaced.`,
+    got: `${forks} were forked.`,
+    why: 'Somebody wanted it to leave. A planned leave has exitedAfterDisconnect true.',
+    try: 'if (worker.exitedAfterDisconnect || code === 0) return;',
+  });
 }
 
 /** On a port that another program holds already, each worker dies of EADDRINUSE before it listens. */
