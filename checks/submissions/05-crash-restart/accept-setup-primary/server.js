@@ -1,0 +1,41 @@
+// accepts: workers run another file, by setupPrimary
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
+cluster.setupPrimary({ exec: fileURLToPath(new URL('worker.js', import.meta.url)) });
+
+const waitsMs = [100, 200, 400, 800]; // after the first start that came to nothing, the second, ...
+
+function keepOne(vainStarts = 0) {
+  const worker = cluster.fork();
+  worker.on('listening', () => (vainStarts = 0)); // it is well: what was before is forgotten
+  worker.on('exit', (code, signal) => {
+    const isPlanned = worker.exitedAfterDisconnect || code === 0;
+    const how = signal ? `by ${signal}` : `with exit code ${code}`;
+    console.log(`worker ${worker.process.pid} ended ${how}${isPlanned ? ', as planned' : ''}`);
+    if (isPlanned || isStopping) return;
+    if (vainStarts === waitsMs.length) return giveUp();
+    setTimeout(() => isStopping || keepOne(vainStarts + 1), waitsMs[vainStarts]);
+  });
+}
+
+function giveUp() {
+  console.error(`giving up: ${waitsMs.length + 1} starts in a row, and no worker came to listen`);
+  process.exitCode = 1;
+  stop();
+}
+
+let isStopping = false;
+
+function stop() {
+  isStopping = true;
+  const leaving = Object.values(cluster.workers);
+  const signalAll = (signal) => leaving.forEach((worker) => worker.process.kill(signal));
+  signalAll('SIGTERM'); // please
+  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // whatever a client does, not for ever
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
+for (let count = 0; count < workers; count += 1) keepOne();

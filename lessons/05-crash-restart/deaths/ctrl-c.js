@@ -1,0 +1,12 @@
+// A primary that replaces whoever ends by a signal, and takes a second to clean up when it is told to stop.
+import cluster from 'node:cluster';
+
+if (cluster.isPrimary) {
+  cluster.on('exit', (worker, code, signal) => {
+    console.log(`worker ${worker.process.pid} ended by ${signal}`);
+    if (signal) console.log(`worker ${cluster.fork().process.pid} takes its place`);
+  });
+  process.on('SIGINT', () => setTimeout(() => process.exit(), 1_000));
+  cluster.fork();
+  cluster.fork();
+}
