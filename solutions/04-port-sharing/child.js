@@ -1,8 +1,8 @@
 // #region imports
 import { createServer } from 'node:http';
-// #endregion imports
 import express from 'express';
 import { between, blockFor, randomHex } from '#work';
+// #endregion imports
 
 const app = express();
 
@@ -15,15 +15,15 @@ app.get('/pid', (request, response) => {
   response.type('text').send(`${process.pid}\n`);
 });
 
+process.on('disconnect', () => process.exit()); // the parent is gone; lesson 6 tells more
+
 // #region serve
 const server = createServer(app);
 
-process.on('message', (what, handle) => {
-  if (!handle) return; // the client has already gone
-  if (what === 'listener') server.listen(handle);
+process.on('message', (message, handle) => {
+  if (!handle) return; // the parent has closed it meanwhile
+  if (message === 'listener') server.listen(handle);
   else server.emit('connection', handle);
 });
-
-process.on('disconnect', () => process.exit()); // the parent is gone
 process.send('ready');
 // #endregion serve

@@ -2,10 +2,11 @@
 import { fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-// #endregion imports
 import { parseArgs } from 'node:util';
+// #endregion imports
 
 const port = process.env.PORT ?? 8080;
+
 const options = { give: { type: 'string', default: 'connections' } };
 const { give } = parseArgs({ options }).values;
 if (!['connections', 'listener'].includes(give)) {
@@ -15,22 +16,22 @@ if (!['connections', 'listener'].includes(give)) {
 
 // #region children
 const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
-const ready = new Set(); // the children that can take something; the first is the next in turn
+const ready = new Set(); // the children that serve, the next in turn at its head
 
 for (let number = 1; number <= count; number += 1) {
   const child = fork(new URL('child.js', import.meta.url));
   child.on('message', () => {
-    ready.add(child); // 'ready' is all that a child says
+    ready.add(child); // 'ready' is all that a child ever says
     if (ready.size === count) open();
   });
   child.on('exit', () => ready.delete(child));
-  child.on('error', (error) => console.error(`child ${child.pid}: ${error.message}`));
+  child.on('error', ({ message }) => console.error(`child ${child.pid}: ${message}`));
 }
 
 function open() {
-  if (give === 'listener') giveListener();
-  else giveConnections();
-  console.log(`parent ${process.pid} gives its ${give} to ${count} children, port ${port}`);
+  console.log(`parent ${process.pid} opens port ${port} for ${count} children and gives ${give}`);
+  if (give === 'connections') giveConnections();
+  else giveListener();
 }
 // #endregion children
 
@@ -38,9 +39,9 @@ function open() {
 function giveConnections() {
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     const [next] = ready;
-    if (!next) return socket.destroy(); // they are all dead
+    if (!next) return socket.destroy(); // none is left
     ready.delete(next);
-    ready.add(next); // now it is the last
+    ready.add(next); // its next turn comes after all the others
     next.send('connection', socket);
   });
   server.listen(port);
@@ -52,7 +53,7 @@ function giveListener() {
   const server = createServer();
   server.listen(port, () => {
     for (const child of ready) child.send('listener', server);
-    server.close(); // our copy; or we would accept as well, and answer nobody
+    server.close(); // only our copy; we would accept with it, and answer nobody
   });
 }
 // #endregion listener
