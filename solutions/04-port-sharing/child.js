@@ -21,7 +21,7 @@ process.on('disconnect', () => process.exit()); // the parent is gone; lesson 6 
 const server = createServer(app);
 
 process.on('message', (message, handle) => {
-  if (!handle) return; // the parent has closed it meanwhile
+  if (!handle) return; // it was closed before it could be sent
   if (message === 'listener') server.listen(handle);
   else server.emit('connection', handle);
 });

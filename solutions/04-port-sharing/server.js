@@ -37,14 +37,15 @@ function open() {
 
 // #region connections
 function giveConnections() {
-  const server = createServer({ pauseOnConnect: true }, (socket) => {
-    const [next] = ready;
-    if (!next) return socket.destroy(); // none is left
-    ready.delete(next);
-    ready.add(next); // its next turn comes after all the others
-    next.send('connection', socket);
-  });
-  server.listen(port);
+  createServer({ pauseOnConnect: true }, deal).listen(port);
+}
+
+function deal(socket) {
+  const [next] = ready;
+  if (!next) return socket.destroy(); // none is left
+  ready.delete(next);
+  ready.add(next); // its next turn comes after all the others
+  next.send('connection', socket, (error) => error && deal(socket)); // it has just died
 }
 // #endregion connections
 
