@@ -97,7 +97,7 @@ export default [
       return {
         observed: shares.flatMap(({ give, counts }) => [`--give ${give}`, ...counts]),
         because:
-          'The parent counts. The kernel does not: a child that is awake accepts all that it finds in the queue, before it looks at the first request, and then it is blocked for all of them.',
+          'The parent counts. The kernel does not: a child that is awake accepts what it finds in the queue, before it looks at the first request, and then it is blocked for all of them. How much it finds is chance.',
         asExpected: most(shares[0]) === 15 && most(shares[1]) > 15,
       };
     },
