@@ -44,6 +44,7 @@ check('04-port-sharing', promises, async (lesson) => {
   const { hold, observe, meanwhile } = lesson;
   const dealing = observe(() => openDoors(lesson, 'connections'));
   const sharing = meanwhile(() => openDoors(lesson, 'listener'));
+  /** @type {Promise<any>} */
   const contest = meanwhile(() => prepareContest(lesson, dealing, sharing));
 
   await hold('one-opener', async () => demandOneOpener((await dealing).program), { isGate: true });
@@ -401,17 +402,17 @@ function demandBlocking(program) {
   });
 }
 
-async function measureCluster({ measured }, { cluster, ...contest }) {
-  const speedup = await speedupOfBlocking({ ...contest, ...LIMITS, candidate: cluster });
+async function measureCluster({ measured }, contest) {
+  const speedup = await speedupOfBlocking({ ...contest, ...LIMITS, candidate: contest.cluster });
   const label = 'the same by the cluster module (the solution of lesson 2)';
   measured('cluster', { label, unit: 'times', ...speedup });
 }
 
 /** How evenly a crowd that gives each child more than enough to do was spread. */
-function drawShares({ drawn }, { give, program, busy: { requests } }) {
+function drawShares({ drawn }, { give, program, busy }) {
   const rows = childrenOf(program).map((child, index) => ({
     name: `child ${index + 1}`,
-    value: requests.filter(({ pid }) => pid === child).length,
+    value: busy.requests.filter(({ pid }) => pid === child).length,
   }));
   const label = `who served ${CROWD} clients for / at once, --give ${give}`;
   drawn(`shares-${give}`, { label, unit: 'clients', rows });
