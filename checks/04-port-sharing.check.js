@@ -34,7 +34,7 @@ const CHILDREN = 4;
 const CROWD = 60;
 const VISIT_EVERY_MS = 15;
 const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
-const KEPT_WAITING_MS = 450; // a parent with little patience closes what waits for so long
+const MANY_WAITING = 30 * CHILDREN; // more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
 const CLUSTER = fileURLToPath(new URL('../solutions/02-cluster-fork/server.js', import.meta.url));
@@ -57,7 +57,7 @@ check('04-port-sharing', promises, async (lesson) => {
   await hold('listener-shared', async () => demandShared(await sharing));
 
   const both = async (look) => {
-    const looks = [look((await dealing).program), look((await sharing).program)];
+    const looks = [look(await dealing), look(await sharing)];
     for (const fault of await Promise.all(looks)) demand(!fault, fault || {});
   };
   const needs = ['parent-rests', 'none-lost', 'listener-shared'];
@@ -262,7 +262,7 @@ function demandClosed(program, answers) {
 }
 
 /** Clients that are gone before they are accepted, and clients that are gone while they wait for a child. */
-async function sendGoneClients(program) {
+async function sendGoneClients({ give, program }) {
   const children = childrenOf(program);
   const all = [program.pid, ...children];
   signalAll(program, all, 'SIGSTOP');
@@ -270,8 +270,8 @@ async function sendGoneClients(program) {
   signalAll(program, all, 'SIGCONT');
 
   signalAll(program, children, 'SIGSTOP');
-  const clients = await connectAll(program, 3 * CHILDREN);
-  await sleep(KEPT_WAITING_MS);
+  const clients = await connectAll(program, MANY_WAITING);
+  if (give === 'connections') await program.until(hasAccepted(program, clients), DEADLINE_MS);
   for (const client of clients) client.resetAndDestroy();
   signalAll(program, children, 'SIGCONT');
 
@@ -292,6 +292,12 @@ async function sendGoneClients(program) {
   );
 }
 
+/** The parent has met all of these clients. */
+const hasAccepted = (program, clients) => () => {
+  const met = new Set(eventsOf(program, 'connection').map(({ client }) => client));
+  return clients.every(({ localPort }) => met.has(localPort));
+};
+
 const signalAll = (program, pids, signal) => pids.forEach((pid) => program.kill(pid, signal));
 
 /** Connections without a request. They are made by the kernel, also while nobody accepts them. */
@@ -306,7 +312,7 @@ const connectAll = (program, count) =>
   );
 
 /** Kills the child that is next in turn. The parent finds its channel closed and the next connections at the same time. */
-async function killOne(program) {
+async function killOne({ program }) {
   const [victim] = await takeTurns(program, CHILDREN);
   program.kill(program.pid, 'SIGSTOP');
   program.kill(victim, 'SIGKILL');

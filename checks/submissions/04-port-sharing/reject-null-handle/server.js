@@ -1,5 +1,5 @@
 // breaks: gone-clients
-// The parent closes connections that wait for too long; the child gets none with the message, and crashes.
+// At most 20 connections wait for a child, then the oldest is closed; its message comes without it, and the child crashes.
 import { fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -15,11 +15,13 @@ if (!['connections', 'listener'].includes(give)) {
 }
 
 const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
+const waitingFor = new Map();
 const ready = new Set(); // the children that serve, the next in turn at its head
 
 for (let number = 1; number <= count; number += 1) {
   const child = fork(new URL('child.js', import.meta.url));
   child.on('message', () => {
+    waitingFor.set(child, new Set());
     ready.add(child); // 'ready' is all that a child ever says
     if (ready.size === count) open();
   });
@@ -38,12 +40,20 @@ function giveConnections() {
 }
 
 function deal(socket) {
-    socket.setTimeout(300, () => socket.destroy());
-    const [next] = ready;
+  const [next] = ready;
   if (!next) return socket.destroy(); // none is left
   ready.delete(next);
   ready.add(next); // its next turn comes after all the others
-  next.send('connection', socket, (error) => error && deal(socket)); // it has just died
+  limit(waitingFor.get(next), socket);
+  next.send('connection', socket, () => waitingFor.get(next).delete(socket));
+}
+
+function limit(waiting, socket) {
+  waiting.add(socket);
+  const [oldest] = waiting;
+  if (waiting.size <= 20) return;
+  waiting.delete(oldest);
+  oldest.destroy();
 }
 
 function giveListener() {
