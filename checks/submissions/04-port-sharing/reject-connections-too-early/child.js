@@ -1,3 +1,8 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { between, blockFor, randomHex } from '#work';
+
 let server;
 
 process.on('message', (message, handle) => {
@@ -7,9 +12,7 @@ process.on('message', (message, handle) => {
 });
 process.on('disconnect', () => process.exit());
 
-const { createServer } = await import('node:http');
-const { default: express } = await import('express');
-const { between, blockFor, randomHex } = await import('#work');
+await sleep(250); // until the database is there
 
 const app = express();
 

@@ -1,5 +1,5 @@
 // breaks: none-lost
-// Connections are sent before a child is ready, and it drops them while it loads.
+// Connections are sent before a child is ready, and it drops them meanwhile.
 import { fork } from 'node:child_process';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';

@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { between, blockFor, randomHex } from '#work';
+
+await sleep(250); // until the database is there
 
 const app = express();
 
