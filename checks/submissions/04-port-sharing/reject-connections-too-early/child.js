@@ -1,0 +1,29 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { between, blockFor, randomHex } from '#work';
+
+let server;
+
+process.on('message', (message, handle) => {
+  if (!handle) return;
+  if (message === 'listener') server.listen(handle);
+  else server?.emit('connection', handle);
+});
+process.on('disconnect', () => process.exit());
+
+await sleep(250); // until the database is there
+
+const app = express();
+
+app.get('/', (request, response) => {
+  blockFor(between(10, 20));
+  response.type('text').send(randomHex(between(5_000, 10_000)));
+});
+
+app.get('/pid', (request, response) => {
+  response.type('text').send(`${process.pid}\n`);
+});
+
+server = createServer(app);
+process.send('ready');
