@@ -21,4 +21,5 @@ process.on('message', ({ id, job }) => {
 });
 
 process.on('disconnect', () => process.exit()); // the parent is gone: nobody will ever ask again
+if (!process.connected) process.exit(); // it was gone before this line was reached
 // #endregion child

@@ -1,19 +1,11 @@
-// What does one more worker cost? node start.js cluster 5 (or fork, or thread), then Ctrl-C.
-import { fork } from 'node:child_process';
-import cluster from 'node:cluster';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+// What does one more worker cost? node start.js cluster, or fork, or thread. Of five the middle one counts.
+import { kinds } from './kinds.js';
+import { costOfOne } from './one.js';
 
-const file = fileURLToPath(new URL('worker.js', import.meta.url));
-cluster.setupPrimary({ exec: file });
-const kinds = { cluster: () => cluster.fork().process, fork, thread: (path) => new Worker(path) };
-const [, , kind = 'fork', times = 5] = process.argv;
+const costs = [];
+for (let count = 0; count < 5; count += 1) costs.push(await costOfOne(kinds[process.argv[2]]));
 
-for (let count = 1; count <= times; count += 1) {
-  const sinceMs = performance.now();
-  const worker = kinds[kind](file);
-  await once(worker, 'message');
-  const ms = (performance.now() - sinceMs).toFixed(1);
-  console.log(`${kind} ${count}: ${ms} ms, in process ${worker.pid ?? process.pid}`);
-}
+const middle = (part) => costs.map((cost) => cost[part]).sort((a, b) => a - b)[2];
+const megabytes = (part) => (middle(part) / 1e6).toFixed(1);
+console.log(`${middle(0).toFixed(1)} ms, USS ${megabytes(1)} MB, RSS ${megabytes(2)} MB`);
+process.exit();

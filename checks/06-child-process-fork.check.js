@@ -1,0 +1,431 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Undecided, check, demand, get, requestsOf, whyOfCrash } from '../lib/checking.js';
+
+const promises = {
+  'own-file': 'the server forks children that run a file of their own',
+  'stays-responsive': 'while a report is built, the server answers /',
+  'answers-match': 'of 20 reports asked for at once, each gets the answer to its own request',
+  'any-cwd': 'started from another folder it works all the same',
+  'small-pool': 'JOB_CHILDREN tells how many children there are, however many requests come',
+  'fails-one': 'when a child is killed, the report that it was building fails, and no other',
+  replaced: 'another child takes its place, and what was queued is answered',
+  'ends-with-parent': 'when the server ends, its children end too',
+};
+const CHILDREN = 2;
+const CHILDREN_ELSEWHERE = 3;
+const PRETENDED_CORES = 5; // a pool of this size has not read JOB_CHILDREN
+const LONG_ROWS = 2_000_000; // a second or more
+const WHILE_ROWS = 150_000;
+const MOST_OF_SPAN = 0.25; // a server that builds one of three reports itself holds a / up for longer
+const PATIENCE_MS = 4_000; // for what takes a few milliseconds
+const LAST_MS = 12_000;
+const STILL_MS = 60; // an event loop that has not turned for so long is at work
+const TURNS = 50; // of an orphan's event loop, 20 ms each: by then it has heard that its parent is gone
+
+check('06-child-process-fork', promises, async (lesson) => {
+  const { launch, ready, observe, meanwhile, hold } = lesson;
+  const start = async (children, options) =>
+    ready(await launch({ env: { JOB_CHILDREN: String(children) }, ...options }));
+  const main = observe(() => start(CHILDREN, { pretendCores: PRETENDED_CORES }));
+  const first = observe(async () => ask(await main, { name: 'first', rows: 1_000 }, PATIENCE_MS));
+  const elsewhere = meanwhile(async () => {
+    await first;
+    return start(CHILDREN_ELSEWHERE, { cwd: tmpdir() });
+  });
+
+  await hold(
+    'own-file',
+    async () => {
+      const fault = await faultOfChildren(await main, await first);
+      demand(!fault, {
+        expected: 'The server forks a child which runs another file than the server does.',
+        got: fault,
+        why:
+          whyOfCrash((await main).events) ??
+          'A job that runs in the process of the server keeps everybody else waiting.',
+        try: "fork(new URL('./job.js', import.meta.url)), and process.on('message', ...) in job.js",
+      });
+    },
+    { isGate: true },
+  );
+
+  const responsive = observe(async () => askMeanwhile(await main));
+  const batch = observe(async () => Promise.all(JOBS.map(async (job) => ask(await main, job))));
+  const elsewhereFirst = meanwhile(async () => ask(await elsewhere, JOBS.at(-1), PATIENCE_MS));
+
+  await hold('stays-responsive', async () => {
+    const { isFree, waitedMs, spanMs } = await responsive;
+    demand(isFree, {
+      expected: 'While three reports are built and queued, the server goes on answering /.',
+      got: `A / waited ${waitedMs.toFixed(0)} ms of the ${spanMs.toFixed(0)} ms that the reports took.`,
+      why: 'The server does a part of the job itself, or waits for it without giving its event loop back.',
+      try: "fork() and child.on('message', ...); what comes while all children are busy waits in a queue",
+    });
+  });
+
+  await hold('answers-match', async () => {
+    const fault = faultOfAnswers(await batch);
+    demand(!fault, {
+      expected: 'Each of 20 answers has the digest of its own name and rows.',
+      got: fault,
+      why:
+        whyOfCrash((await main).events) ??
+        'Answers come in the order in which children are done, not in the order of the questions.',
+      try: 'a Map from request id to the promise that waits for it; the child sends the id back',
+    });
+  });
+
+  await hold('any-cwd', async () => {
+    const fault = faultOfAnswers([await elsewhereFirst]);
+    demand(!fault, {
+      expected: `Started in ${tmpdir()}, it answers reports as it does everywhere.`,
+      got: fault,
+      why: 'A relative path is looked for in the folder where the server was started.',
+      try: "fork(new URL('./job.js', import.meta.url))",
+    });
+  });
+
+  await hold(
+    'small-pool',
+    async () => {
+      const fault =
+        faultOfSize(childrenOf(await main), CHILDREN) ?? (await faultOfOtherSize(await elsewhere));
+      demand(!fault, {
+        expected: `JOB_CHILDREN=${CHILDREN}: ${CHILDREN} children build all reports, and wait for the next.`,
+        got: fault,
+        why: 'Each child takes time to start, and memory. More of them than cores only wait for each other.',
+        try: 'start a child only while there are fewer than size; else put the job into a queue',
+      });
+    },
+    { needs: ['answers-match', 'any-cwd'] },
+  );
+
+  const crash = observe(async () => (lesson.allHold() ? killBoth(await main) : undefined));
+
+  await hold(
+    'fails-one',
+    async () => {
+      const fault = faultOfKilled(await crash);
+      demand(!fault, {
+        expected:
+          'Two children build a report each, others wait. When one child is killed, its report is answered with ' +
+          'status 503 at once, and all others as if nothing had happened.',
+        got: fault,
+        why: 'Nobody else will ever answer that request: the exit of its child is all that the server hears.',
+        try: "child.on('exit', ...): reject the promises of the tasks that this child was working on",
+      });
+    },
+    { needs: ['stays-responsive', 'answers-match', 'small-pool'] },
+  );
+
+  await hold(
+    'replaced',
+    async () => {
+      const { queued, after, alive } = await crash;
+      const fault = faultOfAnswers(queued) ?? faultOfAnswers(after);
+      demand(!fault && alive === CHILDREN, {
+        expected: `After both children were killed, ${CHILDREN} others build what was queued and what comes later.`,
+        got: fault ?? `There are ${alive} children now.`,
+        why: 'The place of a dead child stays empty, or taken, until somebody frees it.',
+        try: "child.on('exit', ...): forget the child, then give what is queued to another",
+      });
+    },
+    { needs: ['fails-one'] },
+  );
+
+  await hold('ends-with-parent', async () => {
+    await crash;
+    const left =
+      (await leftAfter(await main, 'SIGTERM')) ?? (await leftAfter(await elsewhere, 'SIGKILL'));
+    demand(!left, {
+      expected: 'Within moments of the end of the server its children have ended, too.',
+      got: left,
+      why: 'A timer, a server or a connection keeps a child alive without its parent, for ever.',
+      try: "in job.js: process.on('disconnect', () => process.exit());",
+    });
+  });
+
+  if (lesson.allHold() && !lesson.isQuick) await measure(lesson);
+});
+
+/** Twenty jobs, the long ones first: answers come in another order. Some have the same name, or the same rows. */
+const JOBS = Array.from({ length: 20 }, (_, index) => ({
+  name: `customer-${index % 15}`,
+  rows: index < 3 ? 20_000 : 500 + 300 * (index % 9),
+}));
+
+const digests = new Map();
+
+/** What a report is to say, computed here. */
+function digestOf({ name, rows }) {
+  const key = `${name} ${rows}`;
+  let digest = digests.get(key) ?? name;
+  if (digests.has(key)) return digest;
+  for (let row = 0; row < rows; row += 1)
+    digest = createHash('sha256').update(digest).digest('hex');
+  digests.set(key, digest);
+  return digest;
+}
+
+/** Asks for a report. */
+async function ask({ url }, { name, rows }, timeoutMs = LAST_MS) {
+  const answer = await get(`${url}/report?name=${name}&rows=${rows}`, { timeoutMs });
+  return { ...answer, job: { name, rows } };
+}
+
+/** Answered, and with the right digest? Undefined when they all are; a word on the first that is not. */
+function faultOfAnswers(answers) {
+  const bad = answers.filter((answer) => !isRight(answer));
+  if (bad.length === 0) return undefined;
+  const [{ error, status, job, body }] = bad;
+  const of = `${bad.length} of ${answers.length} are wrong: the report of ${job.name} with ${job.rows} rows`;
+  if (error || status !== 200) return `${of} got ${error ?? `status ${status}`}.`;
+  const owner = answers.find((other) => digestOf(other.job) === parse(body).digest)?.job;
+  return owner
+    ? `${of} got the digest of ${owner.name} with ${owner.rows} rows.`
+    : `${of} got ${body.slice(0, 120)}.`;
+}
+
+const isRight = ({ error, status, body, job }) =>
+  !error && status === 200 && parse(body).digest === digestOf(job);
+
+function parse(body) {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
+}
+
+const tooBusy = (got) =>
+  new Undecided({
+    got,
+    why: 'The machine is too busy for this.',
+    try: 'close other programs, then check again',
+  });
+
+/** The processes that the program has started, dead or alive. */
+function childrenOf({ events, pid: server }) {
+  const started = events.flatMap(({ what, role, pid, childPid }) => {
+    if (what === 'child') return [childPid];
+    return what === 'start' && role !== 'thread' ? [pid] : [];
+  });
+  return [...new Set(started)].filter((pid) => pid !== server);
+}
+
+const aliveOf = (program) => {
+  const survivors = program.survivors();
+  return childrenOf(program).filter((pid) => survivors.includes(pid));
+};
+
+/** What is wrong with where the first report was built. */
+async function faultOfChildren(program, { error, status }) {
+  const told = error ?? (status === 200 ? undefined : `status ${status}`);
+  const isChild = ({ what, role, pid }) =>
+    what === 'start' && role !== 'thread' && pid !== program.pid;
+  await program.until((events) => events.some(isChild), told ? PATIENCE_MS : 0);
+  const starts = program.events.filter(({ what }) => what === 'start');
+  const files = starts.filter(isChild).map(({ file }) => file);
+  const missing = files.find((file) => file && !existsSync(file));
+  if (missing) return `The child is to run ${missing}, which is not there.`;
+  const own = starts.find(({ pid }) => pid === program.pid)?.file;
+  if (files.length > 0 && files.every((file) => file === own))
+    return 'The children run the file of the server again.';
+  if (told) return `A report got ${told}.`;
+  if (files.length > 0) return undefined;
+  return starts.some(({ role }) => role === 'thread')
+    ? 'The report was built in a thread, which lives and dies with the process of the server.'
+    : 'The report was built, and the server had started no other process.';
+}
+
+/** Three reports at once, one more than children, and one / after the other until they are there; the best of four looks. */
+async function askMeanwhile(program) {
+  let best = { share: Infinity };
+  for (let attempt = 0; attempt < 4 && best.share > MOST_OF_SPAN; attempt += 1) {
+    const sinceMs = performance.now();
+    let isDone = false;
+    const asked = ['x', 'y', 'z'].map((name) => ask(program, { name, rows: WHILE_ROWS }));
+    const reports = Promise.all(asked).finally(() => (isDone = true));
+    const waits = [];
+    while (!isDone) {
+      await sleep(5);
+      const { sentMs, doneMs } = await get(`${program.url}/`);
+      waits.push(doneMs - sentMs);
+    }
+    if ((await reports).some(({ status }) => status !== 200)) return { isFree: true }; // a later promise tells
+    const [waitedMs, spanMs] = [Math.max(...waits), performance.now() - sinceMs];
+    const share = waitedMs / spanMs;
+    if (share < best.share) best = { share, waitedMs, spanMs };
+  }
+  return { ...best, isFree: best.share <= MOST_OF_SPAN };
+}
+
+function faultOfSize(children, size) {
+  if (children.length === size) return undefined;
+  const some = children.length > size ? 'it has started' : 'there were only';
+  return `With JOB_CHILDREN=${size}, after all these requests ${some} ${children.length}.`;
+}
+
+async function faultOfOtherSize(program) {
+  await Promise.all(JOBS.slice(0, 6).map((job) => ask(program, job)));
+  return faultOfSize(childrenOf(program), CHILDREN_ELSEWHERE);
+}
+
+/** Both children build a report, four more are queued; then one child is killed, and then the other. */
+async function killBoth(program) {
+  const before = program.events.length;
+  const arrived = (count) =>
+    program.until((events) => requestsOf(events.slice(before), '/report').length >= count);
+  const settled = [];
+  const builds = (name) => ask(program, { name, rows: LONG_ROWS }).then((one) => settled.push(one));
+  const building = ['long-1', 'long-2'].map(builds);
+  await arrived(CHILDREN);
+  const waiting = JOBS.slice(-4).map((job) => ask(program, job));
+  await arrived(CHILDREN + waiting.length);
+  const { victims, areBusy } = await findVictims(program, before);
+  if (settled.length > 0 && isRight(settled[0])) throw tooBusy('A report was built too soon.');
+  const ends = []; // for each of the killed: what was answered because of it
+  for (const pid of victims) {
+    program.kill(pid, 'SIGKILL');
+    await waitUntil(() => settled.length > ends.flat().length);
+    await get(`${program.url}/`); // by then the other would have been answered, too
+    ends.push(settled.slice(ends.flat().length));
+    if (ends.some(({ length }) => length !== 1)) break;
+  }
+  const seen = { victims, areBusy, ends, hasDied: program.fate !== undefined, queued: [] };
+  if (ends.length < CHILDREN || ends.at(-1).length !== 1) return seen;
+  const queued = await Promise.all(waiting);
+  const last = ['after-1', 'after-2'].map((name) => ask(program, { name, rows: WHILE_ROWS }));
+  const after = await Promise.all(last);
+  await Promise.all(building);
+  return { ...seen, queued, after, alive: aliveOf(program).length };
+}
+
+/** The children alive, once both build: the event loop of each stands still, or has no time to spare. */
+async function findVictims(program, before) {
+  let victims = aliveOf(program);
+  await waitUntil(() => (victims = aliveOf(program)).length >= CHILDREN);
+  const areBusy = await program.until((events) => {
+    const beats = events.slice(before).filter(({ what }) => what === 'beat');
+    const lastOf = (pid) => beats.findLast((beat) => beat.pid === pid);
+    const now = lastOf(program.pid)?.t ?? 0;
+    return victims.every((pid) => {
+      const { t = 0, elu = 0 } = lastOf(pid) ?? {};
+      return now > 0 && (t < now - STILL_MS || elu > 0.5);
+    });
+  }, 1_000);
+  return { victims, areBusy };
+}
+
+async function waitUntil(isDone, deadlineMs = PATIENCE_MS) {
+  const deadline = performance.now() + deadlineMs;
+  while (!isDone() && performance.now() < deadline) await sleep(5);
+}
+
+/** What is wrong with the answers to the reports whose children were killed, or to those that had to wait. */
+function faultOfKilled({ victims, areBusy, ends, hasDied, queued }) {
+  if (victims.length !== CHILDREN) return `There were ${victims.length} children at that time.`;
+  if (hasDied) return 'The server itself has ended.';
+  for (const [index, answers] of ends.entries()) {
+    const killed = index === 0 ? 'When a child was killed' : 'When the second was killed';
+    if (answers.length > 1) return `${killed}, both reports failed, not only its own.`;
+    const [answer] = answers;
+    if (!answer)
+      return areBusy
+        ? `${killed}, its report got no answer within ${PATIENCE_MS / 1000} s.`
+        : `${killed}, no report failed: one child is enough for it, the other has nothing to do.`;
+    if (answer.error) return `${killed}, a report got ${answer.error} in place of an answer.`;
+    if (answer.status < 500)
+      return `${killed}, its report got status ${answer.status} all the same.`;
+  }
+  const failed = queued.filter(({ status }) => status >= 500);
+  if (failed.length === 0) return undefined;
+  return `${failed.length} of ${queued.length} reports that only waited for their turn failed, too.`;
+}
+
+/** Ends the server in this way; what is left of its children when they had time to hear of it, in words. */
+async function leftAfter(program, signal) {
+  if (!program.fate) program.kill(program.pid, signal);
+  if (!(await program.ended(PATIENCE_MS)))
+    return `The server did not end within ${PATIENCE_MS / 1000} s of ${signal}.`;
+  const before = program.events.length;
+  const deadline = performance.now() + LAST_MS;
+  while (performance.now() < deadline) {
+    const left = program.survivors();
+    if (left.length === 0) return undefined;
+    const beats = program.events.slice(before).filter(({ what }) => what === 'beat');
+    const turnsOf = (pid) => beats.filter((beat) => beat.pid === pid).length;
+    if (left.every((pid) => turnsOf(pid) > TURNS))
+      return `After ${signal} to the server ${left.length} of its children are still there (pid ${left.join(', ')}).`;
+    await sleep(20);
+  }
+  throw tooBusy('Processes are left, and have not had a turn yet.');
+}
+
+/** The event-loop delay, with the job in the server and in children; and what a worker of each kind costs. */
+async function measure({ launch, ready, measured, drawn }) {
+  const env = { JOB_CHILDREN: String(CHILDREN) };
+  const [control, candidate] = await Promise.all([
+    launch({ env, isReference: true }).then((program) => ready(program)),
+    launch({ env }).then((program) => ready(program)),
+  ]);
+  const withoutMs = await delayDuringReports(control);
+  const withMs = await delayDuringReports(candidate);
+  await Promise.all([control.stop(), candidate.stop()]);
+  const rows = [
+    { name: 'job in the server', value: withoutMs },
+    { name: 'job in children', value: withMs },
+  ];
+  const label = 'longest event-loop delay while two reports are built';
+  drawn('delays', { label, unit: 'ms', rows });
+  measured('delay', { label: 'your server', value: withMs, unit: 'ms', isHeadline: true });
+  await measureCosts(launch, drawn);
+}
+
+/** What /health says after two reports at once: the middle one of three rounds. */
+async function delayDuringReports(program) {
+  const told = [];
+  await askTwo(program); // children that are still to be started
+  for (let round = 0; round < 3; round += 1) {
+    await get(`${program.url}/health`);
+    await askTwo(program);
+    told.push(parse((await get(`${program.url}/health`)).body).eventLoopDelayMs);
+  }
+  return told.sort((a, b) => a - b)[1];
+}
+
+const askTwo = (program) =>
+  Promise.all(['a', 'b'].map((name) => ask(program, { name, rows: 100_000 })));
+
+const KINDS = { cluster: 'cluster worker', fork: 'forked child', thread: 'thread' };
+const COSTS = '../lessons/06-child-process-fork/cost/start.js';
+
+/** The three kinds of worker, each started and weighed by the little program of the lesson, without the probe. */
+async function measureCosts(launch, drawn) {
+  const [startUps, memory] = [[], []];
+  let isUss = true;
+  for (const [kind, name] of Object.entries(KINDS)) {
+    const entry = fileURLToPath(new URL(COSTS, import.meta.url));
+    const program = await launch({ entry, args: [kind], env: { NODE_OPTIONS: '' } });
+    await program.ended();
+    const [ms, uss, rss] =
+      program
+        .output()
+        .match(/[\d.]+|NaN/g)
+        ?.map(Number) ?? [];
+    isUss &&= Number.isFinite(uss);
+    startUps.push({ name, value: ms });
+    memory.push({ name, value: isUss ? uss : rss });
+  }
+  const name = 'as Node 0.12 said';
+  startUps.push({ name, value: 30 });
+  memory.push({ name, value: 10 });
+  drawn('start-up', { label: 'from start to first message', unit: 'ms', rows: startUps });
+  const label = `memory of one more (${isUss ? 'USS, its own' : 'RSS'})`;
+  const note = isUss ? undefined : 'RSS counts what processes share in each of them: too much.';
+  drawn('memory', { label, unit: 'MB', rows: memory, note });
+}
