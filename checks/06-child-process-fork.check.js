@@ -92,8 +92,10 @@ check('06-child-process-fork', promises, async (lesson) => {
   await hold(
     'small-pool',
     async () => {
+      const six = JOBS.slice(0, 6).map(async (job) => ask(await elsewhere, job));
       const fault =
-        faultOfSize(childrenOf(await main), CHILDREN) ?? (await faultOfOtherSize(await elsewhere));
+        (await faultOfSize(await main, CHILDREN, batch)) ??
+        (await faultOfSize(await elsewhere, CHILDREN_ELSEWHERE, Promise.all(six)));
       demand(!fault, {
         expected: `JOB_CHILDREN=${CHILDREN}: ${CHILDREN} children build all reports, and wait for the next.`,
         got: fault,
@@ -264,15 +266,11 @@ async function askMeanwhile(program) {
   return { ...best, isFree: best.share <= MOST_OF_SPAN };
 }
 
-function faultOfSize(children, size) {
-  if (children.length === size) return undefined;
-  const some = children.length > size ? 'it has started' : 'there were only';
-  return `With JOB_CHILDREN=${size}, after all these requests ${some} ${children.length}.`;
-}
-
-async function faultOfOtherSize(program) {
-  await Promise.all(JOBS.slice(0, 6).map((job) => ask(program, job)));
-  return faultOfSize(childrenOf(program), CHILDREN_ELSEWHERE);
+/** Has it started exactly so many children for many reports at once? */
+async function faultOfSize(program, size, answers) {
+  await answers;
+  const started = childrenOf(program).length;
+  return started === size ? undefined : `With JOB_CHILDREN=${size} it started ${started}.`;
 }
 
 /** Both children build a report, four more are queued; then one child is killed, and then the other. */
@@ -318,7 +316,7 @@ async function findVictims(program, before) {
       const { t = 0, elu = 0 } = lastOf(pid) ?? {};
       return now > 0 && (t < now - STILL_MS || elu > 0.5);
     });
-  }, 1_000);
+  }, 500);
   return { victims, areBusy };
 }
 
@@ -331,21 +329,19 @@ async function waitUntil(isDone, deadlineMs = PATIENCE_MS) {
 function faultOfKilled({ victims, areBusy, ends, hasDied, queued }) {
   if (victims.length !== CHILDREN) return `There were ${victims.length} children at that time.`;
   if (hasDied) return 'The server itself has ended.';
-  for (const [index, answers] of ends.entries()) {
-    const killed = index === 0 ? 'When a child was killed' : 'When the second was killed';
-    if (answers.length > 1) return `${killed}, both reports failed, not only its own.`;
-    const [answer] = answers;
-    if (!answer)
-      return areBusy
-        ? `${killed}, its report got no answer within ${PATIENCE_MS / 1000} s.`
-        : `${killed}, no report failed: one child is enough for it, the other has nothing to do.`;
-    if (answer.error) return `${killed}, a report got ${answer.error} in place of an answer.`;
-    if (answer.status < 500)
-      return `${killed}, its report got status ${answer.status} all the same.`;
+  for (const [answer, another] of ends) {
+    if (another) return 'When one child was killed, both reports failed.';
+    if (!answer || parse(answer.body).digest)
+      return `When a child was killed, no report failed: ${areBusy ? 'somebody still waits, or was answered by others' : 'it had nothing to do, while others waited'}.`;
+    const { error, status, body } = answer;
+    if (error) return `The report of the killed child got ${error} in place of an answer.`;
+    if (status < 500)
+      return `The report of the killed child got status ${status}: ${body.slice(0, 99)}`;
   }
-  const failed = queued.filter(({ status }) => status >= 500);
-  if (failed.length === 0) return undefined;
-  return `${failed.length} of ${queued.length} reports that only waited for their turn failed, too.`;
+  const failed = queued.filter(({ status }) => status >= 500).length;
+  return failed > 0
+    ? `${failed} of ${queued.length} reports that only waited failed, too.`
+    : undefined;
 }
 
 /** Ends the server in this way; what is left of its children when they had time to hear of it, in words. */

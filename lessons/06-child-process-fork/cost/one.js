@@ -9,7 +9,7 @@ export async function costOfOne(start) {
   const worker = start();
   const [its] = await once(worker, 'message');
   const ms = performance.now() - sinceMs;
-  await sleep(100); // it comes to rest
+  await sleep(50); // it comes to rest
   if (worker.pid) return [ms, ownBytes(worker.pid), its];
   return [ms, ownBytes('self') - own, its - resident]; // a thread: how much its process has grown
 }
