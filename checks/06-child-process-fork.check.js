@@ -379,7 +379,7 @@ async function measure({ launch, ready, measured, drawn }) {
   ];
   const label = 'longest event-loop delay while two reports are built';
   drawn('delays', { label, unit: 'ms', rows });
-  measured('delay', { label: 'your server', value: withMs, unit: 'ms', isHeadline: true });
+  measured('delay', { label: `${label}: your server`, value: withMs, unit: 'ms', isHeadline: true });
   await measureCosts(launch, drawn);
 }
 

@@ -43,7 +43,7 @@ export default [
       }),
   },
   {
-    name: 'environment',
+    name: 'env',
     title: 'What becomes of the environment',
     question: 'Both ways to fork are given the variable GIVEN. Which child still knows PATH?',
     run: (lab) =>
@@ -58,7 +58,7 @@ export default [
       }),
   },
   {
-    name: 'folder',
+    name: 'cwd',
     title: 'From which folder is a path looked for',
     question:
       "hello.js stands beside the program, which has moved to another folder with process.chdir(). Who finds it: fork('./hello.js'), or fork(new URL('hello.js', import.meta.url))?",
@@ -102,7 +102,7 @@ export default [
       }),
   },
   {
-    name: 'debugger',
+    name: 'inspect',
     title: 'Who gets a debugger',
     question:
       'A program runs with --inspect and forks in both ways. Which of its children can be debugged?',
@@ -127,7 +127,10 @@ export default [
     question:
       'Two reports at once, and one / after the other until they are finished. How many / does the starter answer meanwhile, and how many the solution?',
     async run({ launch }) {
-      const [before, after] = [await countHomes(launch, starter), await countHomes(launch, solution)];
+      const [before, after] = [
+        await countHomes(launch, starter),
+        await countHomes(launch, solution),
+      ];
       return {
         observed: [`job in the server: ${before} times /`, `job in children: ${after} times /`],
         because:
@@ -175,9 +178,7 @@ export default [
         because:
           'RSS counts what a process shares with others, above all the code of Node.js itself, in each of them. USS counts what is its own: that is what one more of them takes.' +
           (isKnown ? '' : ' This system does not tell USS: take RSS as far too much.'),
-        asExpected: isKnown
-          ? isShared(ofCluster) && isShared(ofFork)
-          : ofThread.rss < ofFork.rss,
+        asExpected: isKnown ? isShared(ofCluster) && isShared(ofFork) : ofThread.rss < ofFork.rss,
       };
     },
   },

@@ -17,7 +17,7 @@ setInterval(() => console.log(`process ${process.pid} has built ${built} reports
 
 // #region child
 process.on('message', ({ id, job }) => {
-  process.send({ id, digest: buildReport(job) });
+  process.send({ id, digest: buildReport(job) }, () => {}); // if nobody is there any more, 'disconnect' tells
 });
 
 process.on('disconnect', () => process.exit()); // the parent is gone: nobody will ever ask again
