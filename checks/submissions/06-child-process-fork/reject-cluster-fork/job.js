@@ -20,4 +20,4 @@ process.on('message', ({ id, job }) => {
 });
 
 process.on('disconnect', () => process.exit()); // the parent is gone: nobody will ever ask again
-if (!process.connected) process.exit(); // it was gone before this line was reached
+process.send({ isReady: true });

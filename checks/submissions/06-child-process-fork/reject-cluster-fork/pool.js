@@ -1,57 +1,39 @@
 import cluster from 'node:cluster';
 
-const jobFile = new URL('./job.js', import.meta.url); // beside this file, wherever the server was started
-
-// The server asks here for reports and does not know who builds them: run(job) promises the digest.
 export function createPool(size) {
-  const queue = []; // tasks that wait for a child
-  const tasks = new Map(); // request id → the task that a child is working on
-  const children = new Set();
-  const idle = [];
-  let lastId = 0;
+  const waiting = [];
+  const ready = [];
+  let ids = 0;
 
-  function run(job) {
-    return new Promise((resolve, reject) => {
-      queue.push({ job, resolve, reject });
-      work();
-    });
-  }
-
-  function work() {
-    while (queue.length > 0 && (idle.length > 0 || children.size < size)) {
-      const child = idle.pop() ?? startChild();
-      const task = queue.shift();
-      lastId += 1;
-      tasks.set(lastId, { ...task, child });
-      child.send({ id: lastId, job: task.job });
+  const next = () => {
+    while (ready.length > 0 && waiting.length > 0) {
+      const worker = ready.shift();
+      worker.task = waiting.shift();
+      worker.send({ id: worker.task.id, job: worker.task.job }, () => {});
     }
-  }
+  };
 
-  function startChild() {
-    const child = cluster.fork().process;
-    children.add(child);
-    child.on('message', ({ id, digest }) => {
-      if (!tasks.has(id)) return; // given up
-      tasks.get(id).resolve(digest);
-      tasks.delete(id);
-      idle.push(child);
-      work();
+  const add = () => {
+    const worker = cluster.fork();
+    worker.on('message', ({ id, digest }) => {
+      if (id !== undefined) worker.task.resolve(digest);
+      worker.task = undefined;
+      ready.push(worker);
+      next();
     });
-    child.on('error', (error) => forget(child, error.message)); // it could not be started, or not be told
-    child.on('exit', (code, signal) => forget(child, signal ?? `exit code ${code}`));
-    return child;
-  }
+    worker.on('exit', (code, signal) => {
+      if (ready.includes(worker)) ready.splice(ready.indexOf(worker), 1);
+      worker.task?.reject(new Error(`ended by ${signal ?? code}`));
+      add();
+    });
+  };
+  for (let count = 0; count < size; count += 1) add();
 
-  function forget(child, reason) {
-    if (!children.delete(child)) return; // told before
-    if (idle.includes(child)) idle.splice(idle.indexOf(child), 1);
-    for (const [id, task] of tasks) {
-      if (task.child !== child) continue;
-      tasks.delete(id);
-      task.reject(new Error(`process ${child.pid} ended: ${reason}`));
-    }
-    work(); // what waits is for another
-  }
-
-  return { run };
+  return {
+    run: (job) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ id: (ids += 1), job, resolve, reject });
+        next();
+      }),
+  };
 }

@@ -7,7 +7,7 @@ import { createPool } from './pool.js';
 
 const port = process.env.PORT ?? 8080;
 if (cluster.isWorker) await import('./job.js');
-const pool = createPool(Number(process.env.JOB_CHILDREN ?? availableParallelism()));
+const pool = cluster.isPrimary && createPool(Number(process.env.JOB_CHILDREN ?? availableParallelism()));
 const app = express();
 
 app.get('/', (request, response) => {

@@ -1,4 +1,4 @@
-// breaks: own-file
+// breaks: answers
 import { availableParallelism } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import express from 'express';
