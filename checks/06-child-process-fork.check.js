@@ -116,11 +116,11 @@ check('06-child-process-fork', promises, async (lesson) => {
   await hold(
     'small-pool',
     async () => {
-      const jobs = ['p', 'q', 'r', 's', 't'].map((name) => ({ name, rows: 50_000 }));
-      const five = jobs.map(async (job) => ask(await elsewhere, job));
+      const jobs = ['p', 'q', 'r', 's'].map((name) => ({ name, rows: WHILE_ROWS }));
+      const four = jobs.map(async (job) => ask(await elsewhere, job));
       const fault =
         (await faultOfSize(await main, CHILDREN, batch)) ??
-        (await faultOfSize(await elsewhere, CHILDREN_ELSEWHERE, Promise.all(five)));
+        (await faultOfSize(await elsewhere, CHILDREN_ELSEWHERE, Promise.all(four)));
       demand(!fault, {
         expected: `JOB_CHILDREN=${CHILDREN}: ${CHILDREN} children build all reports, and wait for the next.`,
         got: fault,
