@@ -1,0 +1,9 @@
+import { buildReport } from './job.js';
+
+export function createPool() {
+  return { run };
+}
+
+async function run(job) {
+  return buildReport(job);
+}
