@@ -67,6 +67,8 @@ function readChapter(root, name) {
 const faultIn = (path, fault, mend = 'lib/web/deck.js says how a slide is written.') =>
   new UsageError(`${path}: ${fault}`, mend);
 
+const WIDE_COLUMNS = 76; // longer lines are set smaller
+
 /** @typedef {{ root: string, path: string, key: string }} Source */
 
 /** @returns {Slide[]} */
@@ -127,12 +129,13 @@ function renderFence({ info, content }, context) {
   if (language === 'demo') return renderDemo(settings[0], content.trim(), context);
   const text = content.replace(/\n$/, '');
   const lines = /\blines=(\S+)/.exec(info)?.[1];
-  const [, file] = /\bfile=([^\s#]+)/.exec(info) ?? [];
+  const [, file] = /\bfile=([^\s#:]+)/.exec(info) ?? [];
+  const isWide = text.split('\n').some((line) => line.length > WIDE_COLUMNS);
   const steps = lines ? focusSteps(lines, text.split('\n').length) : [];
   const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
   const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : '';
-  return `<figure class="code">${code}${marks}${caption}</figure>\n`;
+  return `<figure class="code${isWide ? ' wide' : ''}">${code}${marks}${caption}</figure>\n`;
 }
 
 function renderDemo(name, text, context) {

@@ -1,5 +1,5 @@
 /** The demos of slides/demos/, and what was recorded of them, in slides/recordings/. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { keyPattern } from '../catalog.js';
@@ -17,7 +17,10 @@ export async function readDemos(root) {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).filter((name) => keyPattern.test(name.replace(/\.js$/, '')));
   const modules = await Promise.all(
-    names.sort().map((name) => import(pathToFileURL(join(folder, name)).href)),
+    names.sort().map((name) => {
+      const file = join(folder, name);
+      return import(`${pathToFileURL(file).href}?${statSync(file).mtimeMs}`); // as it is saved now
+    }),
   );
   return modules.flatMap((module) => module.default);
 }

@@ -132,9 +132,7 @@ function processMarks(one, y, scale) {
   for (const { fromMs, toMs } of silent.filter((each) => (each.toMs ?? end) > scale.originMs)) {
     marks.push(span('silent', fromMs, toMs ?? end));
     if (toMs === undefined && diedMs === undefined)
-      marks.push(
-        text(`silent since ${seconds(fromMs)}`, { class: 'says', x: x(fromMs) + 4, y: top - 3 }),
-      );
+      marks.push(says(`silent since ${seconds(fromMs)}`, { x: x(fromMs), y: top - 3 }));
   }
   if (diedMs !== undefined) marks.push(...gravestone(one, x(diedMs), top + bar));
   return marks;
@@ -142,7 +140,7 @@ function processMarks(one, y, scale) {
 
 function gravestone({ code, signal }, at, bottom) {
   const stone = `M${at} ${bottom} v-12 a8 8 0 0 1 16 0 v12 z`;
-  const why = text(signal ?? `exit ${code}`, { class: 'says', x: at + 20, y: bottom - 4 });
+  const why = says(signal ?? `exit ${code}`, { x: at, y: bottom - 4, gap: 20 });
   return [make('path', { class: 'grave', d: stone }), why];
 }
 
@@ -154,7 +152,7 @@ function gaps(story, yOf, { x, lane }) {
     const gap = `${Math.round(heir.listeningMs - dead.diedMs)} ms until it listens`;
     return [
       make('line', { class: 'gap', x1: from, x2: to, y1: y, y2: y }),
-      text(gap, { class: 'says', x: to + 8, y: y - lane / 2 + 6 }),
+      says(gap, { x: to, y: y - lane / 2 + 6 }),
     ];
   });
 }
@@ -165,6 +163,13 @@ function words(story, { seconds }) {
     ({ name, requests, end }) => `${name}: ${requests} requests, ${end}`,
   );
   return `X-ray of ${seconds(story.lastMs)}. ${lines.join('; ')}.`;
+}
+
+/** Words beside a mark; where the drawing ends they stand before it. */
+function says(content, { x, y, gap = 8 }) {
+  const isAtEnd = x > WIDTH - 220;
+  const place = isAtEnd ? { x: x - gap, 'text-anchor': 'end' } : { x: x + gap };
+  return text(content, { class: 'says', y, ...place });
 }
 
 const label = (name, y) => text(name, { class: 'lane', x: MARGIN - 12, y: y + 7 });
