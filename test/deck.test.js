@@ -338,3 +338,18 @@ test('the X-ray tells a death, an heir, a silence and a hand-off as the events d
   assert.equal(nameOf(/** @type {any} */ ({ role: 'primary', pid: 9 })), 'server');
   assert.equal(nameOf(/** @type {any} */ ({ role: 'process', pid: 9 })), 'process 9');
 });
+
+test('the X-ray tells children made by child_process.fork() from the program that made them', () => {
+  const story = createStory();
+  const start = { what: 'start', role: 'primary', as: 'by hand' }; // what the probe and the stage say of each
+  const events = [
+    { t: 1, pid: 11, ppid: 5, ...start },
+    { t: 2, pid: 13, ppid: 11, ...start },
+    { t: 3, pid: 12, ppid: 11, ...start },
+    { t: 4, pid: 21, ppid: 5, ...start, as: 'another' },
+    { t: 5, pid: 22, ppid: 21, ...start, as: 'another' },
+  ];
+  tell(story, { events });
+  const names = rowsOf(story).map(({ name, pid }) => `${name} ${pid}`);
+  assert.deepEqual(names, ['by hand 11', 'child 1 13', 'child 2 12', 'another 21', 'child 1 22']);
+});

@@ -45,7 +45,8 @@ function deal(socket) {
   if (!next) return socket.destroy(); // none is left
   ready.delete(next);
   ready.add(next); // its next turn comes after all the others
-  next.send('connection', socket, (error) => error && deal(socket)); // it has just died
+  // If it has just died, the next one gets the connection.
+  next.send('connection', socket, (error) => error && deal(socket));
 }
 // #endregion connections
 
@@ -54,7 +55,7 @@ function giveListener() {
   const server = createServer();
   server.listen(port, () => {
     for (const child of ready) child.send('listener', server);
-    server.close(); // only our copy; we would accept with it, and answer nobody
+    server.close(); // our copy: we would accept, and answer nobody
   });
 }
 // #endregion listener

@@ -4,9 +4,10 @@
  *
  * @typedef {object} Process
  * @property {number} pid
- * @property {string} role  'primary', 'worker', as the probe tells; 'process' until it has told
- * @property {string} [as]  what the demo calls it
- * @property {number} [worker]  the cluster's id
+ * @property {string} role  'primary', 'worker', as the probe tells; 'child' if another process of the story started it
+ *   and it is no worker; 'process' until it has told
+ * @property {string} [as]  what the demo calls its program
+ * @property {number} [worker]  the cluster's id; of a child, its number among its parent's children
  * @property {number} [parent]  pid
  * @property {number} connections
  * @property {{ client: number, fromMs: number, toMs?: number }[]} requests
@@ -69,11 +70,11 @@ function processOf(story, pid) {
   return story.processes.get(pid);
 }
 
-function takeEvent(story, { t, pid, what, ...event }) {
+function takeEvent(story, /** @type {any} */ { t, pid, what, ...event }) {
   const ms = at(story, t);
   const one = processOf(story, pid);
-  const { role, worker, as, ppid: parent, code, signal } = event;
-  if (what === 'start') Object.assign(one, { bornMs: ms, role, worker, as, parent });
+  const { ppid: parent, as, code, signal } = event;
+  if (what === 'start') Object.assign(one, { bornMs: ms, as, parent, ...rankOf(story, event) });
   else if (what === 'listening') one.listeningMs ??= ms;
   else if (what === 'connection') connect(story, one, { how: event.how, ms });
   else if (what === 'request') one.requests.push({ client: event.client, fromMs: ms });
@@ -81,6 +82,13 @@ function takeEvent(story, { t, pid, what, ...event }) {
   else if (what === 'exit') Object.assign(one, { diedMs: ms, code, signal });
   else if (what === 'worker-exit')
     Object.assign(processOf(story, event.workerPid), { diedMs: ms, code, signal });
+}
+
+/** Any process but a cluster's worker says that it is a primary, a child made by child_process.fork() too. */
+function rankOf({ processes }, { role, worker, ppid }) {
+  if (role !== 'primary' || !processes.has(ppid)) return { role, worker };
+  const siblings = [...processes.values()].filter(({ parent }) => parent === ppid);
+  return { role: 'child', worker: siblings.length + 1 };
 }
 
 function connect(story, one, { how, ms }) {
@@ -129,7 +137,9 @@ export function lanesOf({ processes }) {
 
 /** @param {Process} one */
 export function nameOf({ role, worker, as, pid }) {
-  const own = { primary: as ?? 'server', worker: `worker ${worker}` }[role];
+  const own = { primary: as ?? 'server', worker: `worker ${worker}`, child: `child ${worker}` }[
+    role
+  ];
   return own ?? `process ${pid}`;
 }
 
