@@ -19,7 +19,9 @@ export function createPool(size) {
       work();
     });
   }
+  // #endregion run
 
+  // #region work
   function work() {
     while (queue.length > 0 && (idle.length > 0 || children.size < size)) {
       const child = idle.pop() ?? startChild();
@@ -29,7 +31,7 @@ export function createPool(size) {
       child.send({ id: lastId, job: task.job });
     }
   }
-  // #endregion run
+  // #endregion work
 
   // #region child
   function startChild() {
