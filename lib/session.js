@@ -93,7 +93,8 @@ function createPrograms(key, runner) {
       const isUnseen = hasUnseenWorker(events);
       if (isReady || (listens && !fate && !isUnseen)) return program;
       const name = nameOf(program.options.entry);
-      const seen = { isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
+      const command = [name, ...(program.options.args ?? []).map(quoted)].join(' ');
+      const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
       const facts = { name, port, fate, events, output: program.output(), ...seen };
       throw explainNotReady(facts, `The program listens on PORT, which is ${port} here.`);
     },
@@ -167,6 +168,9 @@ function handled(promise) {
   promise.catch(() => {});
   return promise;
 }
+
+/** An argument as one types it in a shell. */
+const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
 /** Calls `find` once and has the same answer, or throws the same error, ever after. */
 function rememberOutcome(find) {

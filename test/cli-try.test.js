@@ -44,13 +44,14 @@ test('on a terminal it asks; an empty answer runs nothing, a number runs that on
       root: rootFolder,
     });
     stdin.write(`${answer}\n`);
+    setTimeout(() => stdin.write('\n'), 300); // Enter, to look
     return { code: await code, output };
   };
   const nothing = await ask('');
   assert.equal(nothing.code, 0);
   assert.match(nothing.output, /Which one\? A number, or "all": /);
   assert.ok(!nothing.output.includes('Seen just now'));
-  assert.match((await ask('1')).output, /Seen just now/);
+  assert.match((await ask('1')).output, /Enter to look: [^]*Seen just now/);
 });
 
 test('a wrong name gets the nearest right one; a lesson without experiments says so', async (t) => {

@@ -98,6 +98,11 @@ test('a measurement shows its interval, its ceiling, the formula, the last time 
   }
   const good = measurementLines(measurement, { prediction: 4, style: plain }).join('\n');
   assert.match(good, /you predicted 4\.00: well predicted/);
+  const wide = { ...measurement, low: 1.2, high: 6 };
+  const vague = measurementLines(wide, { prediction: 2, style: plain }).join('\n');
+  assert.match(vague, /you predicted 2\.00: it cannot be told apart/);
+  const less = measurementLines(measurement, { prediction: 8, style: plain }).join('\n');
+  assert.match(less, /you predicted 8\.00: less than you predicted/);
 });
 
 test('a bar is as long as the share of the ceiling, and no longer', () => {

@@ -88,7 +88,7 @@ export async function checkLesson({
   const timelineFile = hasTimeline ? join(homeFolder(io), 'timeline.jsonl') : undefined;
   if (timelineFile) mkdirSync(homeFolder(io), { recursive: true });
   const foretold = prediction ?? readProgress(io).predictions[lesson.key];
-  const before = lastMeasurements(lesson.key, io);
+  const before = subject ? undefined : lastMeasurements(lesson.key, io);
   const reporter = createReporter({ lesson, lessons, io, prediction: foretold, before, subject });
   if (!isJson) reporter.begin();
   const onPromise = isJson ? undefined : reporter.promise;

@@ -4,6 +4,7 @@ import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/
 import { nextLesson } from './place.js';
 
 const OUTPUT_LINES = 12;
+const ABOVE_ERROR = 4; // the place in the source, and the line itself
 
 /**
  * Prints a check for a person: its promises as they are decided, then what to mend first, the numbers, and what next.
@@ -34,7 +35,8 @@ export function createReporter({ lesson, lessons, io, prediction, before, subjec
       print('');
       if (fault) print(...faultLines(fault), '');
       if (first) print(...openedUp(first, style, columns), '');
-      if (first && output.trim()) print(...outputLines(output, style), '');
+      const printed = first?.output ?? output;
+      if (first && printed.trim()) print(...outputLines(printed, style), '');
       for (const one of measurements)
         print(...measurementLines(one, { prediction, before: before?.[one.name], style }), '');
       for (const chart of charts) print(...chartLines(chart, style), '');
@@ -51,7 +53,11 @@ function faultLines(fault) {
 }
 
 function outputLines(output, style) {
-  const lines = output.trimEnd().split('\n').slice(-OUTPUT_LINES);
+  const all = output.trimEnd().split('\n');
+  const error = all.findLastIndex((line) => /^(Uncaught )?\w*Error\b/.test(line));
+  const last = all.length - OUTPUT_LINES;
+  const first = error < 0 ? last : Math.min(last, error - ABOVE_ERROR);
+  const lines = all.slice(Math.max(0, first)).slice(0, OUTPUT_LINES);
   return [`  ${style.dim('Your program printed:')}`, indent(lines.join('\n'))];
 }
 

@@ -64,10 +64,14 @@ async function askForOne({ number, title }, experiments, io) {
     );
     return undefined;
   }
+  return (await ask(io, 'Which one? A number, or "all": ')) || undefined;
+}
+
+async function ask(io, question) {
   const prompt = createInterface({ input: io.stdin, output: io.stdout });
-  const answer = await prompt.question('Which one? A number, or "all": ');
+  const answer = await prompt.question(question);
   prompt.close();
-  return answer.trim() || undefined;
+  return answer.trim();
 }
 
 function pick(experiments, chosen) {
@@ -92,6 +96,7 @@ async function perform({ title, question, run: look }, io) {
   };
   io.stdout.write(`\n${bold(title)}\n\n`);
   print('What do you expect?', question);
+  if (io.stdin.isTTY && io.stdout.isTTY) await ask(io, '  Enter to look: ');
   const lab = createLab(io.root);
   try {
     const { observed, because, asExpected } = await look(lab);

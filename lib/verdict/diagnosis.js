@@ -12,6 +12,7 @@ const FORKS =
 /**
  * @param {object} run
  * @param {string} run.name  the program's file, as its author knows it
+ * @param {string} [run.command]  the same with its arguments
  * @param {number} run.port
  * @param {import('../observe/run.js').Fate} [run.fate]
  * @param {import('../observe/timeline.js').Event[]} run.events
@@ -23,9 +24,9 @@ const FORKS =
  * @returns {Broken}
  */
 export function explainNotReady({ fate, ...run }, expected) {
-  const { name } = run;
+  const { name, command = name } = run;
   const story = (fate ? fromFate(fate, run) : (fromWorkers(run) ?? fromSilence(run))) ?? {};
-  return new Broken({ expected, try: `PORT=8080 node ${name}`, ...story });
+  return new Broken({ expected, try: `PORT=8080 node ${command}`, ...story });
 }
 
 /** @param {import('../observe/run.js').Fate} fate */

@@ -11,11 +11,12 @@
  * @property {string} [got]
  * @property {string} [why]
  * @property {string} [try]  a command or a change to try
+ * @property {string} [output]  what the program of this promise printed, when it is not the check's first
  */
 
 /** The learner's program does not do what was promised. */
 export class Broken extends Error {
-  /** @param {{ expected?: string, got?: string, why?: string, try?: string }} story  in full sentences */
+  /** @param {{ expected?: string, got?: string, why?: string, try?: string, output?: string }} story  in full sentences */
   constructor(story) {
     super(story.got);
     this.name = 'Broken';

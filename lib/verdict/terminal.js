@@ -79,7 +79,7 @@ export function measurementLines(measurement, { prediction, before, style }) {
   if (formula) lines.push(`    foretold: ${format(formula.value)} ${unitText} (${formula.says})`);
   if (before !== undefined) lines.push(`    last time: ${format(before)}`);
   if (isHeadline && prediction !== undefined)
-    lines.push(`    ${judgePrediction(prediction, value)}`);
+    lines.push(`    ${judgePrediction(prediction, { value, low, high, note })}`);
   return lines;
 }
 
@@ -107,12 +107,17 @@ function bar(value, ceiling) {
   return '█'.repeat(filled) + '░'.repeat(BAR_COLUMNS - filled);
 }
 
-function judgePrediction(prediction, value) {
+/** What a wide interval holds was neither right nor wrong. */
+function judgePrediction(prediction, { value, low = value, high = value, note }) {
   const off = prediction / value;
-  const words =
-    off > 0.9 && off < 1.1
-      ? 'well predicted'
-      : `${off > 1 ? 'less' : 'more'} than you predicted; find out why`;
+  const isNear = off > 0.9 && off < 1.1;
+  const isWithin = prediction >= low && prediction <= high;
+  const more = value > prediction ? 'more' : 'less';
+  const words = isNear
+    ? 'well predicted'
+    : isWithin || note
+      ? 'it cannot be told apart from what was measured here'
+      : `${more} than you predicted; find out why`;
   return `you predicted ${format(prediction)}: ${words}`;
 }
 
