@@ -19,9 +19,7 @@ export function createPool(size) {
       work();
     });
   }
-  // #endregion run
 
-  // #region work
   function work() {
     while (queue.length > 0 && (idle.length > 0 || children.size < size)) {
       const child = idle.pop() ?? startChild();
@@ -31,7 +29,7 @@ export function createPool(size) {
       child.send({ id: lastId, job: task.job });
     }
   }
-  // #endregion work
+  // #endregion run
 
   // #region child
   function startChild() {
