@@ -306,13 +306,23 @@ async function startInVain(launch) {
   await program.stop();
   other.close();
   const starts = forksOf(events).length;
-  if (isDecided) return { fate, starts, waitsMs: waitsOf(events), output: program.output() };
-  throw new Undecided({
-    got: `Within ${LONG_DEADLINE_MS / 1000} s a worker could start only ${starts} times.`,
+  if (!isDecided)
+    throw busy(`Within ${LONG_DEADLINE_MS / 1000} s a worker could start only ${starts} times.`);
+  const waitsMs = waitsOf(events);
+  const lastEndMs = exitsOf(events)[waitsMs.length - 1]?.t;
+  const beats = events.filter(
+    ({ what, pid, t }) => what === 'beat' && pid === program.pid && t > lastEndMs,
+  );
+  const lateMs = Math.max(0, ...beats.map(({ late }) => late));
+  return { fate, starts, waitsMs, lateMs, output: program.output() };
+}
+
+const busy = (got) =>
+  new Undecided({
+    got,
     why: 'The machine has other things to do.',
     try: 'npm run check lesson-5, when it has less to do',
   });
-}
 
 /** From the end of each worker to the start of the next; with the present time also the wait under way. */
 function waitsOf(events, untilMs) {
@@ -324,11 +334,12 @@ function waitsOf(events, untilMs) {
 
 const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
-function demandBackOff({ waitsMs, output }) {
+function demandBackOff({ waitsMs, lateMs, output }) {
   const [shortest, last] = [Math.min(...waitsMs), waitsMs.at(-1)];
   const isLong = last >= LEAST_LAST_WAIT_MS;
   const isConstant = waitsMs.length > 1 && isLong;
-  demand(isConstant && last >= LEAST_GROWTH * shortest, {
+  const hasGrown = (waitMs) => waitMs >= LEAST_LAST_WAIT_MS && waitMs >= LEAST_GROWTH * shortest;
+  demand(isConstant && hasGrown(last), {
     expected:
       'The port is taken: before each restart in a row it waits longer, as 100, 200, 400, 800 ms.',
     got: `It waited ${waitsMs.join(', ') || 'not at all'} ms, and forked ${waitsMs.length} times again.`,
@@ -338,6 +349,8 @@ function demandBackOff({ waitsMs, output }) {
       : "in the handler of 'exit' fork in a timer: after 100 ms, and twice as long after each restart in vain",
     output,
   });
+  if (!hasGrown(last - lateMs))
+    throw busy(`The last wait, ${last} ms, may be ${lateMs} ms too long.`);
 }
 
 function demandEnd({ fate, starts, output }) {
