@@ -159,7 +159,6 @@ const socketsOpened = (program) =>
   );
 
 function demandByHand({ program, fault }) {
-  if (program.fate && fault) throw fault;
   const story = {
     expected: `NODE_CLUSTER_WORKERS=${CHILDREN}: ${CHILDREN} calls of fork(), imported from node:child_process`,
     try: "const child = fork(new URL('child.js', import.meta.url));",
@@ -175,6 +174,7 @@ function demandByHand({ program, fault }) {
     got: 'A child found no file to run.',
     why: `${crash}. A path is looked up from the folder in which you start, not from the file that forks.`,
   });
+  if (program.fate && fault) throw fault;
   const children = childrenOf(program).length;
   const got = children === 0 ? 'It started no child.' : `It started ${children}.`;
   const why = 'NODE_CLUSTER_WORKERS tells how many; unset, there is one for each core.';
@@ -240,7 +240,7 @@ function demandAnswers({ program, crowd: { answers, requests } }, { taken, left 
   const isHeard = lost.some((one) => isIn(requests, one));
   demand(lost.length === 0, {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
-    got: `${lost.length} got none: ${lost[0]?.error}. Of their connections http servers in children had ${came.length}.`,
+    got: `${lost.length} got none: ${lost[0]?.error}. Of their connections ${came.length} came to a server in a child.`,
     ...(crash ? { why: crash } : !isHeard && (came.length > 0 ? taken : left)),
   });
 }
@@ -465,7 +465,7 @@ async function demandSurvivors({ give, program }, victim, waiting) {
   if (process.platform !== 'linux') return; // elsewhere it may be sent on its way, and lost in every answer
   demand(await isSoon(() => waiting.size === 0), {
     ...story,
-    got: `Of those who came just then, ${waiting.size} were neither answered nor sent away. Later ones were.`,
+    got: `Clients who came just then and wait in vain: ${waiting.size}. Later ones were answered.`,
     why: 'It was their turn with the dead child. The send fails, and the connection is still in the parent.',
     try: "child.send('connection', socket, (error) => error && deal(socket));",
   });
