@@ -105,24 +105,24 @@ async function openDoors({ launch, ready, isQuick }, give) {
   return { give, program, crowd, busy, lostEarly: early.countUnanswered() };
 }
 
-/** Why nobody can connect to a program that runs: which task is next. */
+const NOT_OPEN = {
+  connections: {
+    why: 'Task 1 opens nothing: when all children have said that they are ready, it is done.',
+    try: "task 2; if it is there, process.send('ready') in child.js and 'message' in the parent",
+  },
+  listener: {
+    why: 'Task 3 is not begun, or the server is closed before it is open, which takes a moment.',
+    try: 'task 3; if it is there, server.close() in the callback of listen(), after the sends',
+  },
+};
+
+/** Why nobody can connect to a program that has its children: which task is next. */
 function whyClosed(program, give) {
   const children = childrenOf(program).length;
   if (program.fate || children === 0 || eventsOf(program, 'listening').length > 0) return {};
-  const story = { got: `With --give ${give} ${children} children run, and the port is not open.` };
+  const got = `With --give ${give} ${children} children were started, and the port is not open.`;
   const why = whyOfCrash(program.events);
-  if (why) return { ...story, why, try: undefined };
-  if (give === 'connections')
-    return {
-      ...story,
-      why: 'Task 1 opens nothing: when all children have said that they are ready, it is done.',
-      try: "task 2; if it is there, process.send('ready') in child.js and 'message' in the parent",
-    };
-  return {
-    ...story,
-    why: 'Task 3 is not begun, or the server is closed before it is open, which takes a moment.',
-    try: 'task 3; if it is there, server.close() in the callback of listen(), after the sends',
-  };
+  return { got, ...(why ? { why, try: undefined } : NOT_OPEN[give]) };
 }
 
 /** Clients that come one after the other, without waiting for each other, until three have been answered. */
@@ -463,18 +463,12 @@ async function demandSurvivors({ give, program }, victim, waiting) {
     try: "child.on('exit', () => ready.delete(child));",
   });
   if (process.platform !== 'linux') return; // elsewhere it may be sent on its way, and lost in every answer
-  demand(await isSoon(() => waiting.size === 0), {
+  demand(await program.until(() => waiting.size === 0, DEADLINE_MS / 2), {
     ...story,
     got: `Clients who came just then and wait in vain: ${waiting.size}. Later ones were answered.`,
     why: 'It was their turn with the dead child. The send fails, and the connection is still in the parent.',
     try: "child.send('connection', socket, (error) => error && deal(socket));",
   });
-}
-
-async function isSoon(isSo) {
-  const deadline = performance.now() + DEADLINE_MS / 2;
-  while (!isSo() && performance.now() < deadline) await sleep(VISIT_EVERY_MS);
-  return isSo();
 }
 
 /** The same work on both sides: four children in fresh health, and the single process that the lesson began with. */
