@@ -58,7 +58,9 @@ check('04-port-sharing', promises, async (lesson) => {
 
   const both = async (look) => {
     const looks = [judge(dealing, look), judge(sharing, look)];
-    const faults = (await Promise.allSettled(looks)).flatMap(({ reason }) => reason ?? []);
+    const faults = (await Promise.allSettled(looks)).flatMap(
+      (/** @type {any} */ { reason }) => reason ?? [],
+    );
     if (faults.length > 0) throw faults.find((one) => !(one instanceof Undecided)) ?? faults[0];
   };
   const needs = ['parent-rests', 'listener-shared'];
@@ -78,20 +80,23 @@ async function judge(opened, look) {
   const door = await opened;
   try {
     await look(door);
-  } catch (error) {
+  } catch (/** @type {any} */ error) {
     if (error.story) error.story.output ??= door.program.output();
     throw error;
   }
 }
 
-/** Starts the program, while clients come from its very first moment on; then, when all is calm, a crowd. */
+/**
+ * Starts the program, while clients come from its very first moment on; then, when all is calm, a crowd.
+ * @returns {Promise<any>}
+ */
 async function openDoors({ launch, ready, isQuick }, give) {
   const program = await launch({ env, args: ['--give', give] });
   const early = receiveEarly(program);
   try {
     await ready(program, give === 'listener' ? 1 + CHILDREN : 1);
     await early.answered;
-  } catch (fault) {
+  } catch (/** @type {any} */ fault) {
     if (!fault.story) throw fault;
     Object.assign(fault.story, whyClosed(program, give));
     return { give, program, fault };
