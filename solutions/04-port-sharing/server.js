@@ -48,7 +48,11 @@ function deal(socket) {
   if (!next) return socket.destroy(); // none is left
   ready.delete(next);
   ready.add(next); // its next turn comes after all the others
-  next.send('connection', socket, (error) => error && deal(socket)); // it has just died
+  next.send('connection', socket, (error) => {
+    if (!error) return;
+    ready.delete(next); // it has just died; 'exit' comes later
+    deal(socket);
+  });
 }
 // #endregion connections
 
