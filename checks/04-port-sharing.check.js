@@ -37,6 +37,7 @@ const VISIT_EVERY_MS = 15;
 const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
 const MANY_WAITING = 30 * CHILDREN; // more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
+const HELD_MS = 1_000; // well below the patience of a client
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
 const CLUSTER = fileURLToPath(new URL('../solutions/02-cluster-fork/server.js', import.meta.url));
 const env = { NODE_CLUSTER_WORKERS: String(CHILDREN) };
@@ -105,7 +106,7 @@ async function openDoors({ launch, ready, isQuick }, give) {
     early.stop();
   }
   await program.settled(() => false, DEADLINE_MS); // children that are still on their way
-  const crowd = await askAtOnce(program, '/pid', CROWD);
+  const crowd = await (give === 'connections' ? askHeld : askAtOnce)(program, '/pid', CROWD);
   const isWhole = crowd.answers.every(({ error }) => !error);
   const busy = isQuick || !isWhole ? undefined : await askAtOnce(program, '/', CROWD);
   return { give, program, crowd, busy, lostEarly: early.countUnanswered() };
@@ -129,6 +130,18 @@ function whyClosed(program, give) {
   const got = `With --give ${give} ${children} children were started, and the port is not open.`;
   const why = whyOfCrash(program.events);
   return { got, ...(why ? { why, try: undefined } : NOT_OPEN[give]) };
+}
+
+/** Asks while the children are stopped: a parent that reads has the requests before it can pass the connections on. */
+async function askHeld(program, path, times) {
+  const children = childrenOf(program);
+  const before = eventsOf(program, 'connection').length;
+  signalAll(program, children, 'SIGSTOP');
+  const asked = askAtOnce(program, path, times);
+  await program.until(() => eventsOf(program, 'connection').length >= before + times, HELD_MS);
+  await program.until(hasTurned(program), HELD_MS);
+  signalAll(program, children, 'SIGCONT');
+  return asked;
 }
 
 /** Clients that come one after the other, without waiting for each other, until three have been answered. */
