@@ -11,6 +11,7 @@ import {
   mean,
   ratioOf,
   requestsOf,
+  whyOfCrash,
 } from '../lib/checking.js';
 
 const promises = {
@@ -33,9 +34,13 @@ const TRIES = 3;
 const LEAST_BLOCKED_MS = 450;
 const SEEN_WITHIN_MS = 3_000;
 const ROUNDS = 4;
+const ONE_LISTENER =
+  "one process.on('message', ...) outside the route, and an array of the responses that wait: waiting.shift().json(counts)";
 const AT_ONCE = 16;
 const NONE = 1; // cluster.SCHED_NONE
-const WINDOW_MS = 100;
+const WINDOW_MS = 50; // many short windows tell more than a few long ones
+const WARM_UPS = 4; // compiled code is faster
+const UNDER_LOAD = 16; // connections
 const BUDGET_MS = 900;
 const [NARROW, WIDE] = [1.2, 2]; // an interval that is good enough, and one that tells nothing
 const TINY = new URL('../lessons/03-scheduling-policies/small/tiny.js', import.meta.url);
@@ -85,6 +90,7 @@ check('03-scheduling-policies', promises, async (lesson) => {
       got: forks === WORKERS ? whoAccepted(hows) : `It forked ${forks} workers, not 4.`,
       why: whyNotRr(events),
       try: 'cluster.schedulingPolicy = cluster.SCHED_RR; before the first cluster.fork()',
+      ...storyOfCrash(events),
     });
   });
 
@@ -98,6 +104,7 @@ check('03-scheduling-policies', promises, async (lesson) => {
         got: fault ?? `The workers that executed them got ${sharesOf(pids).join(', ')}.`,
         why: 'The primary deals to the worker that has been free for longest. What a worker accepts, it should answer itself.',
         try: 'app.listen(port) in each worker, and process.pid as the answer',
+        ...storyOfCrash((await main).events),
       });
     },
     { needs: ['rr-accepts'] },
@@ -113,6 +120,7 @@ check('03-scheduling-policies', promises, async (lesson) => {
       got: isOwn ? `${shared} of 4 listen on a socket that the primary opened.` : whoAccepted(hows),
       why: isAll(hows, 'handed') ? whyNotNone(events) : 'Under none all share one socket.',
       try: 'cluster.schedulingPolicy = choosePolicy(); in the primary, before the first cluster.fork()',
+      ...storyOfCrash(events),
     });
   });
 
@@ -125,6 +133,7 @@ check('03-scheduling-policies', promises, async (lesson) => {
         got: wrong?.how ? whoAccepted([wrong.how]) : 'No worker listens.',
         why: 'Who starts the program by hand knows best; the environment comes next; rr is for when neither says anything.',
         try: "values.policy ?? process.env.NODE_CLUSTER_SCHED_POLICY ?? 'rr'",
+        ...storyOfCrash(wrong?.events),
       });
     },
     { needs: ['rr-accepts', 'none-is-on'] },
@@ -135,7 +144,9 @@ check('03-scheduling-policies', promises, async (lesson) => {
     demand(!accepted, {
       expected: 'a message that says what the policy can be, exit code 1, and no worker',
       got: `${accepted?.name}: ${accepted?.fault}`,
-      why: 'Node.js ignores a policy that it does not know, and schedules by its default: nobody would notice.',
+      why: accepted?.isCrash
+        ? 'It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy is no constant of the module.'
+        : 'Nobody notices a policy that is not the one which was asked for; a worker that has started may have clients already.',
       try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }",
     });
   });
@@ -178,9 +189,7 @@ check('03-scheduling-policies', promises, async (lesson) => {
       demand(!fault, {
         expected:
           'JSON such as {"5172":10,"5177":10}: how many requests for / each process has had',
-        got: fault,
-        why: 'Only the primary hears of all workers. Each tells it at once of a request, and asks it for the counts.',
-        try: "process.send(...) in the worker, cluster.on('message', (worker, message) => ...) in the primary",
+        ...fault,
       });
     },
     { needs: ['rr-accepts'] },
@@ -199,14 +208,32 @@ const isAll = (hows, how) => hows.length > 0 && hows.every((each) => each === ho
 
 /** Starts the program with four workers. */
 async function startFour({ launch, ready }, args = []) {
-  const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
+  const program = await launch({ env: { NODE_CLUSTER_WORKERS: String(WORKERS) }, args });
   try {
-    return await ready(await launch({ env, args }), WORKERS);
+    return await ready(program, WORKERS);
   } catch (/** @type {any} */ error) {
-    const isStar = /object Module/.test(error.story?.why);
-    if (isStar) error.story.try = "import cluster from 'node:cluster', without the star";
+    const hint = hintOf(program.events.find(({ what }) => what === 'crash')?.error ?? '');
+    if (hint && error.story) error.story.try = hint;
     throw error;
   }
+}
+
+/** Where a process has died, that explains the rest. */
+function storyOfCrash(events = []) {
+  const why = whyOfCrash(events);
+  const { error } = events.find(({ what }) => what === 'crash') ?? {};
+  return why && { why, try: hintOf(error) ?? 'repair what was thrown first' };
+}
+
+/** What to do about the errors that this lesson is known for. */
+function hintOf(stack) {
+  if (/object Module/.test(stack)) return "import cluster from 'node:cluster', without the star";
+  if (/Bad cluster\.schedulingPolicy/.test(stack))
+    return 'cluster.SCHED_NONE or cluster.SCHED_RR, not its name';
+  if (/ERR_HTTP_HEADERS_SENT/.test(stack)) return ONE_LISTENER;
+  return /TypeError[^]*\bWorker\.emit/.test(stack)
+    ? "worker.on('message', (message) => ...): only cluster.on('message', (worker, message) => ...) has the worker first"
+    : undefined;
 }
 
 /** Requests on new connections, one after the other: who accepted each connection, and who executed the request. */
@@ -221,12 +248,17 @@ async function askInTurn(program, times) {
   const events = program.events.slice(first);
   const accepted = events.filter(({ what }) => what === 'connection');
   const howOf = new Map(accepted.map(({ client, how }) => [client, how]));
-  const pidOf = new Map(requestsOf(events, '/').map(({ client, pid }) => [client, pid]));
   return {
     answers,
     hows: answers.map(({ client }) => howOf.get(client)),
-    pids: answers.map(({ client }) => pidOf.get(client)),
+    pids: pidsOf(events, answers),
   };
+}
+
+/** Which process executed each of these requests for /. */
+function pidsOf(events, answers) {
+  const pidOf = new Map(requestsOf(events, '/').map(({ client, pid }) => [client, pid]));
+  return answers.map(({ client }) => pidOf.get(client));
 }
 
 /** Who accepted, in words. */
@@ -274,8 +306,8 @@ function whyNotRr(events) {
 
 function whyNotNone(events) {
   return policyOf(events) === NONE
-    ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork had fixed it.'
-    : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect.';
+    ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had fixed it.'
+    : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect, nor has an option of setupPrimary().';
 }
 
 /**
@@ -302,30 +334,33 @@ function chooseInTwoWays(lesson) {
         return events.find(({ what, pid }) => what === 'listening' && workers.includes(pid));
       };
       const { events } = await startBriefly(lesson, choice, (seen) => Boolean(listener(seen)));
-      return { ...choice, how: listener(events)?.handle };
+      return { ...choice, events, how: listener(events)?.handle };
     }),
   );
 }
 
-const isUp = (events) =>
-  events.some(({ what, role }) => ['fork', 'listening'].includes(what) || role === 'worker');
+/** A child is seen even when the primary ends in the same moment. */
+const hasForked = (events) => events.some(({ what }) => what === 'child');
+
+const isUp = (events) => hasForked(events) || events.some(({ what }) => what === 'listening');
 
 /** Starts the program with policies that do not exist; `fault` tells how it went along with one. */
 function tryAllNonsense(lesson) {
   return Promise.all(
     NONSENSE.map(async (choice) => {
       const end = await startBriefly(lesson, choice, isUp);
-      return { ...choice, fault: faultOfRefusal({ ...end, isStarted: isUp(end.events) }) };
+      const isCrash = /ERR_INTERNAL_ASSERTION/.test(whyOfCrash(end.events) ?? '');
+      const fault = faultOfRefusal(end, isCrash);
+      return { ...choice, isCrash, fault };
     }),
   );
 }
 
-function faultOfRefusal({ fate, output, isStarted }) {
-  if (isStarted) return 'it started all the same.';
+function faultOfRefusal({ fate, events, output }, isCrash) {
+  if (isUp(events)) return `it ${hasForked(events) ? 'forked a worker' : 'listens'} all the same.`;
   if (fate?.kind !== 'ended') return 'it neither started nor refused.';
   if (fate.code === 0) return 'it forked no worker and ended as if all were well (exit code 0).';
-  if (/ERR_INTERNAL_ASSERTION/.test(output))
-    return 'it crashed inside Node.js, with a stack trace.';
+  if (isCrash) return 'it crashed inside Node.js, with a stack trace.';
   return /polic|\brr\b/i.test(output) ? undefined : 'it ended, but did not say why.';
 }
 
@@ -338,9 +373,7 @@ async function askOnTwoConnections(program) {
     for (let count = 0; count < KEPT; count += 1) all.push(await get(`${program.url}/`, { agent }));
   agents.forEach((agent) => agent.destroy());
   await program.drained();
-  const requests = requestsOf(program.events.slice(first), '/');
-  const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
-  const pids = all.map(({ client }) => pidOf.get(client));
+  const pids = pidsOf(program.events.slice(first), all);
   const opened = new Set(all.map(({ client }) => client)).size;
   const isClosed = opened !== 2 && `${all.length} requests took ${opened} connections, not 2.`;
   return {
@@ -414,29 +447,92 @@ async function faultOfCounts(program) {
     const had = groupBy(requestsOf(program.events, '/'), ({ pid }) => pid);
     for (let turn = 0; turn < WORKERS; turn += 1) {
       const fault = faultOfTold(await ask(), had);
-      if (fault) return fault;
+      if (fault) return explained(fault, program);
     }
     if (round < ROUNDS - 1) continue;
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, ask));
     const fault = answers.map((answer) => faultOfTold(answer, had)).find(Boolean);
-    if (fault) return `${AT_ONCE} requests at once: ${fault}`;
+    if (fault) return explained({ ...fault, try: ONE_LISTENER }, program, AT_ONCE);
   }
   return undefined;
 }
 
+/** The whole story of a wrong answer to /counts. */
+async function explained({ got, ...story }, program, atOnce = 1) {
+  await program.drained(); // the last words of who died
+  if (atOnce === 1) return { got, ...story, ...storyOfCrash(program.events) };
+  const why =
+    'Several clients wait at the same worker, and each needs its own answer: one variable holds one response.';
+  return {
+    got: `${atOnce} requests at once: ${got}`,
+    ...story,
+    why: [whyOfCrash(program.events), why].filter(Boolean).join('. '),
+  };
+}
+
+/** What is wrong with an answer to /counts, why, and what to do. */
 function faultOfTold({ status, body, error }, had) {
-  if (error || status !== 200) return `/counts failed: ${error ?? `status ${status}`}.`;
+  if (error || status !== 200) return faultOfFailure(error, status);
   let told;
   try {
     told = JSON.parse(body) ?? {};
   } catch {
-    return `/counts answers no JSON: ${body.slice(0, 60)}`;
+    const got = `/counts answers no JSON: ${body.slice(0, 60)}`;
+    return {
+      got,
+      why: 'A response needs JSON, and its own brackets.',
+      try: 'response.json(counts)',
+    };
   }
-  for (const pid of new Set([...had.keys(), ...Object.keys(told).map(Number)])) {
-    const [says, saw] = [told[pid] ?? 0, had.get(pid)?.length ?? 0];
-    if (says !== saw) return `It tells ${JSON.stringify(told)}; process ${pid} has had ${saw}.`;
-  }
-  return undefined;
+  const pids = Object.keys(told);
+  const saw = (pid) => had.get(Number(pid))?.length ?? 0;
+  const wrong = [...new Set([...pids, ...[...had.keys()].map(String)])].find(
+    (pid) => (told[pid] ?? 0) !== saw(pid),
+  );
+  if (wrong === undefined) return undefined;
+  const got = `It tells ${JSON.stringify(told)}; process ${wrong} has had ${saw(wrong)}.`;
+  return { got, ...whyWrong(pids, told, had, told[wrong] > saw(wrong)) };
+}
+
+function faultOfFailure(error, status) {
+  const got = `/counts failed: ${error ?? `status ${status}`}.`;
+  if (status === 404)
+    return { got, why: 'There is no /counts yet.', try: "app.get('/counts', ...) in the workers" };
+  if (error?.startsWith('no answer'))
+    return {
+      got,
+      why: 'The primary sent nothing back, or the worker did not pass it on.',
+      try: "worker.send(counts) in the primary, process.on('message', ...) in the worker",
+    };
+  return { got, why: 'Its worker broke off.', try: 'curl -i localhost:8080/counts' };
+}
+
+/** Which mistake makes such counts. */
+function whyWrong(pids, told, had, isMore) {
+  if (pids.length === 0)
+    return {
+      why: 'The primary has counted nothing, or in a Map: that becomes {} in JSON.',
+      try: 'const counts = {}; and counts[worker.process.pid] = ...',
+    };
+  if (!pids.some((pid) => had.has(Number(pid))))
+    return {
+      why: `The counts are to be by pid; "${pids[0]}" is the pid of no worker.`,
+      try: 'counts[worker.process.pid]',
+    };
+  if (pids.length === 1 && had.size > 1)
+    return {
+      why: 'A worker knows only its own requests. The primary hears of all: ask it.',
+      try: "process.send({ ask: 'counts' }) in the worker, worker.send(counts) in the primary",
+    };
+  if (isMore)
+    return {
+      why: 'Something else than a request for / was counted, perhaps the questions for the counts.',
+      try: 'look in the primary at what each message says',
+    };
+  return {
+    why: 'Each request for / is to be told at once, and each worker to have a count of its own.',
+    try: 'served += 1; process.send({ served }); in the route of /',
+  };
 }
 
 function drawShares({ drawn }, policy, { events }, { pids }) {
@@ -470,18 +566,23 @@ async function measureCost({ launch, measured }) {
 }
 
 async function perSecond(load, options) {
-  const window = await load.fire({ connections: 8, durationMs: WINDOW_MS, ...options });
-  return (1000 * window.answers.length) / (window.endMs - window.startMs);
+  const window = await load.fire({ connections: UNDER_LOAD, durationMs: WINDOW_MS, ...options });
+  const answers = Math.max(1, window.answers.length); // none, on a busy machine: a ratio needs a number
+  return (1000 * answers) / (window.endMs - window.startMs);
 }
+
+/** The geometric mean: the ratio of two is the ratio that is told. */
+const typical = (rates) => Math.exp(mean(rates.map(Math.log)));
 
 /** How many times as fast none is as rr, in interleaved windows. */
 async function compare(sides) {
-  for (const warmUp of [...Object.values(sides), ...Object.values(sides)]) await warmUp(); // compiled code is faster
+  for (let count = 0; count < WARM_UPS; count += 1)
+    for (const warmUp of Object.values(sides)) await warmUp();
   const ratio = (/** @type {Record<string, number[]>} */ { rr, none }) => ratioOf(rr, none);
   const isEnough = (rates) => ratio(rates).high < NARROW * ratio(rates).low;
   const rates = await interleave(sides, { isEnough, budgetMs: BUDGET_MS });
   const { value, low, high } = ratio(rates);
   const note = high > WIDE * low ? 'inconclusive: other programs were using the cores' : undefined;
-  const [controlPerSecond, candidatePerSecond] = [mean(rates.rr), mean(rates.none)];
+  const [controlPerSecond, candidatePerSecond] = [typical(rates.rr), typical(rates.none)];
   return { value, low, high, note, controlPerSecond, candidatePerSecond };
 }

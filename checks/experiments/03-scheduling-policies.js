@@ -41,6 +41,8 @@ async function whoAccepts(program) {
 
 const sharesOf = (pids) => [...groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
 
+const isEven = (shares) => shares.length === WORKERS && new Set(shares).size === 1;
+
 /** A request for `path`; resolves as soon as a worker executes it, to that worker and the answer to come. */
 async function begin(program, path) {
   const before = requestsOf(program.events, path).length;
@@ -116,7 +118,8 @@ export default [
       const isWindows = process.platform === 'win32'; // none is the default there
       return {
         observed: seen.map(
-          ({ value, who, said }) => `${value}: ${who} accepts; it printed "${said.trim()}"`,
+          ({ value, who, said }) =>
+            `${value}: ${who} accepts; it printed ${said === '' ? 'nothing' : `"${said.trim()}"`}`,
         ),
         because:
           'Node.js knows rr and none, in lower case. Anything else counts as if it were not there, without a word.',
@@ -131,13 +134,13 @@ export default [
     name: 'rush',
     title: 'Round robin in a rush',
     question:
-      'Four workers, rr: 40 connections one after the other, then 160 at the same time. Does each worker get a quarter?',
+      'Four workers, rr: 40 connections one after the other, then 160 at the same time, three times. Does each worker get a quarter?',
     async run(lab) {
       const program = await start(lab);
       const calm = [];
       while (calm.length < 40) calm.push((await get(program.url)).body);
       const rushes = [];
-      while (rushes.length < 5 && rushes.every((shares) => new Set(shares).size === 1)) {
+      while (rushes.length < 3 || (rushes.length < 8 && rushes.every(isEven))) {
         const { requests } = await askAtOnce(program, '/', 160);
         rushes.push(sharesOf(requests.map(({ pid }) => pid)));
       }
@@ -147,9 +150,8 @@ export default [
           ...rushes.map((shares) => `160 at once: ${shares.join(', ')}`),
         ],
         because:
-          'The primary gives a worker its next connection when it has confirmed the last. Who confirms sooner gets more: in a rush, in turn means the next that is free.',
-        asExpected:
-          sharesOf(calm).every((share) => share === 10) && new Set(rushes.at(-1)).size > 1,
+          'The primary gives a worker its next connection when it has confirmed the last. Who confirms sooner gets more: in a rush, in turn means the next that is free. How uneven that is differs each time; it may be nearly even.',
+        asExpected: isEven(sharesOf(calm)) && !rushes.every(isEven),
       };
     },
   },

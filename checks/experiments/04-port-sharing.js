@@ -49,7 +49,7 @@ export default [
       return {
         observed: [`with pauseOnConnect: ${kept} of 60`, `without: ${left} of 60`],
         because:
-          'A server that is not told otherwise reads at once, in the parent. The request is there before the socket is on its way, so the child gets a connection on which nothing more comes.',
+          'A server that is not told otherwise reads at once, in the parent. The request is there before the socket is on its way, so the child gets a connection on which nothing more comes. (On a busy machine it can come when the socket has left already, and nothing is lost: run it again.)',
         asExpected: kept === 60 && left < 60,
       };
     },
@@ -208,14 +208,11 @@ export default [
       'The parent sends a connection to a child and then writes to it. What becomes of that?',
     async run(lab) {
       const given = await outputOf(lab, 'after-send');
-      const kept = await outputOf(lab, 'after-send', { args: ['keep'] });
       return {
-        observed: [...given, 'with { keepOpen: true }:', ...kept],
+        observed: given,
         because:
-          'send() takes the socket away from its sender. With keepOpen both have it, and both can write: one more way to mix up an answer.',
-        asExpected:
-          given.some((line) => line.includes('ERR_SOCKET_CLOSED')) &&
-          kept.some((line) => line.includes('parent')),
+          'send() takes the socket away from its sender. Only the child can write on it now.',
+        asExpected: given.some((line) => line.includes('ERR_SOCKET_CLOSED')),
       };
     },
   },

@@ -14,7 +14,7 @@ app.get('/pid', (request, response) => {
   response.type('text').send(`${process.pid}\n`);
 });
 
-process.on('disconnect', () => process.exit()); // the parent is gone; lesson 6 tells more
+process.on('disconnect', () => process.exit()); // the parent is gone
 
 // #region serve
 // Tasks 1 to 3: tell the parent that you are ready, and serve what it sends.

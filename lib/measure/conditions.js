@@ -94,8 +94,7 @@ export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
     return `other virtual machines took ${stealPercent} % of this machine's CPU time (steal)`;
   if (throttledMs > 20)
     return `the container was stopped for ${throttledMs} ms for using up its quota of ${quota} CPUs`;
-  if (busyCores > 0.6)
-    return `other programs kept ${busyCores.toFixed(1)} of ${cores} cores busy meanwhile`;
+  if (busyCores > 0.6) return `other programs kept ${busyCores.toFixed(1)} of ${cores} cores busy`;
   if (load > 2 * cores)
     return `the machine had a load of ${load} on ${cores} cores before we began`;
   return undefined;

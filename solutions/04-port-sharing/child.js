@@ -15,7 +15,7 @@ app.get('/pid', (request, response) => {
   response.type('text').send(`${process.pid}\n`);
 });
 
-process.on('disconnect', () => process.exit()); // the parent is gone; lesson 6 tells more
+process.on('disconnect', () => process.exit()); // the parent is gone
 
 // #region serve
 const server = createServer(app);

@@ -29,15 +29,18 @@ for (let number = 1; number <= count; number += 1) {
 }
 
 function open() {
-  console.log(`parent ${process.pid} opens port ${port} for ${count} children and gives ${give}`);
   if (give === 'connections') giveConnections();
   else giveListener();
+}
+
+function tell() {
+  console.log(`parent ${process.pid} has opened port ${port} for ${count} children, gives ${give}`);
 }
 // #endregion children
 
 // #region connections
 function giveConnections() {
-  createServer({ pauseOnConnect: true }, deal).listen(port);
+  createServer({ pauseOnConnect: true }, deal).listen(port, tell);
 }
 
 function deal(socket) {
@@ -45,8 +48,11 @@ function deal(socket) {
   if (!next) return socket.destroy(); // none is left
   ready.delete(next);
   ready.add(next); // its next turn comes after all the others
-  // If it has just died, the next one gets the connection.
-  next.send('connection', socket, (error) => error && deal(socket));
+  next.send('connection', socket, (error) => {
+    if (!error) return;
+    ready.delete(next); // it has just died; 'exit' comes later
+    deal(socket);
+  });
 }
 // #endregion connections
 
@@ -54,6 +60,7 @@ function deal(socket) {
 function giveListener() {
   const server = createServer();
   server.listen(port, () => {
+    tell();
     for (const child of ready) child.send('listener', server);
     server.close(); // our copy: we would accept, and answer nobody
   });

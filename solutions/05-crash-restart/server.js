@@ -7,23 +7,23 @@ const port = process.env.PORT ?? 8080;
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 
 // #region restart
-const waitsMs = [100, 200, 400, 800]; // after the first start that came to nothing, the second, ...
+const waitsMs = [100, 200, 400, 800]; // before the first restart in a row, the second, ...
 
-function keepOne(vainStarts = 0) {
+function keepOne(restarts = 0) {
   const worker = cluster.fork();
-  worker.on('listening', () => (vainStarts = 0)); // it is well: what was before is forgotten
+  worker.on('listening', () => (restarts = 0)); // it is well: what was before is forgotten
   worker.on('exit', (code, signal) => {
-    const isPlanned = worker.exitedAfterDisconnect || code === 0;
+    const isCrash = !worker.exitedAfterDisconnect && code !== 0;
     const how = signal ? `by ${signal}` : `with exit code ${code}`;
-    console.log(`worker ${worker.process.pid} ended ${how}${isPlanned ? ', as planned' : ''}`);
-    if (isPlanned || isStopping) return;
-    if (vainStarts === waitsMs.length) return giveUp();
-    setTimeout(() => isStopping || keepOne(vainStarts + 1), waitsMs[vainStarts]);
+    console.log(`worker ${worker.process.pid} ended ${how}${isCrash ? ', a crash' : ''}`);
+    if (!isCrash || isStopping) return;
+    if (restarts === waitsMs.length) return giveUp();
+    setTimeout(() => isStopping || keepOne(restarts + 1), waitsMs[restarts]);
   });
 }
 
 function giveUp() {
-  console.error(`giving up: ${waitsMs.length + 1} starts in a row, and no worker came to listen`);
+  console.error(`giving up: ${waitsMs.length} restarts in a row, and none came to listen`);
   process.exitCode = 1;
   stop();
 }

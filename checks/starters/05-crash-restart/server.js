@@ -7,9 +7,10 @@ const port = process.env.PORT ?? 8080;
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 
 // #region restart
-// Task 1: log how each worker ended (pid, code or signal, planned or not) and put a new one
-// in the place of each that crashed.
-// Task 2: wait longer before each start that follows on one in vain, and give up after five.
+// Task 1: log how each worker ended (pid, code or signal, a crash or not), and put a new one in
+// the place of each that crashed.
+// Task 2: wait before each restart, longer each time, and give up after four restarts in a row
+// of which none came to listen.
 // #endregion restart
 
 // #region stop

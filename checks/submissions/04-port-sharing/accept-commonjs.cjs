@@ -22,12 +22,13 @@ if (process.env.IS_CHILD) {
     kid.on('error', (error) => console.error(error.code));
   }
   let next = -1;
-  server.on('connection', (socket) => {
+  server.on('connection', deal);
+  function deal(socket) {
     const list = [...kids.values()];
     if (list.length === 0) return socket.destroy();
     next = (next + 1) % list.length;
-    list[next].send('c', socket);
-  });
+    list[next].send('c', socket, (error) => error && deal(socket));
+  }
   server.on('listening', () => {
     if (way !== 'listener') return;
     for (const kid of kids.values()) kid.send('l', server);

@@ -1,4 +1,4 @@
-// accepts: one file that forks itself, with node:http and without Express
+// accepts: one file that forks itself, without Express; a client whose child has died is sent away, and knows
 import { fork } from 'node:child_process';
 import http from 'node:http';
 import net from 'node:net';
@@ -32,7 +32,7 @@ function parent(way) {
     connections: () =>
       net.createServer({ pauseOnConnect: true }, (socket) => {
         turn += 1;
-        children[turn % children.length]?.send('socket', socket, () => {});
+        children[turn % children.length]?.send('socket', socket, (error) => error && socket.destroy());
       }),
     listener: () =>
       net.createServer().on('listening', function () {

@@ -1,4 +1,4 @@
-// breaks: no-fork-in-shutdown, stops-clean
+// breaks: stops-clean
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import express from 'express';

@@ -1,4 +1,4 @@
-// The parent sends a connection away and then writes to it: node after-send.js, node after-send.js keep
+// The parent sends a connection away and then writes to it: node after-send.js
 import { fork } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 
@@ -6,10 +6,9 @@ if (process.argv[2] === 'child') {
   process.on('message', (message, socket) => socket.end('child '));
 } else {
   const child = fork(process.argv[1], ['child']);
-  const keepOpen = process.argv[2] === 'keep';
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     socket.on('error', () => {});
-    child.send('socket', socket, { keepOpen });
+    child.send('socket', socket);
     socket.write('parent ', (error) => console.log(`the parent's write: ${error?.code ?? 'done'}`));
   });
   server.listen(0, () => {

@@ -42,7 +42,7 @@ function deal(socket) {
   if (!next) return socket.destroy();
   ready.delete(next);
   ready.add(next);
-  next.send('connection', socket);
+  next.send('connection', socket, (error) => error && deal(socket)); // it has just died
 }
 
 let listening = 0;

@@ -54,7 +54,12 @@ function free(child) {
 
 function deal() {
   if (waiting.length === 0 || idle.length === 0) return;
-  idle.shift().send('connection', waiting.shift());
+  const socket = waiting.shift();
+  idle.shift().send('connection', socket, (error) => {
+    if (!error) return;
+    waiting.unshift(socket); // that child has just died
+    deal();
+  });
 }
 
 function giveListener() {

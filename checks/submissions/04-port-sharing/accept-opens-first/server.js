@@ -35,7 +35,7 @@ function deal(socket) {
   if (!next) return waiting.push(socket);
   ready.delete(next);
   ready.add(next);
-  next.send('connection', socket);
+  next.send('connection', socket, (error) => error && deal(socket)); // it has just died
 }
 
 function giveListener() {

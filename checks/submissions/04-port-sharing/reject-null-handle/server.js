@@ -45,7 +45,10 @@ function deal(socket) {
   ready.delete(next);
   ready.add(next); // its next turn comes after all the others
   limit(waitingFor.get(next), socket);
-  next.send('connection', socket, () => waitingFor.get(next).delete(socket));
+  next.send('connection', socket, (error) => {
+    waitingFor.get(next).delete(socket);
+    if (error) deal(socket);
+  });
 }
 
 function limit(waiting, socket) {

@@ -1,0 +1,33 @@
+// breaks: log-tells, planned-leaves, slows-down, gives-up, stops-clean
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import express from 'express';
+import { between, blockFor, randomHex } from '#work';
+
+const port = process.env.PORT ?? 8080;
+const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
+
+function serve() {
+  const app = express();
+  app.get('/', (request, response) => {
+    blockFor(between(10, 20));
+    response.type('text').send(randomHex(between(5_000, 10_000)));
+  });
+  app.get('/report', (request, response) => {
+    setTimeout(() => response.json({ rows: 100 }), 300); // a slow database
+  });
+  app.get('/buggy', () => setTimeout(() => undefined.rows, 10)); // throws too late for Express
+  app.listen(port, (error) => {
+    if (error) throw error;
+    console.log(`worker ${process.pid} listens on http://127.0.0.1:${port}`);
+  });
+  // A polite leave: take no new connection, answer what is under way, end. Once is enough.
+  process.on('SIGTERM', () => cluster.worker.exitedAfterDisconnect || cluster.worker.disconnect());
+}
+
+if (cluster.isPrimary) {
+  cluster.on('exit', () => cluster.fork());
+  for (let count = 0; count < workers; count += 1) cluster.fork();
+} else {
+  serve();
+}
