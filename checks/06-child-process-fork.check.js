@@ -31,13 +31,15 @@ const LONG_ROWS = 2_000_000; // a second or more
 const WHILE_ROWS = 150_000;
 const MOST_OF_SPAN = 0.25; // a server that builds one of three reports itself holds a / up for longer
 const PATIENCE_MS = 4_000; // for what takes a few milliseconds
-const LAST_MS = 8_000;
+const LAST_MS = 20_000; // nobody waits for so long, unless the machine is busy
+const LOOK_MS = 200;
+const SILENT = 'no answer, and nobody is at work on it';
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const FORK = "fork(new URL('./job.js', import.meta.url))";
 const CATCH =
   'in server.js: try { ... await pool.run(job) ... } catch (error) { response.status(503).json({ ...job, error: error.message }); }';
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
-const TURNS = 50; // of an orphan's event loop, 20 ms each: by then it has heard that its parent is gone
+const TURNS = 50; // of an event loop, 20 ms each: by then it has heard what there is to hear
 
 check('06-child-process-fork', promises, async (lesson) => {
   const { launch, ready, observe, meanwhile, hold } = lesson;
@@ -46,7 +48,7 @@ check('06-child-process-fork', promises, async (lesson) => {
   const main = observe(() =>
     start(CHILDREN, { pretendCores: PRETENDED_CORES }).catch(tellOfImport),
   );
-  const first = observe(async () => ask(await main, { name: 'first', rows: 1_000 }, PATIENCE_MS));
+  const first = observe(async () => ask(await main, { name: 'first', rows: 1_000 }));
   const elsewhere = meanwhile(async () => {
     await first;
     return start(CHILDREN_ELSEWHERE, { cwd: tmpdir() });
@@ -81,7 +83,7 @@ check('06-child-process-fork', promises, async (lesson) => {
     const { unanswered } = await responsive; // twenty more would only wait, too
     return unanswered ?? Promise.all(JOBS.map(async (job) => ask(await main, job)));
   });
-  const elsewhereFirst = meanwhile(async () => ask(await elsewhere, JOBS[19], PATIENCE_MS));
+  const elsewhereFirst = meanwhile(async () => ask(await elsewhere, JOBS[19]));
 
   await hold('stays-responsive', async () => {
     const { share, waitedMs, spanMs } = await responsive;
@@ -201,15 +203,35 @@ function digestOf({ name, rows }) {
   return digest;
 }
 
-/** Asks for a report. */
-async function ask({ url }, { name, rows }, timeoutMs = LAST_MS) {
-  const answer = await get(`${url}/report?name=${name}&rows=${rows}`, { timeoutMs });
-  return { ...answer, job: { name, rows } };
+/** Asks for a report, until it is there or nobody can be at work on it any more. */
+async function ask(program, job) {
+  const before = program.events.length;
+  let isOver = false;
+  const url = `${program.url}/report?name=${job.name}&rows=${job.rows}`;
+  const asked = get(url, { timeoutMs: LAST_MS }).finally(() => (isOver = true));
+  const silence = async () => {
+    while (!isOver && !isSilent(program, before)) await sleep(LOOK_MS);
+    return isOver ? asked : { status: undefined, error: SILENT, body: '' };
+  };
+  return { ...(await Promise.race([asked, silence()])), job };
+}
+
+/** Have the loops of the server and of each child turned often, with little to do, since a report came or went? */
+function isSilent(program, before) {
+  const reports = requestsOf(program.events, '/report');
+  const births = program.events.filter(({ what }) => what === 'start' || what === 'child');
+  const times = [...reports.flatMap(({ startMs, endMs }) => [startMs, endMs]), births.at(-1)?.t];
+  const lastMs = Math.max(...times.filter(Number.isFinite));
+  const later = program.events.slice(before).filter(({ t }) => t > lastMs);
+  if (!haveTurned(later, [program.pid], TURNS)) return false;
+  const children = aliveOf(program);
+  const calm = later.filter(({ elu }) => elu < 0.5);
+  return children.length > 0 && haveTurned(calm, children, TURNS);
 }
 
 /** Reports of these names, asked for at once. */
-const askAtOnce = (program, names, rows, timeoutMs) =>
-  Promise.all(names.map((name) => ask(program, { name, rows }, timeoutMs)));
+const askAtOnce = (program, names, rows) =>
+  Promise.all(names.map((name) => ask(program, { name, rows })));
 
 /** Answered, and with the right digest? Undefined when they all are; a word on the first that is not. */
 function faultOfAnswers(answers) {
@@ -328,7 +350,7 @@ async function askMeanwhile(program) {
   for (let attempt = 0; attempt < 4 && best.share > MOST_OF_SPAN; attempt += 1) {
     const sinceMs = performance.now();
     let isDone = false;
-    const asked = askAtOnce(program, ['x', 'y', 'z'], WHILE_ROWS, PATIENCE_MS);
+    const asked = askAtOnce(program, ['x', 'y', 'z'], WHILE_ROWS);
     const reports = asked.finally(() => (isDone = true));
     const waits = [];
     while (!isDone) {
@@ -386,13 +408,13 @@ async function killBoth(program) {
     const told = settled.length;
     if (told > ends.length) throw tooBusy('A report was built before its child could be killed.');
     program.kill(pid, 'SIGKILL');
-    await waitUntil(() => settled.length > told);
+    await waitUntil(() => settled.length > told || program.fate, LAST_MS);
     await get(`${program.url}/`); // by then the other would have been answered, too
     ends.push(settled.slice(told));
     if (settled.length !== told + 1 || settled[told].status === 200) break;
   }
   const isOver = ends.length === CHILDREN && settled.length === CHILDREN;
-  if (!isOver) await waitUntil(() => settled.length === CHILDREN || program.fate);
+  if (!isOver) await waitUntil(() => settled.length === CHILDREN || program.fate, LAST_MS);
   const isRetried = settled.length === CHILDREN && settled.every(isRight);
   const seen = { victims, areBusy, ends, isRetried, fate: program.fate };
   return { ...seen, queued: isOver ? await Promise.all(waiting) : [] };
@@ -408,7 +430,7 @@ async function askLater(program, { queued }) {
   if (got) return { got, ...freed };
   const [idle] = aliveOf(program);
   program.kill(idle, 'SIGKILL');
-  await waitUntil(() => !aliveOf(program).includes(idle));
+  await waitUntil(() => !aliveOf(program).includes(idle), LAST_MS);
   await get(`${program.url}/`); // by then the server has heard of it
   const idleGot = await faultOfBoth(program, 'idle');
   return (
@@ -474,7 +496,8 @@ function faultOfKilled({ victims, areBusy, ends, isRetried, fate, queued }) {
       why: 'The task of the other child was rejected, too.',
       try: 'for (const [id, task] of tasks) if (task.child === child) ...',
     };
-  if (bad?.length === 1 && !parse(bad[0].body).digest) return faultOfTold(bad[0]);
+  if (bad?.length === 1 && bad[0].error !== SILENT && !parse(bad[0].body).digest)
+    return faultOfTold(bad[0]);
   if (bad) return { ...waits, ...faultOfSilence(areBusy, isRetried) };
   const failed = queued.filter(({ status }) => status >= 500).length;
   if (failed === 0) return undefined;
@@ -527,10 +550,10 @@ async function leftAfter(program, signal) {
     expected: 'When the server ends, its children end, too.',
   };
   program.kill(program.pid, signal);
-  if (!(await program.ended(PATIENCE_MS)))
+  if (!(await program.ended(LAST_MS)))
     return {
       ...story,
-      got: `The server did not end within ${PATIENCE_MS / 1000} s of ${signal}.`,
+      got: `The server did not end within ${LAST_MS / 1000} s of ${signal}.`,
       why: 'It listens for this signal, and does not end.',
       try: 'process.exit() when the children have been told',
     };
@@ -554,7 +577,7 @@ async function leftAfter(program, signal) {
 /** A child that is killed or left alone while it loads its file is another lesson: on Node 20 it may miss 'disconnect'. */
 async function letChildrenSettle(program) {
   await Promise.all([1, 2, 3].map(() => get(`${program.url}/report?rows=1000`)));
-  await program.until((events) => haveTurned(events, aliveOf(program), SETTLED_TURNS), PATIENCE_MS);
+  await program.until((events) => haveTurned(events, aliveOf(program), SETTLED_TURNS), LAST_MS);
 }
 
 /** Has the event loop of each of these processes turned more often than that? */
