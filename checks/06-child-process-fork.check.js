@@ -543,13 +543,12 @@ function faultOfTold({ error, status, body }) {
 
 /** Ends the server in this way, unless it has ended by a fault that is told above: what is left of its children? */
 async function leftAfter(program, signal) {
-  if (program.fate) return undefined;
   await letChildrenSettle(program);
   const story = {
     output: program.output(),
     expected: 'When the server ends, its children end, too.',
   };
-  program.kill(program.pid, signal);
+  if (program.fate || !program.kill(program.pid, signal)) return undefined;
   if (!(await program.ended(LAST_MS)))
     return {
       ...story,
