@@ -17,9 +17,10 @@ setInterval(() => console.log(`process ${process.pid} has built ${built} reports
 
 // #region child
 process.on('message', ({ id, job }) => {
-  process.send({ id, digest: buildReport(job) }, () => {}); // if nobody is there any more, 'disconnect' tells
+  // If nobody is there any more, 'disconnect' tells.
+  process.send({ id, digest: buildReport(job) }, () => {});
 });
 
-process.on('disconnect', () => process.exit()); // the parent is gone: nobody will ever ask again
-if (!process.connected) process.exit(); // it was gone before this line was reached
+process.on('disconnect', () => process.exit()); // nobody will ever ask
+if (!process.connected) process.exit(); // nobody was there any more
 // #endregion child
