@@ -47,7 +47,7 @@ app.get('/', (request, response) => response.type('text').send('hello\n'));
 app.get('/report', (request, response, next) => {
   const { name = 'ada', rows = 100_000 } = request.query;
   build({ name, rows: Number(rows) }).then((digest) => {
-    if (digest === undefined) response.status(502).end();
+    if (digest === undefined) response.status(503).send('The child that built it has ended.\n');
     else response.json({ digest });
   }, next);
 });

@@ -51,7 +51,7 @@ export function createPool(size) {
     for (const [id, task] of tasks) {
       if (task.child !== child) continue;
       tasks.delete(id);
-      task.reject(new Error(`process ${child.pid} ended: ${reason}`));
+      task.reject(Object.assign(new Error(`process ${child.pid} ended: ${reason}`), { status: 503 }));
     }
     work(); // what waits is for another
   }
