@@ -145,10 +145,10 @@ function measurementOf({ label, value, low, high, ceiling, unit }) {
   return element;
 }
 
-function chartOf({ label, unit, rows }) {
+/** `most`: the value of a full bar, so that charts side by side can be compared. */
+function chartOf({ label, unit, rows, most = Math.max(...rows.map(({ value }) => value), 1) }) {
   const element = make('table', { className: 'chart' });
   element.append(make('caption', { textContent: label }));
-  const most = Math.max(...rows.map(({ value }) => value), 1);
   for (const { name, value } of rows) {
     const row = make('tr', {});
     const meter = make('progress', { max: most, value });

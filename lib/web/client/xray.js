@@ -13,6 +13,7 @@ const WIDTH = 1168;
 const MARGIN = 150; // for the lanes' names
 const RIGHT = 20;
 const HEIGHT = 340; // at the most, so that a slide need not shrink the text
+const HEIGHT_ABOVE_CHART = 300;
 const WIDEST_LANE = 44;
 const WIDEST_CLIENT = 9;
 const CLIENTS_AT_MOST = 130;
@@ -22,15 +23,19 @@ const SHORTEST_MS = 600;
 /** @param {HTMLElement} element  where the drawing is put */
 export function createXray(element) {
   const story = createStory();
+  let highest = HEIGHT;
   return {
-    take: (message) => tell(story, message),
+    take(message) {
+      if (message.chart) highest = HEIGHT_ABOVE_CHART;
+      tell(story, message);
+    },
     rows: () => rowsOf(story),
     /** @param {number} [nowMs]  on the timeline's clock; without it, the last thing that was told */
-    draw: (nowMs = story.lastMs) => element.replaceChildren(drawing(story, nowMs)),
+    draw: (nowMs = story.lastMs) => element.replaceChildren(drawing(story, nowMs, highest)),
   };
 }
 
-function drawing(story, nowMs) {
+function drawing(story, nowMs, highest) {
   const { originMs } = story;
   const spanMs = Math.max(SHORTEST_MS, nowMs - originMs, story.lastMs - originMs);
   const share = (ms) => Math.min(1, Math.max(0, (ms - originMs) / spanMs));
@@ -39,7 +44,7 @@ function drawing(story, nowMs) {
   const row = Math.min(WIDEST_CLIENT, CLIENTS_AT_MOST / clients.count);
   const top = clients.count > 0 ? Math.max(WIDEST_LANE, clients.count * row + 14) : 0;
   const count = Math.max(1, processes.length);
-  const lane = Math.min(WIDEST_LANE, (HEIGHT - AXIS - top) / count);
+  const lane = Math.min(WIDEST_LANE, (highest - AXIS - top) / count);
   const yOf = new Map(processes.map((one, index) => [one, top + index * lane]));
   const height = top + count * lane + AXIS;
   const scale = {
