@@ -232,9 +232,11 @@ describe('the server', () => {
     const story = createStory();
     for (const message of messages) tell(story, message);
     const asked = messages.filter((message) => message.asked).length;
-    const [row, ...others] = rowsOf(story);
-    assert.deepEqual(others, []);
-    assert.deepEqual([row.name, row.requests, row.answered], ['server', asked, asked]);
+    const rows = rowsOf(story);
+    const sum = (/** @type {'requests' | 'answered'} */ what) =>
+      rows.reduce((total, row) => total + row[what], 0);
+    assert.ok(asked > 20 && rows.length > 0);
+    assert.deepEqual([sum('requests'), sum('answered')], [asked, asked]);
     const { port } = new URL(deck.url);
     const pid = await new Promise((resolve, reject) => {
       const request = http.request(
