@@ -67,7 +67,8 @@ function readChapter(root, name) {
 const faultIn = (path, fault, mend = 'lib/web/deck.js says how a slide is written.') =>
   new UsageError(`${path}: ${fault}`, mend);
 
-const WIDE_COLUMNS = 76; // longer lines are set smaller
+const WIDE_COLUMNS = 76; // what is wider, or taller, is set smaller
+const TALL_ROWS = 13;
 
 /** @typedef {{ root: string, path: string, key: string }} Source */
 
@@ -82,6 +83,7 @@ function renderSlides(text, /** @type {Source} */ source) {
     context.demos = [];
     const { content, notes, isStepwise, ...about } = anatomy(tokens, source, index + 1);
     if (isStepwise) makeStepwise(content);
+    makeCornersCells(content);
     const html = render(content);
     const id = `${source.key}-${index + 1}`;
     return { id, ...about, html, notes: render(notes), demos: context.demos };
@@ -124,13 +126,21 @@ function makeStepwise(tokens) {
     if (token.type === 'list_item_open') token.attrJoin('class', 'fragment');
 }
 
+/** The empty corner of a table is no heading. */
+function makeCornersCells(tokens) {
+  for (const [index, token] of tokens.entries())
+    if (token.type === 'th_open' && tokens[index + 1].content === '')
+      token.tag = tokens[index + 2].tag = 'td';
+}
+
 function renderFence({ info, content }, context) {
   const [language, ...settings] = info.trim().split(/\s+/);
   if (language === 'demo') return renderDemo(settings[0], content.trim(), context);
   const text = content.replace(/\n$/, '');
   const lines = /\blines=(\S+)/.exec(info)?.[1];
   const [, file] = /\bfile=([^\s#:]+)/.exec(info) ?? [];
-  const isWide = text.split('\n').some((line) => line.length > WIDE_COLUMNS);
+  const rows = text.split('\n');
+  const isWide = rows.length > TALL_ROWS || rows.some((line) => line.length > WIDE_COLUMNS);
   const steps = lines ? focusSteps(lines, text.split('\n').length) : [];
   const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');

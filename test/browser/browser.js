@@ -60,14 +60,15 @@ export function watchFaults(page, url) {
 /**
  * The accessibility faults of a page as it is now: WCAG 2.2 A and AA, and best practices.
  * @param {import('playwright-core').Page} page
+ * @param {string} [part]  a selector: of the whole page unless told
  * @returns {Promise<string[]>}
  */
-export async function accessibilityFaults(page) {
+export async function accessibilityFaults(page, part) {
   await page.evaluate(`window.axe || (() => { ${axe.source} })()`);
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   /** @type {any} */
   const { violations } = await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(tags)} })`,
+    `axe.run(${JSON.stringify(part ?? 'html')}, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })`,
   );
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
