@@ -57,8 +57,8 @@ const ZONES = [
   },
   {
     files: ['lib/web/client/**'],
-    may: [INSIDE],
-    because: 'the page in the browser has only its own files',
+    may: [INSIDE, String.raw`\.\./reveal/reveal\.mjs`],
+    because: 'the page in the browser has only its own files, and reveal.js',
     strict: true,
   },
   {
@@ -82,6 +82,12 @@ const ZONES = [
     files: ['checks/experiments/*.js'],
     may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`],
     because: 'an experiment imports node:*, ../../lib/checking.js and files of its own folder',
+    strict: true,
+  },
+  {
+    files: ['slides/demos/*.js'],
+    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`],
+    because: 'a demo imports node:*, ../../lib/checking.js and files of its own folder',
     strict: true,
   },
   {
@@ -137,7 +143,18 @@ const NODE_GLOBALS = [
   ...['performance', 'process', 'queueMicrotask', 'setImmediate', 'setInterval', 'setTimeout'],
   'structuredClone',
 ];
-const BROWSER_GLOBALS = ['BroadcastChannel', 'EventSource', 'document', 'location', 'window'];
+const BROWSER_GLOBALS = [
+  ...[
+    'BroadcastChannel',
+    'CSS',
+    'NodeFilter',
+    'getComputedStyle',
+    'DOMParser',
+    'EventSource',
+    'TextDecoderStream',
+  ],
+  ...['addEventListener', 'document', 'location', 'matchMedia', 'requestAnimationFrame', 'window'],
+];
 const COMMONJS_GLOBALS = ['__dirname', '__filename', 'exports', 'module', 'require'];
 const readonly = (names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
 
@@ -161,7 +178,7 @@ export default [
     rules: { 'no-restricted-globals': ['error', 'console', 'fetch', 'process'] },
   },
   {
-    files: ['lib/web/client/**/*.js'],
+    files: ['lib/web/client/**/*.js', 'test/browser/**/*.js'],
     languageOptions: { globals: readonly(BROWSER_GLOBALS) },
   },
   {

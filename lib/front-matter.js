@@ -37,14 +37,26 @@ const howToMend =
  * @throws {UsageError} that names the file, every field that is wrong, and what to do
  */
 export function parseFrontMatter(source, file) {
-  const [yaml, text] = split(source, file);
-  const given = parseYaml(yaml, file);
+  const { values: given, text } = splitFrontMatter(source, file);
   const names = Object.keys(fields);
   const wrong = names.filter((name) => !fields[name][0](given[name]));
   const values = Object.fromEntries(names.map((name) => [name, given[name]]));
   if (wrong.length === 0) return { values: /** @type {any} */ (values), text };
   const rules = wrong.map((name) => `${name} must be ${fields[name][1]}`).join('; ');
   throw new UsageError(`The front matter of ${file} is not right: ${rules}.`, howToMend);
+}
+
+/**
+ * Parses the front matter of any Markdown file, without asking what is in it.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {{ values: Record<string, any>, text: string }}
+ * @throws {UsageError} that names the file
+ */
+export function splitFrontMatter(source, file) {
+  const [yaml, text] = split(source, file);
+  return { values: parseYaml(yaml, file), text };
 }
 
 /** @returns {[yaml: string, text: string]} */

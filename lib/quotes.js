@@ -7,6 +7,7 @@ const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)\s*$/;
  * @typedef {object} Quote a fenced code block of a Markdown file that quotes a source file
  * @property {string} file path from the root of the repository
  * @property {string} [region] undefined when the entire file is quoted
+ * @property {[from: number, to: number]} [lines] of the region, or of the file, from 1; undefined when all are quoted
  * @property {string} body what the block holds now, with LF and without the block's indentation
  * @property {string} indent the indentation of the block
  * @property {string} mark the back-ticks or tildes that open the block
@@ -16,7 +17,7 @@ const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)\s*$/;
 
 /**
  * Finds the code blocks of a Markdown text that quote a file: those whose opening fence says
- * `file=path` or `file=path#region`. What stands inside another block is an example, not a quote.
+ * `file=path`, `file=path#region` or, a part of it, `file=path#region:2-9`. What stands inside another block is an example, not a quote.
  *
  * @param {string} markdown with LF or CRLF
  * @returns {Quote[]} in order
@@ -32,14 +33,17 @@ export function findQuotes(markdown) {
     const start = index + 1;
     index += 1;
     while (index < lines.length && !closes(lines[index], mark)) index += 1;
-    const [, file, region] = /(?:^|\s)file=([^\s#]+)(?:#(\S+))?/.exec(info) ?? [];
+    const [, file, region, from, to] =
+      /(?:^|\s)file=([^\s#:]+)(?:#([^\s:]+))?(?::(\d+)-(\d+))?/.exec(info) ?? [];
     if (!file) continue;
+    /** @type {{ lines?: [number, number] }} */
+    const range = from ? { lines: [Number(from), Number(to)] } : {};
     if (index === lines.length) throw unclosed(file, start);
     const body = lines
       .slice(start, index)
       .map((line) => withoutIndent(line, indent))
       .join('\n');
-    quotes.push({ file, region, body, indent, mark, start, end: index + 1 });
+    quotes.push({ file, region, ...range, body, indent, mark, start, end: index + 1 });
   }
   return quotes;
 }
@@ -84,21 +88,42 @@ export function refreshQuotes(markdown, readFile) {
 
 /** @returns {string} what the quote should hold */
 function quotedText(
-  /** @type {Quote} */ { file, region, mark, start },
+  /** @type {Quote} */ { file, region, lines, mark, start },
   /** @type {(file: string) => string} */ readFile,
 ) {
   const source = readFile(file);
-  const text = region
+  const whole = region
     ? parseRegions(source, file).find(({ name }) => name === region)?.body
     : splitLines(source).join('\n').replace(/\n$/, '');
   const line = `the quote on line ${start}`;
-  if (text === undefined) {
+  if (whole === undefined) {
     throw new UsageError(`${file} has no region "${region}".`, `Mend ${line}, or add the region.`);
   }
+  const text = lines ? part(whole, lines, file, line) : whole;
   if (!splitLines(text).some((each) => closes(each, mark))) return text;
   throw new UsageError(
     `${file} holds a line that would end the code block.`,
     `Open and close ${line} with more than ${mark.length} marks.`,
+  );
+}
+
+function part(
+  /** @type {string} */ text,
+  /** @type {[number, number]} */ [from, to],
+  /** @type {string} */ file,
+  /** @type {string} */ quote,
+) {
+  const lines = splitLines(text);
+  if (from >= 1 && from <= to && to <= lines.length) {
+    const chosen = lines.slice(from - 1, to);
+    const margin = Math.min(
+      ...chosen.filter((line) => line.trim()).map((line) => line.search(/\S/)),
+    );
+    return chosen.map((line) => line.slice(margin)).join('\n');
+  }
+  throw new UsageError(
+    `${file} has no lines ${from} to ${to} there, but ${lines.length}.`,
+    `Mend ${quote}.`,
   );
 }
 

@@ -74,6 +74,12 @@ const misfits = {
     `checks/${key}.check.js`,
     /no check/,
   ],
+  'no experiments': [
+    { [`checks/experiments/${key}.js`]: null },
+    `checks/experiments/${key}.js`,
+    /no experiments/,
+  ],
+  'no slides': [{ [`slides/${key}.md`]: null }, `slides/${key}.md`, /no slides/],
   'no starter file': [
     { [`lessons/${key}/server.js`]: null },
     `lessons/${key}/server.js`,
@@ -228,7 +234,7 @@ test('new creates every part; after sync doctor is content', async (t) => {
   assert.equal(code, 0);
   for (const path of stdout.trim().split('\n').slice(0, -1))
     assert.ok(read(root, path).length > 50, path);
-  assert.equal(stdout.trim().split('\n').length, 8);
+  assert.equal(stdout.trim().split('\n').length, 10);
   assert.equal((await forkshop(root, ['sync'])).code, 0);
   assert.deepEqual(await compareRooms(root), []);
   assert.match(

@@ -1,5 +1,7 @@
 // Verifies `try` on the real experiments of lesson 2, and on what cannot be meant.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/catalog.js';
@@ -59,7 +61,9 @@ test('a wrong name gets the nearest right one; a lesson without experiments says
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /no experiment who-answer|no experiment "who-answer"/);
   assert.match(wrong.stderr, /Did you mean who-answers\?/);
-  const none = await forkshop(makeRoot(t), ['try', '1']);
+  const root = makeRoot(t);
+  rmSync(join(root, 'checks/experiments'), { recursive: true });
+  const none = await forkshop(root, ['try', '1']);
   assert.equal(none.code, 2);
   assert.match(none.stderr, /Lesson 1 has no experiments/);
 });

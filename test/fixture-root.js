@@ -45,6 +45,8 @@ export function lessonParts(/** @type {string} */ key) {
     [`solutions/${key}/server.js`]: solution,
     [`checks/starters/${key}/server.js`]: starter,
     [`checks/${key}.check.js`]: "const promises = {\n  greets: 'it says hello',\n};\n",
+    [`checks/experiments/${key}.js`]: 'export default [];\n',
+    [`slides/${key}.md`]: '---\ntitle: One\n---\n\n# Hello {minutes=1}\n\nNote:\n\nSay hello.\n',
     [`checks/submissions/${key}/accept-loud.js`]: '// accepts: says it loudly\n',
     [`checks/submissions/${key}/reject-mute.js`]: '// breaks: greets\n',
   };

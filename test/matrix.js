@@ -61,7 +61,7 @@ async function judge(binary, lesson, home) {
     FORKSHOP_HOME: join(home, 'state'),
     PATH: `${dirname(binary)}${delimiter}${process.env.PATH}`,
   };
-  const args = ['lib/cli/main.cjs', 'check', lesson, '--solution', '--json'];
+  const args = ['lib/cli/main.cjs', 'check', lesson, '--solution', '--json', '--quick'];
   const { code, stdout, stderr } = await run(binary, args, { env, timeoutMs: 90_000 });
   try {
     return { verdict: String(JSON.parse(stdout).verdict), detail: stdout };

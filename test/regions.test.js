@@ -112,6 +112,16 @@ plain();
 const files = { 'a.js': source, 'b.js': 'one();\n\n  two();\n' };
 const readFile = (/** @type {string} */ file) => files[file];
 
+test('a quote can take some lines of a region, and says when there are not so many', () => {
+  const source = '// #region a\nif (x) {\n  one();\n  two();\n}\n// #endregion a\n';
+  const quote = (/** @type {string} */ where) => `\`\`\`js file=a.js${where}\nold\n\`\`\`\n`;
+  const fill = (/** @type {string} */ where) => refreshQuotes(quote(where), () => source).text;
+  assert.equal(fill('#a:2-3'), quote('#a:2-3').replace('old', 'one();\ntwo();'));
+  assert.equal(fill(':1-2'), quote(':1-2').replace('old', '// #region a\nif (x) {'));
+  for (const range of ['#a:2-9', '#a:0-1', '#a:3-2'])
+    assert.throws(() => fill(range), /a\.js has no lines \d to \d there, but 4/);
+});
+
 test('findQuotes finds the quotes and no examples', () => {
   for (const text of [markdown, crlf(markdown)]) {
     assert.deepEqual(findQuotes(text), [

@@ -1,4 +1,5 @@
-// Runs the tests: `node test/run.js unit` or `node test/run.js proofs` (test/proofs/ and proofs*.test.js).
+// Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/; `proofs all` proves every wrong answer) or `browser`
+// (test/browser/).
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -6,15 +7,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const wanted = process.argv[2];
-if (wanted !== 'unit' && wanted !== 'proofs') {
-  console.error('Say which tests to run: node test/run.js unit, or node test/run.js proofs.');
+const [wanted, amount] = process.argv.slice(2);
+if (!['unit', 'proofs', 'browser'].includes(wanted)) {
+  console.error('Say which tests to run: node test/run.js unit, proofs or browser.');
   process.exit(2);
 }
 
+const roomOf = (file) => /^(proofs|browser)\b/.exec(file)?.[1] ?? 'unit';
+
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.js') && !/^fixtures[/\\]/.test(file))
-  .filter((file) => /^proofs?\b/.test(file) === (wanted === 'proofs'))
+  .filter((file) => roomOf(file) === wanted)
   .sort();
 if (files.length === 0) {
   console.error(`There are no ${wanted} in test/: a run that proves nothing is an error.`);
@@ -30,7 +33,7 @@ const { status, signal } = spawnSync(
     '--test-reporter=spec',
     ...files.map((file) => join('test', file)),
   ],
-  { cwd: root, stdio: 'inherit' },
+  { cwd: root, stdio: 'inherit', env: { ...process.env, FORKSHOP_PROOFS: amount } },
 );
 if (signal) console.error(`The tests were ended by ${signal}.`);
 process.exit(status ?? 1);

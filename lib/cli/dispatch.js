@@ -18,6 +18,10 @@ const commands = {
   reset: ['[lesson] [--all] [--yes]', 'put the files of a lesson back to how they were'],
   doctor: ['[--json]', 'compare all parts of all lessons (for authors)'],
   new: ['NN-slug "Title"', 'create every part of a lesson (for authors)'],
+  slides: [
+    '[--port N] [--agenda] [--pdf FILE [--notes]] [--html FOLDER] [--record]',
+    'serve the slide deck, with a window for the speaker',
+  ],
   sync: ['[--check] [--starters]', 'refresh the quoted code in all texts (for authors)'],
 };
 

@@ -67,6 +67,8 @@ function partsOf(/** @type {string} */ key, /** @type {string} */ title) {
     [`solutions/${key}/server.js`]: solution,
     [`checks/starters/${key}/server.js`]: starter,
     [`checks/${key}.check.js`]: checkSource(key),
+    [`checks/experiments/${key}.js`]: experimentsSource(key),
+    [`slides/${key}.md`]: slidesSource(title),
     [`checks/submissions/${key}/accept-solution.js`]: `// accepts: the solution as it is\n${solution}`,
     [`checks/submissions/${key}/reject-starter.js`]: `// breaks: answers\n${starter}`,
   };
@@ -117,11 +119,43 @@ const promises = {
   answers: 'the server answers',
 };
 
-check('${key}', promises, async ({ start, hold }) => {
-  const main = start();
+check('${key}', promises, async ({ launch, ready, observe, hold }) => {
+  const main = observe(async () => ready(await launch()));
   await hold('answers', async () => {
     await main;
     // Say here what must be true: demand(holds, { expected, got, why, try }).
   });
 });
+`;
+
+const experimentsSource = (
+  /** @type {string} */ key,
+) => `import { get } from '../../lib/checking.js';
+
+export default [
+  {
+    name: 'first-look',
+    title: 'What the server answers',
+    question: 'What does the server answer?',
+    async run({ launch }) {
+      const program = await launch('solutions/${key}/server.js');
+      await program.ready(1);
+      const { body } = await get(program.url);
+      return { observed: body, because: 'Say here why.', asExpected: body === 'done' };
+    },
+  },
+];
+`;
+
+const slidesSource = (/** @type {string} */ title) => `---
+title: ${JSON.stringify(title)}
+---
+
+# The question {minutes=2}
+
+Ask here what is to be predicted.
+
+Note:
+
+Say here what to say, what to ask, and which wrong answers come.
 `;

@@ -25,12 +25,17 @@ const NO_ROOM = 1.3; // with less than that to win there is nothing to be seen
 /**
  * Work that blocks but burns no CPU. Its ceiling is the number of workers, on any machine. Stops when the interval is
  * on one side of the target.
- * @param {Contest & { target: number }} contest
+ * @param {Contest & { target: number, onRound?: (soFar: import('./stats.js').Interval & { ceiling: number }) => void }} contest
+ *   onRound: told after each round of windows, while the interval narrows
  * @returns {Promise<Speedup & { target: number }>}
  */
-export async function speedupOfBlocking({ target, workers, budgetMs, ...contest }) {
+export async function speedupOfBlocking({ target, workers, budgetMs, onRound, ...contest }) {
   const { sides, errors } = contestants({ workers, ...contest });
-  const isEnough = (rates) => sideOf(ratioOf(rates.control, rates.candidate), target) !== 'open';
+  const isEnough = (rates) => {
+    const soFar = ratioOf(rates.control, rates.candidate);
+    onRound?.({ ...soFar, ceiling: workers });
+    return sideOf(soFar, target) !== 'open';
+  };
   const rates = await interleave(sides, { isEnough, budgetMs });
   const ratio = ratioOf(rates.control, rates.candidate);
   const decided = { target, side: sideOf(ratio, target), ceiling: workers };

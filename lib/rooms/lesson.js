@@ -45,6 +45,14 @@ export function* partProblems(root, key) {
     const where = `checks/${key}.check.js`;
     yield { where, problem: 'The lesson has no check.', mend: 'Write its promises there.' };
   }
+  const others = {
+    [`checks/experiments/${key}.js`]: ['no experiments', 'what its reader may doubt'],
+    [`slides/${key}.md`]: ['no slides', 'its chapter of the deck'],
+  };
+  for (const [where, [what, content]] of Object.entries(others)) {
+    if (existsSync(join(root, where))) continue;
+    yield { where, problem: `The lesson has ${what}.`, mend: `Write ${content} there.` };
+  }
   for (const file of files.filter((each) => !existsSync(join(root, 'lessons', key, each)))) {
     const where = `lessons/${key}/${file}`;
     const mend = `Put it back: npm run reset lesson-${Number(key.slice(0, 2))}`;

@@ -20,6 +20,7 @@
  * @property {string} label
  * @property {string} unit
  * @property {{ name: string, value: number }[]} rows
+ * @property {number} [most]  the value of a full bar on a slide: charts side by side share it
  * @property {string} [note]  what is to be seen there
  */
 const BAR_COLUMNS = 32;

@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { listLessons, rootFolder } from '../../lib/catalog.js';
 import { createLab } from '../../lib/lab.js';
+import { createSlots } from './slots.js';
 
+const AT_ONCE = 2;
+const slots = createSlots(AT_ONCE);
 const TRIES = 3; // an experiment may meet a machine that is too busy to show it
 const wanted = process.env.FORKSHOP_LESSON;
 
 for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key === wanted)) {
-  test(key, async (t) => {
+  test(key, { concurrency: true }, async (t) => {
     const file = join(rootFolder, 'checks/experiments', `${key}.js`);
     assert.ok(existsSync(file), 'The lesson has no experiments.');
     /** @type {import('../../lib/lab.js').Experiment[]} */
@@ -19,8 +22,11 @@ for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key
     assert.ok(experiments.length > 0, 'The lesson has no experiments.');
     const names = experiments.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length, 'Two experiments have the same name.');
-    for (const experiment of experiments)
-      await t.test(experiment.name, (one) => prove(experiment, one));
+    await Promise.all(
+      experiments.map((experiment) =>
+        t.test(experiment.name, (one) => slots.take(1, () => prove(experiment, one))),
+      ),
+    );
   });
 }
 

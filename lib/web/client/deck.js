@@ -1,0 +1,101 @@
+/** The deck on the wall: reveal.js, the focus of code, the demos, and the line to the speaker's window. */
+// @ts-expect-error served from the package's own folder
+import Reveal from '../reveal/reveal.mjs';
+import { createDemo } from './demo.js';
+import { all } from './page.js';
+
+const isStatic = 'static' in document.body.dataset;
+const [wall] = all('.reveal');
+const channel = new BroadcastChannel('forkshop-deck');
+const demos = new Map();
+
+const deck = new Reveal(wall, {
+  width: 1280,
+  height: 720,
+  margin: 0.02,
+  center: false,
+  hash: true,
+  controls: true,
+  progress: true,
+  slideNumber: false,
+  transition: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'none' : 'fade',
+  transitionSpeed: 'fast',
+  view: null,
+  scrollActivationWidth: 0,
+  keyboardCondition: (event) => !event.target.closest?.('button, summary, a, input, pre'),
+});
+
+await deck.initialize();
+wall.removeAttribute('role'); // "application" would take the reading keys from a screen reader
+for (const figure of all('figure.demo')) demos.set(figure, createDemo(figure));
+deck.on('slidechanged', ({ previousSlide }) => {
+  for (const [figure, demo] of demos) if (previousSlide?.contains(figure)) demo.stop();
+  settle();
+});
+deck.on('fragmentshown', settle);
+deck.on('fragmenthidden', settle);
+addEventListener('pagehide', () => demos.forEach((demo) => demo.stop()));
+channel.addEventListener('message', ({ data }) => obey(data));
+settle();
+if (!isStatic) followChanges();
+
+/** After every step: the lines in focus, and word to the speaker's window. */
+function settle() {
+  focusLines(deck.getCurrentSlide());
+  tell();
+}
+
+function focusLines(slide) {
+  for (const figure of all('figure.code', slide)) {
+    const marks = all('.focus.visible', figure);
+    const wanted = new Set(marks.at(-1)?.dataset.lines.split(' ') ?? []);
+    figure.classList.toggle('focused', wanted.size > 0);
+    for (const [index, line] of all('.line', figure).entries())
+      line.classList.toggle('here', wanted.has(String(index + 1)));
+  }
+}
+
+function tell() {
+  const slide = deck.getCurrentSlide();
+  const steps = all('.fragment', slide).length;
+  const step = all('.fragment.visible', slide).length;
+  channel.postMessage({ now: { id: slide.id, step, steps } });
+}
+
+function obey({ go, hello }) {
+  if (go === 'forward') deck.next();
+  if (go === 'back') deck.prev();
+  if (hello) tell();
+}
+
+/** What an author saves is shown at once; the slide stays, and a demo that runs goes on. */
+function followChanges() {
+  const changes = new EventSource('/changes');
+  changes.addEventListener('message', async () => {
+    const response = await fetch(location.pathname);
+    if (!response.ok) return console.warn(await response.text());
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const sections = all('.slides > section', fresh);
+    const here = deck.getCurrentSlide().id;
+    const shown = all('.slides > section');
+    const order = (list) => list.map(({ id }) => id).join();
+    if (order(sections) === order(shown))
+      sections.forEach((section, index) => renew(shown[index], section));
+    else location.reload(); // the address holds the slide
+    deck.sync();
+    deck.slide(deck.getSlides().findIndex(({ id }) => id === here));
+    settle();
+  });
+  addEventListener('pagehide', () => changes.close());
+}
+
+/** Puts the new slide's parts in, unless they are the same, or a demo is running there. */
+function renew(shown, fresh) {
+  const before = [...demos].filter(([figure]) => shown.contains(figure));
+  if (before.some(([, demo]) => demo.isRunning())) return;
+  if (shown.dataset.source === fresh.innerHTML) return;
+  shown.dataset.source = fresh.innerHTML;
+  for (const [figure] of before) demos.delete(figure);
+  shown.replaceChildren(...fresh.childNodes);
+  for (const figure of all('figure.demo', shown)) demos.set(figure, createDemo(figure));
+}

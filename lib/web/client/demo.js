@@ -1,0 +1,192 @@
+/**
+ * A demo on a slide: its button, the X-ray, the numbers as they narrow, and the same in words and as a table. Live it
+ * reads what the server sends, a JSON object a line; in a static export, and on paper, it plays what was recorded.
+ */
+import { make } from './page.js';
+import { performed, recorded, replayed } from './player.js';
+import { createXray } from './xray.js';
+
+const SLOWER = 5;
+const isStatic = 'static' in document.body.dataset;
+
+/** @param {HTMLElement} figure  figure.demo */
+export function createDemo(figure) {
+  const { demo: name } = figure.dataset;
+  const parts = furnish(figure);
+  const { run, again, status } = parts;
+  /** @type {any[]} */
+  let messages = [];
+  let end;
+  const isRunning = () => end !== undefined && !end.signal.aborted;
+
+  /** @param {(signal: AbortSignal) => AsyncIterable<any>} source  @param {number} speed */
+  async function show(source, speed) {
+    stop();
+    end = new AbortController();
+    const { signal } = end;
+    const scene = createScene(parts, speed);
+    run.textContent = 'Stop';
+    figure.classList.add('running');
+    try {
+      for await (const message of source(signal)) scene.take(message);
+    } catch (/** @type {any} */ error) {
+      if (!signal.aborted) status.textContent = `It cannot be shown: ${error.message}`;
+    }
+    scene.finish();
+    if (end?.signal === signal) stop();
+    again.hidden = messages.length === 0;
+  }
+
+  function stop() {
+    end?.abort();
+    end = undefined;
+    run.textContent = messages.length > 0 ? 'Run again' : 'Run';
+    figure.classList.remove('running');
+  }
+
+  async function* kept(signal) {
+    messages = [];
+    const since = performance.now();
+    for await (const message of isStatic ? recorded(name, signal) : performed(name, signal)) {
+      messages.push({ at: performance.now() - since, ...message });
+      yield message;
+    }
+  }
+
+  run.addEventListener('click', () => (isRunning() ? stop() : show(kept, 1)));
+  again.addEventListener('click', () =>
+    show((signal) => replayed(messages, { signal, slower: SLOWER }), SLOWER),
+  );
+  return { stop, isRunning };
+}
+
+/** Puts into the figure what a demo draws on. @param {HTMLElement} figure */
+export function furnish(figure) {
+  const status = figure.querySelector('.status');
+  const stage = figure.querySelector('.stage');
+  const run = figure.querySelector('.run');
+  const again = make('button', {
+    type: 'button',
+    className: 'again',
+    hidden: true,
+    textContent: `Again, ${SLOWER} times slower`,
+  });
+  const badge = make('p', { className: 'badge' });
+  const drawing = make('div', { className: 'drawing' });
+  const numbers = make('div', { className: 'numbers' });
+  const details = make('details', {});
+  const table = make('table', {});
+  details.append(make('summary', { textContent: 'The same as a table' }), table);
+  details.hidden = true;
+  run.after(again);
+  stage.append(drawing, badge, numbers, details);
+  return { run, again, status, badge, drawing, numbers, details, table };
+}
+
+/** One showing, from the first message to the last. @param {ReturnType<typeof furnish>} parts  @param {number} speed */
+export function createScene({ status, badge, drawing, numbers, details, table }, speed) {
+  const xray = createXray(drawing);
+  let origin = { timelineMs: 0, pageMs: performance.now() };
+  let isOver = false;
+  numbers.replaceChildren();
+  badge.textContent = speed === 1 ? 'true time' : `${speed} times slower than it was`;
+  const draw = () => {
+    if (isOver) return;
+    xray.draw(origin.timelineMs + (performance.now() - origin.pageMs) / speed);
+    requestAnimationFrame(draw);
+  };
+  draw();
+  return {
+    take(message) {
+      xray.take(message);
+      if (message.origin !== undefined)
+        origin = { timelineMs: message.origin, pageMs: performance.now() };
+      if (message.recorded) badge.textContent = recordedWords(message.recorded);
+      if (message.say) status.textContent = message.say;
+      if (message.measurement)
+        put(numbers, message.measurement.name, measurementOf(message.measurement));
+      if (message.chart) put(numbers, message.chart.name, chartOf(message.chart));
+      if (message.end?.error) status.textContent = message.end.error;
+    },
+    finish() {
+      isOver = true;
+      xray.draw();
+      table.replaceChildren(...tableOf(xray.rows()));
+      details.hidden = false;
+    },
+  };
+}
+
+const recordedWords = ({ cpu, cores, node, date }) =>
+  `recorded: ${cores} cores (${cpu}), Node ${node}, ${date}`;
+
+function put(place, name, element) {
+  element.dataset.name = name;
+  const before = place.querySelector(`[data-name="${CSS.escape(name)}"]`);
+  if (before) before.replaceWith(element);
+  else place.append(element);
+}
+
+/** A number with its interval, and a bar against the ceiling. */
+function measurementOf({ label, value, low, high, ceiling, unit }) {
+  if (high === null) return make('p', { textContent: `${label}: not enough measured yet` }); // JSON knows no Infinity
+  const element = make('div', { className: 'measurement' });
+  const round = (number) => number.toFixed(Math.abs(number) < 100 ? 2 : 0);
+  const interval = low === undefined ? '' : ` (95 %: ${round(low)} to ${round(high)})`;
+  const above = ceiling === undefined ? '' : `, ceiling ${round(ceiling)}`;
+  const line = make('p', { textContent: `${label}: ` });
+  line.append(make('b', { textContent: `${round(value)} ${unit}` }), `${interval}${above}`);
+  element.append(line);
+  if (ceiling !== undefined) {
+    const meter = make('progress', { max: ceiling, value: Math.min(value, ceiling) });
+    meter.setAttribute('aria-label', label);
+    element.append(meter);
+  }
+  return element;
+}
+
+/** `most`: the value of a full bar, so that charts side by side can be compared. */
+function chartOf({ label, unit, rows, most = Math.max(...rows.map(({ value }) => value), 1) }) {
+  const element = make('table', { className: 'chart' });
+  element.append(make('caption', { textContent: label }));
+  for (const { name, value } of rows) {
+    const row = make('tr', {});
+    const meter = make('progress', { max: most, value });
+    meter.setAttribute('aria-label', name);
+    const head = make('th', { textContent: name, scope: 'row' });
+    const bar = make('td', {});
+    bar.append(meter);
+    row.append(
+      head,
+      bar,
+      make('td', { textContent: `${Number.isInteger(value) ? value : value.toFixed(2)} ${unit}` }),
+    );
+    element.append(row);
+  }
+  return element;
+}
+
+function tableOf(rows) {
+  const heads = {
+    name: 'process',
+    pid: 'pid',
+    connections: 'connections',
+    requests: 'requests',
+    answered: 'answered',
+    end: 'end',
+  };
+  const head = make('tr', {});
+  head.append(
+    ...Object.values(heads).map((textContent) => make('th', { textContent, scope: 'col' })),
+  );
+  return [
+    head,
+    ...rows.map((row) => {
+      const line = make('tr', {});
+      line.append(
+        ...Object.keys(heads).map((key) => make('td', { textContent: String(row[key]) })),
+      );
+      return line;
+    }),
+  ];
+}

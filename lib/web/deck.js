@@ -1,0 +1,176 @@
+/**
+ * The deck: slides/NN-slug.md rendered, one chapter a file, in order. Slides are divided by `---`; a slide's heading may
+ * end in `{minutes=20 half=5 steps}` (half: minutes in a half day, if they differ; steps: the items of its lists come one by one); what follows a paragraph "Note:" is for
+ * the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
+ * `demo name` is a live demo, and its text says what is to be seen. An image that is an SVG of slides/ becomes part of
+ * the page, its groups with data-step coming one by one.
+ *
+ * @typedef {object} Slide
+ * @property {string} id  NN-slug-3
+ * @property {string} heading  plain text
+ * @property {number} minutes
+ * @property {number} halfMinutes  in a half day
+ * @property {string} html
+ * @property {string} notes  HTML
+ * @property {string[]} demos  names
+ *
+ * @typedef {object} Chapter
+ * @property {string} key
+ * @property {string} title
+ * @property {Slide[]} slides
+ * @property {number} minutes  of all its slides
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import MarkdownIt from 'markdown-it';
+import { keyPattern } from '../catalog.js';
+import { refreshDocument } from '../documents.js';
+import { hasCode } from '../files.js';
+import { splitFrontMatter } from '../front-matter.js';
+import { UsageError } from '../usage-error.js';
+import { escapeHtml, focusSteps, highlight } from './code.js';
+
+/**
+ * @param {string} root
+ * @returns {Chapter[]}
+ * @throws {UsageError}  that names the file, for a stale quote, a missing diagram, a slide without a heading or minutes
+ */
+export function readDeck(root) {
+  const files = namesIn(join(root, 'slides')).filter((name) => name.endsWith('.md'));
+  if (files.length === 0)
+    throw new UsageError('There are no slides.', 'They are written in slides/NN-slug.md.');
+  return files.sort().map((name) => readChapter(root, name));
+}
+
+function namesIn(folder) {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+function readChapter(root, name) {
+  const path = `slides/${name}`;
+  const key = name.replace(/\.md$/, '');
+  if (!keyPattern.test(key)) throw faultIn(path, 'Its name is not NN-slug.md.');
+  if (refreshDocument(root, path).stale.length > 0)
+    throw faultIn(path, 'It quotes code that has changed.', 'npm run sync');
+  const { values, text } = splitFrontMatter(readFileSync(join(root, path), 'utf8'), path);
+  if (!values.title) throw faultIn(path, 'Its front matter has no title.');
+  const slides = renderSlides(text, { root, path, key });
+  const minutes = slides.reduce((sum, slide) => sum + slide.minutes, 0);
+  return { key, title: values.title, slides, minutes };
+}
+
+const faultIn = (path, fault, mend = 'lib/web/deck.js says how a slide is written.') =>
+  new UsageError(`${path}: ${fault}`, mend);
+
+const WIDE_COLUMNS = 76; // what is wider, or taller, is set smaller
+const TALL_ROWS = 13;
+
+/** @typedef {{ root: string, path: string, key: string }} Source */
+
+/** @returns {Slide[]} */
+function renderSlides(text, /** @type {Source} */ source) {
+  const markdown = new MarkdownIt({ html: false, typographer: false });
+  const context = { ...source, demos: /** @type {string[]} */ ([]) };
+  markdown.renderer.rules.fence = (tokens, index) => renderFence(tokens[index], context);
+  markdown.renderer.rules.image = (tokens, index) => renderImage(tokens[index], context);
+  const render = (tokens) => markdown.renderer.render(tokens, markdown.options, {});
+  return splitTokens(markdown.parse(text, {})).map((tokens, index) => {
+    context.demos = [];
+    const { content, notes, isStepwise, ...about } = anatomy(tokens, source, index + 1);
+    if (isStepwise) makeStepwise(content);
+    makeCornersCells(content);
+    const html = render(content);
+    const id = `${source.key}-${index + 1}`;
+    return { id, ...about, html, notes: render(notes), demos: context.demos };
+  });
+}
+
+/** At each `---` that stands by itself: one inside code or a list divides nothing. */
+function splitTokens(tokens) {
+  /** @type {import('markdown-it').Token[][]} */
+  const parts = [[]];
+  for (const token of tokens) {
+    if (token.type === 'hr' && token.level === 0) parts.push([]);
+    else parts[parts.length - 1].push(token);
+  }
+  return parts;
+}
+
+/** Heading, content, notes. */
+function anatomy(tokens, { path }, number) {
+  const [open, inline] = tokens;
+  if (open?.type !== 'heading_open') throw faultIn(path, `Slide ${number} begins with no heading.`);
+  const [, heading, settings = ''] = /^(.*?)(?:\s*\{([^}]*)\})?$/.exec(inline.content) ?? [];
+  const minutes = Number(/\bminutes=([\d.]+)/.exec(settings)?.[1]);
+  if (!(minutes > 0)) throw faultIn(path, `Slide ${number}, "${heading}", has no {minutes=...}.`);
+  const halfMinutes = Number(/\bhalf=([\d.]+)/.exec(settings)?.[1] ?? minutes);
+  const last = inline.children.at(-1);
+  last.content = last.content.replace(/\s*\{[^}]*\}$/, '');
+  open.tag = tokens[2].tag = 'h1';
+  const note = tokens.findIndex(
+    ({ type, content, level }) => type === 'inline' && level === 1 && content === 'Note:',
+  );
+  if (note < 0) throw faultIn(path, `Slide ${number}, "${heading}", has no "Note:".`);
+  const isStepwise = /\bsteps\b/.test(settings);
+  const [content, notes] = [tokens.slice(0, note - 1), tokens.slice(note + 2)];
+  return { heading, minutes, halfMinutes, isStepwise, content, notes };
+}
+
+function makeStepwise(tokens) {
+  for (const token of tokens)
+    if (token.type === 'list_item_open') token.attrJoin('class', 'fragment');
+}
+
+/** The empty corner of a table is no heading. */
+function makeCornersCells(tokens) {
+  for (const [index, token] of tokens.entries())
+    if (token.type === 'th_open' && tokens[index + 1].content === '')
+      token.tag = tokens[index + 2].tag = 'td';
+}
+
+function renderFence({ info, content }, context) {
+  const [language, ...settings] = info.trim().split(/\s+/);
+  if (language === 'demo') return renderDemo(settings[0], content.trim(), context);
+  const text = content.replace(/\n$/, '');
+  const lines = /\blines=(\S+)/.exec(info)?.[1];
+  const [, file] = /\bfile=([^\s#:]+)/.exec(info) ?? [];
+  const rows = text.split('\n');
+  const isWide = rows.length > TALL_ROWS || rows.some((line) => line.length > WIDE_COLUMNS);
+  const steps = lines ? focusSteps(lines, text.split('\n').length) : [];
+  const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
+  const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
+  const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : '';
+  return `<figure class="code${isWide ? ' wide' : ''}">${code}${marks}${caption}</figure>\n`;
+}
+
+function renderDemo(name, text, context) {
+  if (!name || text === '')
+    throw faultIn(context.path, 'A demo needs a name, and a text that says what is to be seen.');
+  context.demos.push(name);
+  return (
+    `<figure class="demo" data-demo="${escapeHtml(name)}"><div class="desk">` +
+    `<button type="button" class="run">Run</button><p class="status" role="status">${escapeHtml(text)}</p></div>` +
+    `<div class="stage"></div></figure>\n`
+  );
+}
+
+/** An SVG becomes part of the page, where the theme colours it; other images are not on slides. */
+function renderImage(token, { root, path }) {
+  const source = String(token.attrGet('src'));
+  const file = posix.join(dirname(path), source);
+  try {
+    const svg = readFileSync(join(root, file), 'utf8').replace(/^<\?xml[^>]*>\s*/, '');
+    const alt = escapeHtml(token.content);
+    return svg
+      .replace('<svg', `<svg class="diagram" role="img" aria-label="${alt}"`)
+      .replaceAll(/ data-step="(\d+)"/g, ' class="fragment" data-fragment-index="$1"');
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    throw faultIn(path, `There is no diagram ${file}.`);
+  }
+}

@@ -1,0 +1,99 @@
+/** The deck away from this server: as PDF, and as a static folder. */
+import { execFile } from 'node:child_process';
+import { accessSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { UsageError } from '../usage-error.js';
+import { readDeck } from './deck.js';
+import { deckPage, speakerPage } from './pages.js';
+import { readRecordings } from './recordings.js';
+import { clientFolder, revealFolder, serveDeck } from './serve.js';
+
+const run = promisify(execFile);
+const PDF_LIMIT_MS = 120_000;
+const BROWSERS = [
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'chrome',
+];
+const QUIETLY =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
+  '--disable-component-update --disable-sync --no-pdf-header-footer';
+
+/**
+ * Writes the deck as PDF, through a Chromium that is installed.
+ * @param {{ root: string, file: string, hasNotes: boolean, env: NodeJS.ProcessEnv }} options
+ * @returns {Promise<number>}  its pages
+ * @throws {UsageError}  when there is no Chromium
+ */
+export async function exportPdf({ root, file, hasNotes, env }) {
+  const browser = findBrowser(env);
+  const pages = readDeck(root).reduce((sum, { slides }) => sum + slides.length, 0);
+  const { url, close } = await serveDeck({ root });
+  const profile = mkdtempSync(join(tmpdir(), 'forkshop-browser-'));
+  try {
+    const address = `${url}print${hasNotes ? '?notes' : ''}`;
+    const args = [...QUIETLY.split(' '), `--user-data-dir=${profile}`, `--print-to-pdf=${file}`];
+    await run(browser, [...args, address], { timeout: PDF_LIMIT_MS, killSignal: 'SIGKILL' });
+  } finally {
+    await close();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+  if (!existsSync(file)) throw new Error(`${browser} wrote no PDF.`);
+  return pages;
+}
+
+/** CHROME_PATH, else the first of the usual names that is installed. */
+function findBrowser(/** @type {NodeJS.ProcessEnv} */ { CHROME_PATH, PATH = '' }) {
+  const onMac = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
+  const inPath = PATH.split(delimiter).flatMap((folder) =>
+    BROWSERS.map((name) => join(folder, name)),
+  );
+  const found = (CHROME_PATH ? [CHROME_PATH] : [...inPath, onMac]).find(isProgram);
+  if (found) return found;
+  throw new UsageError(
+    CHROME_PATH
+      ? `CHROME_PATH names no program: ${CHROME_PATH}`
+      : 'There is no Chromium or Chrome.',
+    'Install one (on Debian: apt-get install chromium), or set CHROME_PATH to it.',
+  );
+}
+
+function isProgram(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Writes the deck into a folder, for any web server. Its demos play what was recorded.
+ * @param {{ root: string, folder: string }} options
+ * @throws {UsageError}  when the folder holds something already
+ */
+export function exportHtml({ root, folder }) {
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new UsageError(`${folder} is not empty.`, 'Name a folder that is empty, or not there.');
+  const recordings = readRecordings(root);
+  const chapters = readDeck(root);
+  const setting = { isStatic: true, base: './' };
+  const write = (name, text) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  write('index.html', deckPage(chapters, setting));
+  write('speaker.html', speakerPage(chapters, setting));
+  for (const [name, messages] of Object.entries(recordings))
+    write(`recordings/${name}.json`, JSON.stringify(messages));
+  cpSync(clientFolder, join(folder, 'client'), { recursive: true });
+  for (const name of ['reveal.mjs', 'reveal.css', 'reset.css']) {
+    mkdirSync(join(folder, 'reveal'), { recursive: true });
+    cpSync(join(revealFolder, name), join(folder, 'reveal', name));
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Where a demo is performed: real programs, real load, and what happens there sent on to whoever watches.
+ *
+ * What is sent, an object each: { events: [...] } of the timeline, without the beats; { asked: [...] } and
+ * { answered: [...] } of the client, joined to the events by port; { silent: { pid, sinceMs } } and { turns: { pid, t } }
+ * of an event loop that has not turned for a while, and does again; { say }; { measurement }; { chart };
+ * { origin: ms } before anything else; { end: { error } } at the end.
+ *
+ * @typedef {object} Stage  what a demo of slides/demos/ works with
+ * @property {(file: string, options?: Partial<import('../observe/run.js').StartOptions> & { as?: string }) => Promise<import('../observe/run.js').Program>} launch
+ *   `file` is a path from the root; `as` is how its lanes are called
+ * @property {() => import('../measure/load.js').Load} load
+ * @property {() => ReturnType<import('../lab.js').Lab['openLoop']>} openLoop
+ * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
+ * @property {(text: string) => void} say  what is happening, in words
+ * @property {() => void} begin  the drawing begins here: what was before is preparation
+ * @property {(measurement: object) => void} measured
+ * @property {(chart: import('../verdict/terminal.js').Chart) => void} drawn
+ * @property {AbortSignal} signal
+ *
+ * @typedef {{ name: string, title: string, perform: (stage: Stage) => Promise<void> }} Demo
+ */
+import { createLab } from '../lab.js';
+import { get } from '../observe/client.js';
+import { nowMs } from '../observe/clock.js';
+
+const LOOK_EVERY_MS = 50;
+const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms
+const LIMIT_MS = 30_000;
+
+/**
+ * Performs a demo to its end, or until it is stopped; afterwards nothing of it is left.
+ * @param {Demo} demo
+ * @param {{ root: string, send: (message: object) => void, signal: AbortSignal }} options
+ */
+export async function perform(demo, { root, send, signal }) {
+  const lab = createLab(root);
+  const watched = [];
+  const stop = stopper(signal);
+  send({ origin: nowMs() });
+  const stage = {
+    ...doors({ lab, send, watched }),
+    signal: stop.signal,
+    say: (text) => send({ say: text }),
+    begin: () => send({ origin: nowMs() }),
+    measured: (measurement) => send({ measurement }),
+    drawn: (chart) => send({ chart }),
+  };
+  const timer = setInterval(() => watched.forEach((one) => report(one, send)), LOOK_EVERY_MS);
+  let error;
+  try {
+    await Promise.race([demo.perform(stage), stop.stopped]);
+  } catch (/** @type {any} */ fault) {
+    error = String(fault?.message ?? fault);
+  } finally {
+    clearInterval(timer);
+    watched.forEach((one) => report(one, send));
+    stop.release();
+    const left = await lab.close();
+    if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
+    send({ end: { error } });
+  }
+}
+
+function doors({ lab, send, watched }) {
+  return {
+    load: lab.load,
+    openLoop: lab.openLoop,
+    async launch(file, /** @type {any} */ { as, ...options } = {}) {
+      const program = await lab.launch(file, options);
+      watched.push({ program, as, seen: 0, silent: new Set() });
+      return program;
+    },
+    async ask(url, options) {
+      const id = Math.random().toString(36).slice(2, 8);
+      send({ asked: { id, t: nowMs(), path: new URL(url).pathname } });
+      const answer = await get(url, options);
+      const { client, status, error, doneMs } = answer;
+      send({ answered: { id, t: doneMs, client, status, error } });
+      return answer;
+    },
+  };
+}
+
+/** Rejects `stopped` when the watcher goes or time is up. */
+function stopper(signal) {
+  const end = new AbortController();
+  const stopped = new Promise((resolve, reject) => {
+    end.signal.addEventListener('abort', () => reject(new Error('It was stopped.')));
+  });
+  stopped.catch(() => {});
+  const onAbort = () => end.abort();
+  const timer = setTimeout(onAbort, LIMIT_MS);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort);
+  const release = () => (clearTimeout(timer), signal.removeEventListener('abort', onAbort));
+  return { signal: end.signal, stopped, release };
+}
+
+const FIELDS = [
+  'pid',
+  'tid',
+  'what',
+  'ppid',
+  'role',
+  'worker',
+  'workerPid',
+  'port',
+  'how',
+  'client',
+  'code',
+  'signal',
+];
+
+/** Of an event what is drawn; recordings are kept small. */
+function brief(event, as) {
+  const told = FIELDS.filter((name) => event[name] !== undefined).map((name) => [
+    name,
+    event[name],
+  ]);
+  const name = event.what === 'start' && as ? { as } : {};
+  return { t: Math.round(event.t * 10) / 10, ...Object.fromEntries(told), ...name };
+}
+
+/** Sends what a program's timeline says anew, and which of its event loops is silent. */
+function report(watched, send) {
+  const { program, as, silent } = watched;
+  const events = program.events.slice(watched.seen);
+  watched.seen += events.length;
+  const told = events.filter(({ what }) => what !== 'beat').map((event) => brief(event, as));
+  if (told.length > 0) send({ events: told });
+  const { fate, pid: first } = program;
+  if (fate?.signal && !watched.isTold) {
+    watched.isTold = true; // a signal leaves no time to report it
+    send({ events: [{ t: nowMs(), pid: first, what: 'exit', signal: fate.signal }] });
+  }
+  const now = nowMs();
+  for (const [pid, beatMs] of program.lastBeats) {
+    const isSilent = now - beatMs > SILENT_MS;
+    if (isSilent && !silent.has(pid)) send({ silent: { pid, sinceMs: beatMs } });
+    else if (!isSilent && silent.has(pid)) send({ turns: { pid, t: beatMs } });
+    if (isSilent) silent.add(pid);
+    else silent.delete(pid);
+  }
+}

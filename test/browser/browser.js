@@ -1,0 +1,128 @@
+/** A real Chromium for the tests of the pages, and what is asked of every page. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const QUIETLY = [
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', ...QUIETLY];
+
+/** Where a Chromium is installed, if one is. */
+export const executablePath = (process.env.PATH ?? '')
+  .split(delimiter)
+  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  .find(isProgram);
+
+/** Why these tests are left out: never in CI. */
+export const skip =
+  !executablePath &&
+  !process.env.CI &&
+  'There is no Chromium here (on Debian: apt-get install chromium).';
+
+/** @param {string} file */
+function isProgram(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const openBrowser = () => chromium.launch({ executablePath, args: ARGS });
+
+/**
+ * Notes what must not happen on a page: errors on its console, refused content, requests to another origin.
+ * @param {import('playwright-core').Page} page
+ * @param {string} url
+ * @returns {string[]}  grows
+ */
+export function watchFaults(page, url) {
+  /** @type {string[]} */
+  const faults = [];
+  const { origin } = new URL(url);
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) faults.push(`request to ${request.url()}`);
+  });
+  return faults;
+}
+
+/**
+ * The accessibility faults of a page as it is now: WCAG 2.2 A and AA, and best practices.
+ * @param {import('playwright-core').Page} page
+ * @param {string} [part]  a selector: of the whole page unless told
+ * @returns {Promise<string[]>}
+ */
+export async function accessibilityFaults(page, part) {
+  await page.evaluate(`window.axe || (() => { ${axe.source} })()`);
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  /** @type {any} */
+  const { violations } = await page.evaluate(
+    `axe.run(${JSON.stringify(part ?? 'html')}, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })`,
+  );
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
+  );
+}
+
+/**
+ * What of the slide that is shown does not fit: text below 20 px, and what lies outside 1280x720.
+ * @param {import('playwright-core').Page} page  of 1280x720
+ * @returns {Promise<string[]>}
+ */
+export function layoutFaults(page) {
+  return page.evaluate(() => {
+    const SMALLEST = 19.9;
+    const faults = [];
+    const slide = document.querySelector('section.present .slide');
+    const frame = document.querySelector('section.present').getBoundingClientRect();
+    const scale = frame.width / 1280;
+    const walker = document.createTreeWalker(
+      document.querySelector('section.present'),
+      NodeFilter.SHOW_TEXT,
+    );
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (!node.textContent.trim() || !element.checkVisibility({ visibilityProperty: true }))
+        continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const box = range.getBoundingClientRect();
+      if (box.width === 0) continue;
+      const svg = element.closest('svg');
+      const zoom = svg ? svg.getScreenCTM().a / scale : 1;
+      const size = parseFloat(getComputedStyle(element).fontSize) * zoom;
+      const isMark = /^[✓✗]$/.test(node.textContent.trim());
+      if (size < SMALLEST && !isMark)
+        faults.push(`${size.toFixed(1)} px: "${node.textContent.trim().slice(0, 40)}"`);
+      const outside = [
+        frame.left - box.left,
+        box.right - frame.right,
+        frame.top - box.top,
+        box.bottom - frame.bottom,
+      ];
+      if (Math.max(...outside) > 1)
+        faults.push(
+          `outside by ${Math.max(...outside).toFixed(0)} px: "${node.textContent.trim().slice(0, 40)}"`,
+        );
+    }
+    if (slide.scrollHeight > slide.clientHeight + 1)
+      faults.push(`its content is ${slide.scrollHeight - slide.clientHeight} px too high`);
+    if (slide.scrollWidth > slide.clientWidth + 1)
+      faults.push(`its content is ${slide.scrollWidth - slide.clientWidth} px too wide`);
+    for (const pre of slide.querySelectorAll('pre'))
+      if (pre.scrollWidth > pre.clientWidth + 1 || pre.scrollHeight > pre.clientHeight + 1)
+        faults.push('its code has to be scrolled');
+    return faults;
+  });
+}

@@ -1,0 +1,376 @@
+// Verifies the deck in a real Chromium: every slide and step, light and dark; the speaker's window; every demo, run to
+// its end and left midway; the PDF; the static export; what an author saves.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import express from 'express';
+import { rootFolder } from '../../lib/catalog.js';
+import { readDeck } from '../../lib/web/deck.js';
+import { exportHtml, exportPdf } from '../../lib/web/export.js';
+import { serveDeck } from '../../lib/web/serve.js';
+import { createStory, rowsOf, tell } from '../../lib/web/client/xray-story.js';
+import { accessibilityFaults, layoutFaults, openBrowser, skip, watchFaults } from './browser.js';
+
+const SIZE = { width: 1280, height: 720 };
+const TIMES_LEFT = 20;
+const slides = readDeck(rootFolder).flatMap((chapter) => chapter.slides);
+const demoSlides = slides.filter(({ demos }) => demos.length > 0);
+
+/** @typedef {import('playwright-core').Page} Page */
+
+describe('the deck in Chromium', { skip }, () => {
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  /** @type {Awaited<ReturnType<typeof serveDeck>>} */
+  let deck;
+  before(async () => {
+    [browser, deck] = await Promise.all([openBrowser(), serveDeck({ root: rootFolder })]);
+  });
+  after(async () => {
+    await browser?.close();
+    await deck?.close();
+  });
+
+  /** @param {string} url @param {import('playwright-core').BrowserContextOptions} [options] */
+  async function open(url, options) {
+    const context = await browser.newContext({
+      viewport: SIZE,
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    const page = await context.newPage();
+    const faults = watchFaults(page, url);
+    await page.addInitScript(overhear);
+    await page.goto(url);
+    await page.waitForSelector('.reveal.ready, #talk');
+    return { page, faults, close: () => context.close() };
+  }
+
+  test('every slide and step is accessible and fits, light and dark', async () => {
+    const found = await Promise.all([lookAtAll('light'), lookAtAll('dark')]);
+    assert.deepEqual(found.flat(), []);
+  });
+
+  /**
+   * The faults of all slides. Every step must fit; the first and the last are looked at for accessibility, which show
+   * all that there is, and those between where code changes its colours.
+   * @param {'light' | 'dark'} colorScheme
+   */
+  async function lookAtAll(colorScheme) {
+    const { page, faults, close } = await open(deck.url, { colorScheme });
+    const found = (await accessibilityFaults(page)).map((fault) => `the page: ${fault}`);
+    if ((await page.locator('[role=application]').count()) > 0) found.push('role=application');
+    for (const { id } of slides) {
+      await goTo(page, id);
+      if ((await page.locator('section.present h1').count()) !== 1) found.push(`${id}: headings`);
+      const hasFocus = (await page.locator('section.present .focus').count()) > 0;
+      for (let [step, isMore] = [0, true]; isMore; step += 1) {
+        const bad = await layoutFaults(page);
+        const isLast = (await stepsLeft(page)) === 0;
+        if (step === 0 || isLast || hasFocus)
+          bad.push(...(await accessibilityFaults(page, 'section.present')));
+        found.push(...bad.map((fault) => `${colorScheme}, ${id}, step ${step}: ${fault}`));
+        isMore = !isLast;
+        if (isMore) await page.keyboard.press('ArrowRight');
+      }
+    }
+    await close();
+    return [...found, ...faults];
+  }
+
+  test('the speaker sees what is on the wall and what comes next, and starts nothing', async () => {
+    const { page, faults, close } = await open(deck.url);
+    const speaker = await page.context().newPage();
+    const theirFaults = watchFaults(speaker, deck.url);
+    const started = [];
+    for (const one of [page, speaker])
+      one.on('request', (request) => request.method() === 'POST' && started.push(request.url()));
+    await speaker.goto(`${deck.url}speaker`);
+    for (const { id, heading } of demoSlides.slice(0, 1)) {
+      await goTo(page, id);
+      await speaker.getByText('slide ').first().waitFor();
+      await speaker.waitForFunction(
+        (text) => document.querySelector('#now h1')?.textContent === text,
+        plain(heading),
+      );
+      assert.equal(await speaker.locator('#now button, #next button').count(), 0);
+      assert.ok((await speaker.locator('#talk').innerText()).length > 40);
+    }
+    await page.bringToFront();
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      await speaker.emulateMedia({ colorScheme });
+      assert.deepEqual(await accessibilityFaults(speaker), []);
+    }
+    const before = await currentSlide(page);
+    await speaker.click('#back');
+    await page.waitForFunction(
+      (id) =>
+        document.querySelector('section.present')?.id !== id ||
+        document.querySelector('.fragment.visible') !== null,
+      before,
+    );
+    assert.match(await speaker.locator('#clock').innerText(), /^\d+:\d\d$/);
+    assert.match(await speaker.locator('#pace').innerText(), /on time|ahead|behind/);
+    assert.deepEqual([...started, ...faults, ...theirFaults], []);
+    await close();
+  });
+
+  for (const { id, demos } of demoSlides)
+    test(`the demo ${demos[0]} draws what happened, by keyboard alone, and leaves nothing`, async () => {
+      const { page, faults, close } = await open(deck.url);
+      await goTo(page, id);
+      const run = page.locator('section.present .run');
+      const since = performance.now();
+      await run.focus();
+      await page.keyboard.press('Space');
+      await page.waitForFunction(() => 'told' in window);
+      const body = await page.evaluate(() => /** @type {any} */ (window).told);
+      const tookMs = performance.now() - since;
+      assert.equal(await currentSlide(page), id, 'Space has turned the slide');
+      await page.waitForFunction(
+        () => document.querySelector('section.present .run')?.textContent === 'Run again',
+      );
+      const messages = body
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(messages.at(-1), { end: {} });
+      assert.deepEqual(await tableOf(page), await drawnFrom(messages));
+      const told = await page.locator('section.present .status').innerText();
+      assert.equal(told, messages.filter(({ say }) => say).at(-1).say, 'the text equivalent');
+      assert.ok(
+        (await page.locator('section.present svg.xray').getAttribute('aria-label')).includes(
+          'requests',
+        ),
+      );
+      const bad = [...(await layoutFaults(page)), ...(await accessibilityFaults(page)), ...faults];
+      assert.deepEqual(bad, []);
+      assert.ok(tookMs < 20_000, `it took ${Math.round(tookMs)} ms`);
+      await gone(pidsIn(messages));
+      await close();
+    });
+
+  test(`a tab closed midway leaves nothing, ${TIMES_LEFT} times`, async () => {
+    for (let count = 0; count < TIMES_LEFT; count += 1) {
+      const { id } = demoSlides[count % demoSlides.length];
+      const { page, close } = await open(deck.url);
+      await goTo(page, id);
+      await page.locator('section.present .run').click();
+      await page.waitForFunction(
+        () => document.querySelectorAll('section.present .xray .alive').length > 0,
+      );
+      const pids = childrenOf(process.pid);
+      assert.ok(pids.length > 0);
+      if (count % 2 === 0) await close();
+      else await page.keyboard.press('PageUp'); // the slide is left: the demo stops
+      await gone(pids);
+      if (count % 2 === 1) await close();
+    }
+  });
+
+  test('what an author saves is shown; the slide stays, and so does a demo that runs', async (t) => {
+    const root = mkdtempSync(join(tmpdir(), 'deck root '));
+    t.after(() => rmSync(root, { recursive: true }));
+    for (const part of ['lib', 'checks', 'node_modules'])
+      symlinkSync(join(rootFolder, part), join(root, part));
+    for (const part of ['slides', 'solutions', 'lessons', 'package.json'])
+      cpSync(join(rootFolder, part), join(root, part), { recursive: true });
+    const own = await serveDeck({ root });
+    t.after(() => own.close());
+    const { page, close } = await open(own.url);
+    const { id } = demoSlides[0];
+    const file = join(root, 'slides', `${id.replace(/-\d+$/, '')}.md`);
+    await goTo(page, id);
+    await page.locator('section.present .run').click();
+    await page.waitForFunction(() => document.querySelector('section.present .xray .alive'));
+    const text = readFileSync(file, 'utf8');
+    const [, heading] = /^# (.*?) \{/m.exec(text) ?? [];
+    writeFileSync(file, text.replace(heading, 'Saved just now'));
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('h1')].some((one) => one.textContent === 'Saved just now'),
+    );
+    assert.equal(await currentSlide(page), id);
+    assert.equal(
+      await page.locator('section.present .run').innerText(),
+      'Stop',
+      'the demo goes on',
+    );
+    await page.waitForFunction(
+      () => document.querySelector('section.present .run')?.textContent === 'Run again',
+      undefined,
+      { timeout: 20_000 },
+    );
+    await close();
+  });
+
+  test('the static export plays what was recorded, from any file server', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'deck-export-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    exportHtml({ root: rootFolder, folder });
+    const server = express().use('/some/where', express.static(folder)).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const { page, faults, close } = await open(`http://127.0.0.1:${port}/some/where/`);
+    for (const { id, demos } of demoSlides) {
+      await goTo(page, id);
+      await page.locator('section.present .run').click();
+      await page.waitForFunction(
+        () => document.querySelector('section.present .run')?.textContent === 'Run again',
+        undefined,
+        { timeout: 20_000 },
+      );
+      assert.match(
+        await page.locator('section.present .badge').innerText(),
+        /^recorded: \d+ cores .*, Node \d+.*, \d{4}-/,
+      );
+      assert.deepEqual(await tableOf(page), drawnFrom(recordingOf(demos[0])));
+    }
+    assert.deepEqual(faults, []);
+    await close();
+    server.closeAllConnections();
+  });
+
+  for (const hasNotes of [false, true])
+    test(`the PDF ${hasNotes ? 'with' : 'without'} notes has a page for each slide, with its text and its demo`, async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'deck-pdf-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'deck.pdf');
+      const pages = await exportPdf({ root: rootFolder, file, hasNotes, env: process.env });
+      assert.equal(pages, slides.length);
+      const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' })
+        .split('\f')
+        .slice(0, -1);
+      assert.equal(texts.length, slides.length);
+      for (const [index, { id, heading, html, notes, demos }] of slides.entries()) {
+        const words = squeeze(texts[index]);
+        assert.ok(words.includes(squeeze(plain(heading))), `${id}: its heading`);
+        for (const line of codeLines(html))
+          assert.ok(words.includes(squeeze(line)), `${id}: ${line}`);
+        if (demos.length > 0) assert.match(texts[index], /recorded: \d+ cores/, `${id}: its demo`);
+        const said = squeeze(plain(notes)).slice(0, 12);
+        assert.equal(words.includes(said), hasNotes, `${id}: its notes`);
+      }
+    });
+});
+
+/** In the page: keeps what a demo is told, whole. */
+function overhear() {
+  const { fetch } = window;
+  window.fetch = async (...args) => {
+    const response = await fetch(...args);
+    if (!String(args[0]).startsWith('/demos/')) return response;
+    const [one, two] = response.body.tee();
+    const told = new Response(two).text();
+    told.catch(() => {}); // it was stopped
+    Object.assign(window, { told });
+    return new Response(one, response);
+  };
+}
+
+/** @param {Page} page @param {string} id */
+async function goTo(page, id) {
+  await page.evaluate((wanted) => (location.hash = `#/${wanted}`), id);
+  await page.waitForFunction(
+    (wanted) => document.querySelector('section.present')?.id === wanted,
+    id,
+  );
+}
+
+/** @param {Page} page */
+const currentSlide = (page) => page.locator('section.present').getAttribute('id');
+
+/** @param {Page} page */
+const stepsLeft = (page) => page.locator('section.present .fragment:not(.visible)').count();
+
+/** The data table of the demo that is shown. @param {Page} page */
+const tableOf = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('section.present details tr')]
+      .slice(1)
+      .map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
+  );
+
+/** The same from the events, counted here by other means than the page's. @param {any[]} messages */
+function drawnFrom(messages) {
+  const story = createStory();
+  for (const message of messages) tell(story, message);
+  const events = messages
+    .flatMap((message) => message.events ?? [])
+    .filter(({ tid }) => tid === undefined);
+  return rowsOf(story).map(({ name, pid, end, answered }) => {
+    const count = (/** @type {string} */ what) =>
+      events.filter((event) => event.pid === pid && event.what === what).length;
+    return [
+      name,
+      String(pid),
+      String(count('connection')),
+      String(count('request')),
+      String(answered),
+      end,
+    ];
+  });
+}
+
+/** @param {string} name @returns {any[]} */
+const recordingOf = (name) =>
+  JSON.parse(readFileSync(join(rootFolder, `slides/recordings/${name}.json`), 'utf8'));
+
+/** @param {any[]} messages */
+const pidsIn = (messages) => [
+  ...new Set(
+    messages.flatMap(({ events = [] }) => events.map((/** @type {any} */ { pid }) => pid)),
+  ),
+];
+
+/** The programs that run below this process. @param {number} root @returns {number[]} */
+function childrenOf(root) {
+  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  const all = lines
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    .map(([, pid, ppid, args]) => ({ pid: Number(pid), ppid: Number(ppid), args }));
+  const below = (/** @type {number} */ parent) =>
+    all.filter(({ ppid }) => ppid === parent).flatMap((one) => [one, ...below(one.pid)]);
+  return below(root)
+    .filter(({ args }) => /keeper\.js|solutions/.test(args))
+    .map(({ pid }) => pid);
+}
+
+/** Waits until none of them is alive. @param {number[]} pids */
+async function gone(pids) {
+  assert.ok(pids.length > 0);
+  const alive = () => pids.filter((pid) => /^[^Z]/.test(stateOf(pid)));
+  for (let tries = 0; tries < 400 && alive().length > 0; tries += 1)
+    await new Promise((wait) => setTimeout(wait, 25));
+  assert.deepEqual(alive(), [], 'These processes are left.');
+}
+
+/** @param {number} pid */
+function stateOf(pid) {
+  try {
+    return execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  } catch {
+    return '';
+  }
+}
+
+const plain = (/** @type {string} */ html) =>
+  html
+    .replace(/<[^>]*>|[`*]/g, '')
+    .replaceAll('&quot;', '"')
+    .replace(/&#(?:39|x27);/g, "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+const squeeze = (/** @type {string} */ text) => text.replace(/\s+/g, '');
+
+/** @param {string} html */
+const codeLines = (html) =>
+  [...html.matchAll(/<span class="line">([^\n]*)<\/span>/g)]
+    .map(([, line]) => plain(line))
+    .filter((line) => line.trim());

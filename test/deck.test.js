@@ -1,0 +1,358 @@
+// Verifies the deck without a browser: how slides are read, the run of show, who gets an answer from its server, and
+// that a demo tells what the timeline holds and leaves nothing behind.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { rootFolder } from '../lib/catalog.js';
+import { agenda } from '../lib/web/agenda.js';
+import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
+import { readDeck } from '../lib/web/deck.js';
+import { exportHtml, exportPdf } from '../lib/web/export.js';
+import { readDemos, recordDemos } from '../lib/web/recordings.js';
+import { serveDeck } from '../lib/web/serve.js';
+import { createStory, heirsOf, nameOf, rowsOf, tell } from '../lib/web/client/xray-story.js';
+
+const head = '---\ntitle: One\n---\n\n';
+const slide = '# First {minutes=2}\n\ntext\n\nNote:\n\nSay it.\n';
+
+/** @param {import('node:test').TestContext} t @param {Record<string, string>} files */
+function makeRoot(t, files) {
+  const root = mkdtempSync(join(tmpdir(), 'deck-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const folder of ['lessons', 'slides/demos', 'slides/diagrams', 'solutions/01-one'])
+    mkdirSync(join(root, folder), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
+  return root;
+}
+
+describe('slides', () => {
+  test('are divided by a line of its own, and not by one in code or in a list', (t) => {
+    const code = '```yaml\na: 1\n---\nb: 2\n```\n';
+    const text = `${head}${slide.replace('text', code)}\n---\n\n${slide.replace('First', 'Second')}`;
+    const [{ key, title, slides, minutes }] = readDeck(makeRoot(t, { 'slides/01-one.md': text }));
+    assert.deepEqual([key, title, minutes], ['01-one', 'One', 4]);
+    assert.deepEqual(
+      slides.map(({ id, heading }) => [id, heading]),
+      [
+        ['01-one-1', 'First'],
+        ['01-one-2', 'Second'],
+      ],
+    );
+    assert.match(slides[0].html, /<h1>First<\/h1>[^]*---/);
+    assert.equal(slides[0].notes.trim(), '<p>Say it.</p>');
+    assert.ok(!slides[0].html.includes('Say it'));
+  });
+
+  test('code is highlighted line by line, with a focus in steps; HTML in it stays text', (t) => {
+    const code = '```js lines=1|2-3\nconst a = `one\ntwo`;\n<script>\n```';
+    const root = makeRoot(t, { 'slides/01-one.md': head + slide.replace('text', code) });
+    const [{ slides }] = readDeck(root);
+    assert.equal(slides[0].html.match(/<span class="line">/g)?.length, 3);
+    assert.match(slides[0].html, /data-lines="1"><\/i><i class="fragment focus" data-lines="2 3">/);
+    assert.ok(!slides[0].html.includes('<script>'));
+    for (const line of highlight('/* a\nb */', 'js').split('\n'))
+      assert.equal(line.match(/<span/g)?.length, line.match(/<\/span>/g)?.length, line);
+    assert.throws(() => focusSteps('2-9', 4), /line 2-9 of 4/);
+    assert.throws(() => focusSteps('one', 4), /line one of 4/);
+    assert.equal(escapeHtml(`<a href="'&">`), '&lt;a href=&quot;&#39;&amp;&quot;&gt;');
+  });
+
+  test('a diagram becomes part of the page, its groups steps; a list may come step by step', (t) => {
+    const root = makeRoot(t, {
+      'slides/01-one.md':
+        head +
+        slide
+          .replace('minutes=2', 'minutes=2 steps')
+          .replace('text', '![two "boxes"](diagrams/a.svg)\n\n- x\n- y'),
+      'slides/diagrams/a.svg': '<svg viewBox="0 0 1 1"><g data-step="1"><rect/></g></svg>',
+    });
+    const [{ html }] = readDeck(root)[0].slides;
+    assert.match(html, /<svg class="diagram" role="img" aria-label="two &quot;boxes&quot;"/);
+    assert.match(html, /<g class="fragment" data-fragment-index="1">/);
+    assert.equal(html.match(/<li class="fragment">/g)?.length, 2);
+  });
+
+  /** @type {Record<string, [string, RegExp]>} */
+  const faults = {
+    'no front matter': [slide, /has no front matter/],
+    'no title': [`---\nminutes: 1\n---\n${slide}`, /no title/],
+    'no heading': [`${head}text\n\nNote:\n\nx`, /Slide 1 begins with no heading/],
+    'no minutes': [head + slide.replace('{minutes=2}', ''), /"First", has no \{minutes/],
+    'no notes': [head + slide.replace('Note:', ''), /"First", has no "Note:"/],
+    'no diagram': [
+      head + slide.replace('text', '![a](diagrams/no.svg)'),
+      /no diagram slides\/diagrams\/no\.svg/,
+    ],
+    'a demo without text': [head + slide.replace('text', '```demo one\n```'), /demo needs a name/],
+    'a stale quote': [
+      head + slide.replace('text', '```js file=solutions/01-one/server.js\nold\n```'),
+      /quotes code that has changed/,
+    ],
+    'a missing region': [
+      head + slide.replace('text', '```js file=solutions/01-one/server.js#no\n```'),
+      /no region "no"/,
+    ],
+  };
+  for (const [what, [text, message]] of Object.entries(faults))
+    test(`${what} is told, with the file`, (t) => {
+      const files = { 'slides/01-one.md': text, 'solutions/01-one/server.js': 'new\n' };
+      const root = makeRoot(t, files);
+      assert.throws(() => readDeck(root), message);
+      assert.throws(() => readDeck(root), /slides\/01-one\.md/);
+    });
+
+  test('a folder without slides says so', (t) => {
+    assert.throws(() => readDeck(makeRoot(t, {})), /There are no slides/);
+  });
+});
+
+test('the run of show adds the minutes up, with breaks, for a full and for a half day', () => {
+  const chapter = (/** @type {string} */ title, minutes, halfMinutes = minutes) => ({
+    key: '01-a',
+    title,
+    minutes,
+    slides: [/** @type {any} */ ({ minutes, halfMinutes })],
+  });
+  const text = agenda([chapter('A', 80, 30), chapter('B', 80, 30), chapter('C', 10)]);
+  assert.deepEqual(text.match(/^ {2}\d.*$/gm), [
+    '  0:00  A       80 min',
+    '  1:20  break   15 min',
+    '  1:35  B       80 min',
+    '  2:55  lunch   60 min',
+    '  3:55  C       10 min',
+    '  4:05  end',
+    '  0:00  A   30 min',
+    '  0:30  B   30 min',
+    '  1:00  C   10 min',
+    '  1:10  end',
+  ]);
+});
+
+describe('the server', () => {
+  /** @type {Awaited<ReturnType<typeof serveDeck>>} */
+  let deck;
+  before(async () => (deck = await serveDeck({ root: rootFolder })));
+  after(() => deck.close());
+
+  /** @param {string} path @param {http.RequestOptions} [options] @returns {Promise<{ status?: number, body: string, headers: http.IncomingHttpHeaders }>} */
+  const ask = (path, options = {}) =>
+    new Promise((resolve, reject) => {
+      const { port } = new URL(deck.url);
+      const request = http.request({ host: '127.0.0.1', port, path, ...options }, (response) => {
+        let body = '';
+        response.on('data', (part) => (body += part));
+        response.on('end', () =>
+          resolve({ status: response.statusCode, body, headers: response.headers }),
+        );
+      });
+      request.on('error', reject).end();
+    });
+
+  test('serves the deck, the speaker and the print, with nothing inline', async () => {
+    for (const path of ['/', '/speaker', '/print', '/print?notes']) {
+      const { status, body, headers } = await ask(path);
+      assert.equal(status, 200, path);
+      assert.match(
+        String(headers['content-security-policy']),
+        /default-src 'none'; script-src 'self'/,
+      );
+      assert.ok(
+        !/<style|\sstyle=|\son\w+=|javascript:|https?:\/\/(?!www\.w3\.org)/.test(
+          body.replace(/>[^<]*</g, '><'),
+        ),
+        path,
+      );
+    }
+  });
+
+  test('answers to its own name only', async () => {
+    const { host, port } = new URL(deck.url);
+    for (const name of [
+      'example.com',
+      `127.0.0.1.example.com:${port}`,
+      '127.0.0.1',
+      `[::1]:${port}`,
+    ])
+      assert.equal((await ask('/', { headers: { host: name } })).status, 403, name);
+    for (const origin of ['http://example.com', 'null', `https://${host}`, 'http://127.0.0.1:1'])
+      assert.equal((await ask('/', { headers: { origin } })).status, 403, origin);
+    assert.equal((await ask('/', { headers: { host: `localhost:${port}` } })).status, 200);
+    const others = Object.values(networkInterfaces())
+      .flat()
+      .filter((one) => one && !one.internal && one.family === 'IPv4');
+    for (const one of others)
+      await assert.rejects(
+        ask('/', { host: one?.address }),
+        /ECONNREFUSED/,
+        'only on the loopback interface',
+      );
+  });
+
+  test('gives out no file but its own', async () => {
+    const paths = [
+      '/client/../serve.js',
+      '/client/%2e%2e/serve.js',
+      '/client/..%2fserve.js',
+      '/recordings/..%2f..%2fpackage.json',
+      '/reveal/..%2fpackage.json',
+      '/package.json',
+      '/client/',
+      '/client/%00',
+    ];
+    for (const path of paths) {
+      const { status, body } = await ask(path);
+      assert.ok(Number(status) >= 400, `${path}: ${status}`);
+      assert.ok(!/serveDeck|"name"|node:/.test(body), path);
+    }
+  });
+
+  test('starts nothing without the token, nor by a link', async () => {
+    const before = await ask('/demos/blocked-loop');
+    assert.equal(before.status, 404);
+    for (const token of ['', 'wrong', deck.token.slice(1)]) {
+      const headers = { 'x-forkshop-token': token };
+      assert.equal((await ask('/demos/blocked-loop', { method: 'POST', headers })).status, 403);
+    }
+    const headers = { 'x-forkshop-token': deck.token };
+    assert.equal((await ask('/demos/no-such', { method: 'POST', headers })).status, 404);
+  });
+
+  test('a demo tells what the timeline holds; stopped midway it leaves nothing', async () => {
+    const headers = { 'x-forkshop-token': deck.token };
+    const { status, body } = await ask('/demos/blocked-loop', { method: 'POST', headers });
+    assert.equal(status, 200);
+    const messages = body
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(messages.at(-1), { end: {} });
+    const story = createStory();
+    for (const message of messages) tell(story, message);
+    const events = messages.flatMap((message) => message.events ?? []);
+    const count = (/** @type {string} */ what) => events.filter((one) => one.what === what).length;
+    const rows = rowsOf(story);
+    const sum = (/** @type {'requests' | 'answered'} */ what) =>
+      rows.reduce((total, row) => total + row[what], 0);
+    assert.ok(count('request') > 20 && rows.length > 0);
+    assert.deepEqual([sum('requests'), sum('answered')], [count('request'), count('response')]);
+    const { port } = new URL(deck.url);
+    const pid = await new Promise((resolve, reject) => {
+      const request = http.request(
+        { host: '127.0.0.1', port, path: '/demos/blocked-loop', method: 'POST', headers },
+        (response) =>
+          response.on('data', (part) => {
+            const started = /"pid":(\d+),"what":"start"/.exec(String(part));
+            if (started) resolve(Number(started[1]));
+            if (started) request.destroy();
+          }),
+      );
+      request.on('error', reject).end();
+    });
+    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1)
+      await new Promise((wait) => setTimeout(wait, 25));
+    assert.ok(!isAlive(pid), 'it still runs');
+  });
+
+  test('a port that is taken is told', async () => {
+    const { port } = new URL(deck.url);
+    await assert.rejects(serveDeck({ root: rootFolder, port: Number(port) }), /Port \d+ is taken/);
+  });
+});
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('exports', () => {
+  test('every demo on a slide exists, and has a recording that says where it was made', async () => {
+    const demos = (await readDemos(rootFolder)).map(({ name }) => name);
+    const shown = readDeck(rootFolder).flatMap(({ slides }) => slides.flatMap((one) => one.demos));
+    assert.ok(shown.length > 0);
+    assert.deepEqual([...shown].sort(), [...demos].sort());
+    for (const name of shown) {
+      const text = readFileSync(join(rootFolder, `slides/recordings/${name}.json`), 'utf8');
+      assert.ok(text.length < 400_000, `${name}.json is large: ${text.length} characters`);
+      const [first, ...rest] = JSON.parse(text);
+      assert.match(first.recorded.date, /^\d{4}-\d\d-\d\d$/);
+      assert.ok(first.recorded.cores > 0 && first.recorded.node && first.recorded.cpu);
+      assert.deepEqual(rest.at(-1).end, {}, `${name} ended badly`);
+    }
+    await assert.rejects(recordDemos({ root: rootFolder, name: 'no', say() {} }), /no demo no/);
+  });
+
+  test('a static folder holds all it needs; one that is not empty stays as it is', (t) => {
+    const folder = join(makeRoot(t, {}), 'out');
+    exportHtml({ root: rootFolder, folder });
+    const html = readFileSync(join(folder, 'index.html'), 'utf8');
+    for (const [, link] of html.matchAll(/(?:href|src)="\.\/([^"]+)"/g))
+      assert.ok(existsSync(join(folder, link)), link);
+    assert.match(html, /http-equiv="Content-Security-Policy"/);
+    assert.throws(() => exportHtml({ root: rootFolder, folder }), /is not empty/);
+  });
+
+  test('without a Chromium the PDF says what to install', async () => {
+    const options = { root: rootFolder, file: '/dev/null/x.pdf', hasNotes: false };
+    await assert.rejects(
+      exportPdf({ ...options, env: { CHROME_PATH: '/no/such' } }),
+      /names no program/,
+    );
+    if (process.platform === 'linux')
+      await assert.rejects(exportPdf({ ...options, env: { PATH: '/no/such' } }), /no Chromium/);
+  });
+});
+
+test('the X-ray tells a death, an heir, a silence and a hand-off as the events do', () => {
+  const story = createStory();
+  tell(story, { origin: 1_000 });
+  tell(story, {
+    events: [
+      { t: 1_000, pid: 1, what: 'start', role: 'primary', as: 'cluster' },
+      { t: 1_010, pid: 2, what: 'start', role: 'worker', worker: 1, ppid: 1 },
+      { t: 1_020, pid: 2, what: 'listening' },
+      { t: 1_030, pid: 2, what: 'connection', how: 'handed', client: 7 },
+      { t: 1_031, pid: 2, what: 'request', client: 7 },
+      { t: 1_032, pid: 2, what: 'request', client: 7 },
+      { t: 1_040, pid: 2, what: 'response', client: 7 },
+      { t: 1_050, pid: 1, what: 'worker-exit', workerPid: 2, code: null, signal: 'SIGKILL' },
+      { t: 1_060, pid: 3, what: 'start', role: 'worker', worker: 2, ppid: 1 },
+      { t: 1_061, pid: 3, tid: 1, what: 'start', role: 'thread' },
+      { t: 1_090, pid: 3, what: 'listening' },
+    ],
+  });
+  tell(story, { silent: { pid: 3, sinceMs: 1_095 } });
+  assert.deepEqual(rowsOf(story), [
+    { name: 'cluster', pid: 1, connections: 0, requests: 0, answered: 0, end: 'runs' },
+    { name: 'worker 1', pid: 2, connections: 1, requests: 2, answered: 1, end: 'SIGKILL' },
+    { name: 'worker 2', pid: 3, connections: 0, requests: 0, answered: 0, end: 'runs' },
+  ]);
+  const [{ dead, heir }] = heirsOf(story);
+  assert.deepEqual([dead.pid, heir.pid], [2, 3]);
+  assert.equal(story.handoffs[0].to.pid, 2);
+  tell(story, { turns: { pid: 3, t: 1_200 } });
+  assert.deepEqual(story.processes.get(3)?.silent, [{ fromMs: 1_095, toMs: 1_200 }]);
+  assert.equal(nameOf(/** @type {any} */ ({ role: 'primary', pid: 9 })), 'server');
+  assert.equal(nameOf(/** @type {any} */ ({ role: 'process', pid: 9 })), 'process 9');
+});
+
+test('the X-ray tells children made by child_process.fork() from the program that made them', () => {
+  const story = createStory();
+  const start = { what: 'start', role: 'primary', as: 'by hand' }; // what the probe and the stage say of each
+  const events = [
+    { t: 1, pid: 11, ppid: 5, ...start },
+    { t: 2, pid: 13, ppid: 11, ...start },
+    { t: 3, pid: 12, ppid: 11, ...start },
+    { t: 4, pid: 21, ppid: 5, ...start, as: 'another' },
+    { t: 5, pid: 22, ppid: 21, ...start, as: 'another' },
+  ];
+  tell(story, { events });
+  const names = rowsOf(story).map(({ name, pid }) => `${name} ${pid}`);
+  assert.deepEqual(names, ['by hand 11', 'child 1 13', 'child 2 12', 'another 21', 'child 1 22']);
+});
