@@ -148,6 +148,7 @@ const BROWSER_GLOBALS = [
     'BroadcastChannel',
     'CSS',
     'NodeFilter',
+    'Response',
     'getComputedStyle',
     'DOMParser',
     'EventSource',
