@@ -9,9 +9,16 @@ import { fork } from 'node:child_process';
  */
 export function createGenerator(file) {
   const generator = fork(new URL(file, import.meta.url), { execArgv: [] });
-  generator.unref();
-  generator.channel?.unref(); // a check that fails elsewhere does not hang on it: it ends with its parent
   const waiting = new Map();
+  /** Whoever waits for a window is kept alive by it; a check that fails elsewhere does not hang on an idle generator. */
+  const keepAlive = (/** @type {boolean} */ isNeeded) => {
+    if (isNeeded) generator.ref();
+    else generator.unref();
+    if (isNeeded) generator.channel?.ref();
+    else generator.channel?.unref();
+  };
+  let windows = 0;
+  keepAlive(false);
   let lastId = 0;
   const isReady = new Promise((resolve, reject) => {
     generator.once('message', resolve);
@@ -32,13 +39,20 @@ export function createGenerator(file) {
     async fire(options) {
       if (!/^http:\/\/127\./.test(options.url))
         throw new Error(`No load is sent to ${options.url}: it is not on 127.0.0.0/8.`);
-      await isReady;
-      lastId += 1;
-      const id = lastId;
-      return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject });
-        generator.send({ id, ...options });
-      });
+      windows += 1;
+      keepAlive(true);
+      try {
+        await isReady;
+        lastId += 1;
+        const id = lastId;
+        return await new Promise((resolve, reject) => {
+          waiting.set(id, { resolve, reject });
+          generator.send({ id, ...options });
+        });
+      } finally {
+        windows -= 1;
+        if (windows === 0) keepAlive(false);
+      }
     },
     close: () => generator.connected && generator.disconnect(),
   };

@@ -1,0 +1,79 @@
+// Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses what cannot be meant.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { rootFolder } from '../lib/catalog.js';
+import { recordDemos } from '../lib/web/recordings.js';
+import { forkshop, makeRoot, write } from './fixture-root.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'slides-'));
+after(() => rmSync(folder, { recursive: true }));
+
+test('serves the deck until Ctrl-C', async () => {
+  const main = join(rootFolder, 'lib/cli/main.cjs');
+  const child = spawn(process.execPath, [main, 'slides', '--port', '0']);
+  let output = '';
+  const url = await new Promise((resolve) => {
+    child.stdout.on('data', (part) => {
+      output += part;
+      const found = /The deck: (http:\/\/127\.0\.0\.1:\d+\/)/.exec(output);
+      if (found && output.includes('Ctrl-C')) resolve(found[1]);
+    });
+  });
+  assert.match(await (await fetch(url)).text(), /<title>Forkshop<\/title>/);
+  child.kill('SIGINT');
+  assert.deepEqual(await new Promise((resolve) => child.on('exit', (...end) => resolve(end))), [
+    0,
+    null,
+  ]);
+  await assert.rejects(fetch(url));
+});
+
+test('prints the run of show, and exports into a new folder only', async () => {
+  const agenda = await forkshop(rootFolder, ['slides', '--agenda']);
+  assert.equal(agenda.code, 0, agenda.stderr);
+  assert.match(agenda.stdout, /^A full day\n[^]*lunch[^]*\nA half day/m);
+  const out = join(folder, 'out');
+  assert.equal((await forkshop(rootFolder, ['slides', '--html', out])).code, 0);
+  assert.ok(existsSync(join(out, 'index.html')));
+  const again = await forkshop(rootFolder, ['slides', '--html', out]);
+  assert.deepEqual([again.code, /is not empty/.test(again.stderr)], [2, true]);
+});
+
+test('refuses what cannot be meant: exit code 2, and nothing is written', async () => {
+  const file = join(folder, 'there.pdf');
+  writeFileSync(file, 'mine');
+  /** @type {[string[], RegExp][]} */
+  const wrong = [
+    [['--port', 'abc'], /"abc" is no port/],
+    [['--port', '70000'], /is no port/],
+    [['kill-one'], /means nothing here/],
+    [['--pdf', file], /is there already/],
+    [['--pdf', ''], /has no name/],
+    [['--html', ''], /has no name/],
+    [['--record', 'no-such-demo'], /no demo no-such-demo/],
+  ];
+  for (const [argv, message] of wrong) {
+    const { code, stderr } = await forkshop(rootFolder, ['slides', ...argv]);
+    assert.equal(code, 2, argv.join(' '));
+    assert.match(stderr, message);
+  }
+});
+
+test('a demo is recorded with its machine; one that fails keeps the recording before it', async (t) => {
+  const root = makeRoot(t);
+  const demo = (/** @type {string} */ body) =>
+    `export default [{ name: 'one', title: 'One', async perform({ say }) { ${body} } }];`;
+  write(root, { 'slides/demos/01-one.js': demo("say('hello');") });
+  /** @type {string[]} */
+  const said = [];
+  assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), []);
+  assert.ok(existsSync(join(root, 'slides/recordings/one.json')));
+  await new Promise((resolve) => setTimeout(resolve, 20)); // another time of change
+  write(root, { 'slides/demos/01-one.js': demo("throw new Error('on purpose');  ") });
+  assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), ['one']);
+  assert.deepEqual(said, ['one: 4 messages', 'one failed: on purpose']);
+});
