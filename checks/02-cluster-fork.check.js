@@ -9,6 +9,7 @@ import {
   demandSpeedup,
   disturbanceOf,
   faultOfRandomHex,
+  forksOf,
   groupBy,
   listenersOf,
   requestsOf,
@@ -179,9 +180,6 @@ check('02-cluster-fork', promises, async (lesson) => {
   });
   if (lesson.allHold() && !lesson.isQuick) await measureCpu(lesson, contest);
 });
-
-/** The workers that primaries of the run have forked. */
-const forksOf = (events) => events.filter(({ what }) => what === 'fork');
 
 /** A request alone, then rounds of some at once until every worker has executed one, or it is plain that some never will. */
 async function askUntilAllAnswer(program) {

@@ -5,6 +5,7 @@ import {
   check,
   createLoad,
   demand,
+  forksOf,
   get,
   groupBy,
   interleave,
@@ -83,7 +84,7 @@ check('03-scheduling-policies', promises, async (lesson) => {
 
   await hold('rr-accepts', async () => {
     const { events } = await main;
-    const forks = workersOf(events).length;
+    const forks = forksOf(events).length;
     const { hows } = await inTurn;
     demand(forks === WORKERS && isAll(hows, 'handed'), {
       expected: 'Four workers; the primary accepts each connection and hands it to one of them.',
@@ -202,7 +203,6 @@ check('03-scheduling-policies', promises, async (lesson) => {
 });
 
 /** The forks of workers, in order. */
-const workersOf = (events) => events.filter(({ what }) => what === 'fork');
 
 const isAll = (hows, how) => hows.length > 0 && hows.every((each) => each === how);
 
@@ -296,7 +296,7 @@ async function sharedListeners(program) {
 }
 
 /** What cluster.schedulingPolicy read as, a moment after the last fork. */
-const policyOf = (events) => workersOf(events).at(-1)?.policy;
+const policyOf = (events) => forksOf(events).at(-1)?.policy;
 
 function whyNotRr(events) {
   if (policyOf(events) === NONE)
@@ -330,7 +330,7 @@ function chooseInTwoWays(lesson) {
   return Promise.all(
     CHOICES.map(async (choice) => {
       const listener = (events) => {
-        const workers = workersOf(events).map(({ workerPid }) => workerPid);
+        const workers = forksOf(events).map(({ workerPid }) => workerPid);
         return events.find(({ what, pid }) => what === 'listening' && workers.includes(pid));
       };
       const { events } = await startBriefly(lesson, choice, (seen) => Boolean(listener(seen)));
@@ -536,7 +536,7 @@ function whyWrong(pids, told, had, isMore) {
 }
 
 function drawShares({ drawn }, policy, { events }, { pids }) {
-  const rows = workersOf(events).map(({ worker, workerPid }) => ({
+  const rows = forksOf(events).map(({ worker, workerPid }) => ({
     name: `worker ${worker}`,
     value: pids.filter((pid) => pid === workerPid).length,
   }));

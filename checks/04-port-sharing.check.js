@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   Undecided,
+  acceptQueueOf,
   askAtOnce,
   check,
   createLoad,
@@ -13,6 +13,7 @@ import {
   disturbanceOf,
   get,
   groupBy,
+  hasPid,
   listeningSockets,
   requestsOf,
   speedupOfBlocking,
@@ -404,7 +405,7 @@ async function killNext(door) {
   const callers = await connectAll(program, 2 * CHILDREN);
   const waiting = askOn(callers);
   if (give === 'connections')
-    await orUndecided(program, () => queueAt(program.port) >= callers.length);
+    await orUndecided(program, () => (acceptQueueOf(program.port) ?? Infinity) >= callers.length);
   program.kill(program.pid, 'SIGCONT');
   await orUndecided(program, hasNoticed(program, victim));
   await demandSurvivors(door, victim, waiting);
@@ -432,16 +433,6 @@ function askOn(clients) {
   return waiting;
 }
 
-/** How many connections wait at a port to be accepted: rx_queue of a listening socket, proc(5). Only Linux tells. */
-function queueAt(port) {
-  const hex = port.toString(16).toUpperCase().padStart(4, '0');
-  const row = new RegExp(`:${hex} \\S+ 0A \\w+:(\\w+)`);
-  const tables = ['/proc/net/tcp', '/proc/net/tcp6'].filter((table) => existsSync(table));
-  if (tables.length === 0) return Infinity;
-  const found = tables.map((table) => row.exec(readFileSync(table, 'latin1'))?.[1] ?? '0');
-  return Math.max(...found.map((length) => parseInt(length, 16)));
-}
-
 /** The parent's event loop has turned since. */
 function hasTurned(program) {
   const first = program.events.length;
@@ -452,15 +443,7 @@ function hasTurned(program) {
 /** The system has told the parent (no zombie is left), and its event loop has turned since. */
 function hasNoticed(program, victim) {
   let isLater;
-  return (events) => !isThere(victim) && (isLater ??= hasTurned(program))(events);
-}
-
-function isThere(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  return (events) => !hasPid(victim) && (isLater ??= hasTurned(program))(events);
 }
 
 async function demandSurvivors({ give, program }, victim, waiting) {

@@ -6,7 +6,9 @@ import {
   check,
   createOpenLoop,
   demand,
+  forksOf,
   get,
+  nowMs,
   requestsOf,
   whyOfCrash,
 } from '../lib/checking.js';
@@ -97,10 +99,8 @@ check('05-crash-restart', promises, async (lesson) => {
   if (lesson.allHold() && !lesson.isQuick) await measure(lesson, start);
 });
 
-const forksOf = (events) => events.filter(({ what }) => what === 'fork');
 const exitsOf = (events) => events.filter(({ what }) => what === 'worker-exit');
 const listeningOf = (events) => events.filter(({ what }) => what === 'worker-listening');
-const nowMs = () => Number(process.hrtime.bigint() / 1000n) / 1000; // the timeline's clock
 
 /** The workers of which the primary knows that they listen, and not that they have ended. */
 function servingOf(events) {

@@ -9,6 +9,7 @@ import {
   deepestOverlap,
   demand,
   get,
+  hasPid,
   requestsOf,
   whyOfCrash,
 } from '../lib/checking.js';
@@ -430,7 +431,7 @@ async function askLater(program, { queued }) {
   if (got) return { got, ...freed };
   const [idle] = aliveOf(program);
   program.kill(idle, 'SIGKILL');
-  await waitUntil(() => !isThere(idle), LAST_MS); // the system keeps its pid until the server has heard
+  await waitUntil(() => !hasPid(idle), LAST_MS); // the system keeps its pid until the server has heard
   await get(`${program.url}/`); // by then 'exit' has been emitted
   const idleGot = await faultOfBoth(program, 'idle');
   return (
@@ -440,15 +441,6 @@ async function askLater(program, { queued }) {
       try: "child.on('exit', ...): take the child out of the list of idle children, too",
     }
   );
-}
-
-/** Alive, or dead and not yet noticed by its parent. */
-function isThere(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 /** As many reports at once as there are children: are they right, and are the children as many then? */

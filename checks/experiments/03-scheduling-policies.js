@@ -1,6 +1,6 @@
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { askAtOnce, get, groupBy, requestsOf } from '../../lib/checking.js';
+import { acceptQueueOf, askAtOnce, get, groupBy, requestsOf } from '../../lib/checking.js';
 
 const folder = 'lessons/03-scheduling-policies/small';
 const solution = 'solutions/03-scheduling-policies/server.js';
@@ -274,17 +274,4 @@ function socketsOf(pid) {
       return false; // closed meanwhile
     }
   }).length;
-}
-
-/** How many connections wait to be accepted: rx_queue of a listening socket in /proc/net/tcp and tcp6. */
-function acceptQueueOf(port) {
-  const lines = ['tcp', 'tcp6'].flatMap((table) =>
-    readFileSync(`/proc/net/${table}`, 'latin1').split('\n').slice(1),
-  );
-  const fields = lines.map((line) => line.trim().split(/\s+/));
-  const isOurs = ([, local, , state]) =>
-    state === '0A' && parseInt(local.split(':')[1], 16) === port;
-  return fields
-    .filter(isOurs)
-    .reduce((sum, [, , , , queues]) => sum + parseInt(queues.split(':')[1], 16), 0);
 }

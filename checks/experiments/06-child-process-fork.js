@@ -1,6 +1,5 @@
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get, requestsOf } from '../../lib/checking.js';
+import { freePort, get, requestsOf } from '../../lib/checking.js';
 
 const lesson = 'lessons/06-child-process-fork';
 const solution = 'solutions/06-child-process-fork/server.js';
@@ -107,7 +106,7 @@ export default [
     question:
       'A program runs with --inspect and forks in both ways. Which of its children can be debugged?',
     async run(lab) {
-      const port = await freePort();
+      const port = await freePort(2);
       return contrast(lab, 'inspect', {
         env: { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` },
         expected: [
@@ -213,22 +212,6 @@ async function countHomes(launch, file) {
   const [first, second] = requestsOf(program.events, '/report');
   const endMs = Math.max(first.endMs, second.endMs);
   return requestsOf(program.events, '/').filter((home) => home.endMs < endMs).length;
-}
-
-/** A port that is free, and the next one too; below those that the system gives to clients. */
-async function freePort() {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    if ((await isFree(port)) && (await isFree(port + 1))) return port;
-  }
-}
-
-function isFree(port) {
-  return new Promise((resolve) => {
-    const server = createServer().listen(port, '127.0.0.1');
-    server.once('error', () => resolve(false));
-    server.once('listening', () => server.close(() => resolve(true)));
-  });
 }
 
 function megabytesOf(text) {

@@ -6,12 +6,15 @@ const HIGHEST = 32_000; // the ephemeral range, from which clients' ports come, 
 
 /**
  * A port on which nobody listens, outside the ephemeral range.
+ * @param {number} [row]  so many in a row, of which it is the first
  * @returns {Promise<number>}
  */
-export async function freePort() {
+export async function freePort(row = 1) {
   for (;;) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if (await isFree(port)) return port;
+    const ports = Array.from({ length: row }, (_, index) => port + index);
+    const areFree = await Promise.all(ports.map(isFree));
+    if (areFree.every(Boolean)) return port;
   }
 }
 

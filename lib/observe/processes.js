@@ -55,6 +55,19 @@ function fromPs() {
 }
 
 /**
+ * Does the system still keep this pid: of a process that is alive, or dead and not yet noticed by its parent?
+ * @param {number} pid
+ * @returns {boolean}
+ */
+export function hasPid(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/**
  * Is this still the same process, alive?
  * @param {{ pid: number, born: string }} known
  */

@@ -11,7 +11,7 @@ const LISTENING = '0A'; // the state's name in /proc/net/tcp
  */
 export function listeningSockets(program) {
   if (process.platform !== 'linux') return undefined;
-  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => inodesOf(table, program.port)));
+  const inodes = new Set(listenersAt(program.port).map(({ inode }) => inode));
   return program
     .survivors()
     .flatMap((pid) =>
@@ -21,13 +21,25 @@ export function listeningSockets(program) {
     );
 }
 
-/** The listening sockets of a port; its address is hexadecimal, "0100007F:1F90". */
-function inodesOf(table, port) {
-  const lines = readIfThere(() => readFileSync(`/proc/net/${table}`, 'latin1').split('\n'));
-  return lines.slice(1).flatMap((line) => {
-    const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+/**
+ * How many connections wait at a port to be accepted: rx_queue of its listening sockets.
+ * @param {number} port
+ * @returns {number | undefined}  undefined where the system does not tell
+ */
+export function acceptQueueOf(port) {
+  if (process.platform !== 'linux') return undefined;
+  return listenersAt(port).reduce((sum, { waiting }) => sum + waiting, 0);
+}
+
+/** The listening sockets of a port; an address is hexadecimal, "0100007F:1F90", and so are "tx_queue:rx_queue". */
+function listenersAt(port) {
+  const lines = ['tcp', 'tcp6'].flatMap((table) =>
+    readIfThere(() => readFileSync(`/proc/net/${table}`, 'latin1').split('\n').slice(1)),
+  );
+  return lines.flatMap((line) => {
+    const [, local, , state, queues, , , , , inode] = line.trim().split(/\s+/);
     const isOurs = state === LISTENING && parseInt(local.split(':')[1], 16) === port;
-    return isOurs ? [inode] : [];
+    return isOurs ? [{ inode, waiting: parseInt(queues.split(':')[1], 16) }] : [];
   });
 }
 

@@ -126,6 +126,12 @@ export function deepestOverlap(intervals) {
 }
 
 /**
+ * The workers that primaries of the run have forked, in order.
+ * @param {Event[]} events
+ */
+export const forksOf = (events) => events.filter(({ what }) => what === 'fork');
+
+/**
  * The ports on which this run's processes listen, and who does. A worker counts as listening on the port that its
  * primary deals to it.
  * @param {Event[]} events

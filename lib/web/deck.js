@@ -20,10 +20,10 @@
  * @property {Slide[]} slides
  * @property {number} minutes  of all its slides
  */
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import MarkdownIt from 'markdown-it';
-import { keyPattern } from '../catalog.js';
+import { filesBelow, keyPattern } from '../catalog.js';
 import { refreshDocument } from '../documents.js';
 import { hasCode } from '../files.js';
 import { splitFrontMatter } from '../front-matter.js';
@@ -36,19 +36,10 @@ import { escapeHtml, focusSteps, highlight } from './code.js';
  * @throws {UsageError}  that names the file, for a stale quote, a missing diagram, a slide without a heading or minutes
  */
 export function readDeck(root) {
-  const files = namesIn(join(root, 'slides')).filter((name) => name.endsWith('.md'));
+  const files = filesBelow(join(root, 'slides')).filter((name) => /^[^/]+\.md$/.test(name));
   if (files.length === 0)
     throw new UsageError('There are no slides.', 'They are written in slides/NN-slug.md.');
-  return files.sort().map((name) => readChapter(root, name));
-}
-
-function namesIn(folder) {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
+  return files.map((name) => readChapter(root, name));
 }
 
 function readChapter(root, name) {
@@ -141,7 +132,7 @@ function renderFence({ info, content }, context) {
   const [, file] = /\bfile=([^\s#:]+)/.exec(info) ?? [];
   const rows = text.split('\n');
   const isWide = rows.length > TALL_ROWS || rows.some((line) => line.length > WIDE_COLUMNS);
-  const steps = lines ? focusSteps(lines, text.split('\n').length) : [];
+  const steps = lines ? focusSteps(lines, rows.length) : [];
   const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
   const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : '';

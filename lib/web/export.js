@@ -20,9 +20,10 @@ const BROWSERS = [
   'google-chrome-stable',
   'chrome',
 ];
-const QUIETLY =
+/** A Chromium that opens no window and asks nobody for anything. */
+export const QUIETLY =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
-  '--disable-component-update --disable-sync --no-pdf-header-footer';
+  '--disable-component-update --disable-sync';
 
 /**
  * Writes the deck as PDF, through a Chromium that is installed.
@@ -37,8 +38,9 @@ export async function exportPdf({ root, file, hasNotes, env }) {
   const profile = mkdtempSync(join(tmpdir(), 'forkshop-browser-'));
   try {
     const address = `${url}print${hasNotes ? '?notes' : ''}`;
-    const args = [...QUIETLY.split(' '), `--user-data-dir=${profile}`, `--print-to-pdf=${file}`];
-    await run(browser, [...args, address], { timeout: PDF_LIMIT_MS, killSignal: 'SIGKILL' });
+    const paper = ['--no-pdf-header-footer', `--print-to-pdf=${file}`];
+    const args = [...QUIETLY.split(' '), `--user-data-dir=${profile}`, ...paper, address];
+    await run(browser, args, { timeout: PDF_LIMIT_MS, killSignal: 'SIGKILL' });
   } finally {
     await close();
     rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
@@ -47,8 +49,13 @@ export async function exportPdf({ root, file, hasNotes, env }) {
   return pages;
 }
 
-/** CHROME_PATH, else the first of the usual names that is installed. */
-function findBrowser(/** @type {NodeJS.ProcessEnv} */ { CHROME_PATH, PATH = '' }) {
+/**
+ * CHROME_PATH, else the first of the usual names that is installed.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string}
+ * @throws {UsageError}  when there is none
+ */
+export function findBrowser({ CHROME_PATH, PATH = '' }) {
   const onMac = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
   const inPath = PATH.split(delimiter).flatMap((folder) =>
     BROWSERS.map((name) => join(folder, name)),
@@ -80,8 +87,8 @@ function isProgram(file) {
 export function exportHtml({ root, folder }) {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UsageError(`${folder} is not empty.`, 'Name a folder that is empty, or not there.');
-  const recordings = readRecordings(root);
   const chapters = readDeck(root);
+  const recordings = readRecordings(root, chapters);
   const setting = { isStatic: true, base: './' };
   const write = (name, text) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true });

@@ -1,11 +1,10 @@
 /** The demos of slides/demos/, and what was recorded of them, in slides/recordings/. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { keyPattern } from '../catalog.js';
+import { filesBelow, keyPattern } from '../catalog.js';
 import { conditionsNow } from '../measure/conditions.js';
 import { UsageError } from '../usage-error.js';
-import { readDeck } from './deck.js';
 import { perform } from './stage.js';
 
 /**
@@ -14,10 +13,9 @@ import { perform } from './stage.js';
  */
 export async function readDemos(root) {
   const folder = join(root, 'slides/demos');
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => keyPattern.test(name.replace(/\.js$/, '')));
+  const names = filesBelow(folder).filter((name) => keyPattern.test(name.replace(/\.js$/, '')));
   const modules = await Promise.all(
-    names.sort().map((name) => {
+    names.map((name) => {
       const file = join(folder, name);
       return import(`${pathToFileURL(file).href}?${statSync(file).mtimeMs}`); // as it is saved now
     }),
@@ -66,11 +64,12 @@ function writeRecording(root, name, messages) {
 /**
  * What was recorded, by the demo's name.
  * @param {string} root
+ * @param {import('./deck.js').Chapter[]} chapters
  * @returns {Record<string, any[]>}
  * @throws {UsageError}  that names the demo which has no recording
  */
-export function readRecordings(root) {
-  const names = readDeck(root).flatMap(({ slides }) => slides.flatMap(({ demos }) => demos));
+export function readRecordings(root, chapters) {
+  const names = chapters.flatMap(({ slides }) => slides.flatMap(({ demos }) => demos));
   return Object.fromEntries(names.map((name) => [name, readRecording(root, name)]));
 }
 

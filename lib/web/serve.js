@@ -44,12 +44,11 @@ export async function serveDeck({ root, port = 0 }) {
     send(response, () => speakerPage(readDeck(root), { token })),
   );
   app.get('/print', (request, response) =>
-    send(response, () =>
-      printPage(readDeck(root), {
-        hasNotes: request.query.notes !== undefined,
-        recordings: readRecordings(root),
-      }),
-    ),
+    send(response, () => {
+      const chapters = readDeck(root);
+      const recordings = readRecordings(root, chapters);
+      return printPage(chapters, { hasNotes: request.query.notes !== undefined, recordings });
+    }),
   );
   app.post('/demos/:name', (request, response) =>
     answerDemo({ root, token, performances, request, response }),

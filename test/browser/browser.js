@@ -1,23 +1,16 @@
 /** A real Chromium for the tests of the pages, and what is asked of every page. */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
-
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const QUIETLY = [
-  '--disable-quic',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const ARGS = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', ...QUIETLY];
+import { QUIETLY, findBrowser } from '../../lib/web/export.js';
 
 /** Where a Chromium is installed, if one is. */
-export const executablePath = (process.env.PATH ?? '')
-  .split(delimiter)
-  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-  .find(isProgram);
+const executablePath = (() => {
+  try {
+    return findBrowser(process.env);
+  } catch {
+    return undefined;
+  }
+})();
 
 /** Why these tests are left out: never in CI. */
 export const skip =
@@ -25,17 +18,7 @@ export const skip =
   !process.env.CI &&
   'There is no Chromium here (on Debian: apt-get install chromium).';
 
-/** @param {string} file */
-function isProgram(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export const openBrowser = () => chromium.launch({ executablePath, args: ARGS });
+export const openBrowser = () => chromium.launch({ executablePath, args: QUIETLY.split(' ') });
 
 /**
  * Notes what must not happen on a page: errors on its console, refused content, requests to another origin.

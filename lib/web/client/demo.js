@@ -26,7 +26,6 @@ export function createDemo(figure) {
     const { signal } = end;
     const scene = createScene(parts, speed);
     run.textContent = 'Stop';
-    figure.classList.add('running');
     try {
       for await (const message of source(signal)) scene.take(message);
     } catch (/** @type {any} */ error) {
@@ -41,7 +40,6 @@ export function createDemo(figure) {
     end?.abort();
     end = undefined;
     run.textContent = messages.length > 0 ? 'Run again' : 'Run';
-    figure.classList.remove('running');
   }
 
   async function* kept(signal) {
