@@ -17,6 +17,7 @@ import { UsageError } from './usage-error.js';
  * @property {string[]} concepts
  * @property {string[]} hints three, from a nudge to nearly the answer
  * @property {string[]} starterFails ids of the promises that the untouched starter breaks
+ * @property {import('./tools.js').Tool[]} needs what has to be installed for it, beside `npm ci`
  * @property {string} text the Markdown after the front matter
  * @property {string} folder absolute path of the folder that the learner works in
  */
@@ -75,7 +76,8 @@ export function readLesson(root, key) {
   const [, number, slug] = /** @type {RegExpExecArray} */ (keyPattern.exec(key));
   const { values, text } = parseFrontMatter(readReadme(root, file), file);
   const folder = join(resolve(root), 'lessons', key);
-  return { ...values, key, number: Number(number), slug, text, folder };
+  const { needs = [] } = values;
+  return { ...values, needs, key, number: Number(number), slug, text, folder };
 }
 
 function readReadme(/** @type {string} */ root, /** @type {string} */ file) {

@@ -1,9 +1,12 @@
 import { parse } from 'yaml';
+import { toolNames } from './tools.js';
 import { UsageError } from './usage-error.js';
 
 const isText = (/** @type {unknown} */ value) => typeof value === 'string' && value.trim() !== '';
 const isTextList = (/** @type {unknown} */ value) =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
+
+const isTool = (/** @type {any} */ value) => toolNames.includes(value);
 
 /** @type {Record<string, [test: (value: any) => boolean, mustBe: string]>} */
 const fields = {
@@ -13,6 +16,10 @@ const fields = {
   concepts: [isTextList, 'a list of texts'],
   hints: [(value) => isTextList(value) && value.length === 3, 'a list of exactly three texts'],
   starterFails: [isTextList, 'a list of promise ids'],
+  needs: [
+    (value) => value === undefined || (isTextList(value) && value.every(isTool)),
+    `left out, or a list of ${toolNames.join(', ')}`,
+  ],
 };
 
 const howToMend =
@@ -26,6 +33,7 @@ const howToMend =
  * @property {string[]} concepts
  * @property {string[]} hints three, from a nudge to nearly the answer
  * @property {string[]} starterFails ids of the promises that the untouched starter breaks
+ * @property {import('./tools.js').Tool[]} [needs] what has to be installed for it, beside `npm ci`
  */
 
 /**

@@ -14,6 +14,7 @@
  * @property {string} name  kebab-case
  * @property {string} title
  * @property {string} question  to be answered before it is run
+ * @property {import('./tools.js').Tool} [needs]  what has to be installed for it
  * @property {(lab: Lab) => Promise<{ observed: string | string[], because: string | string[], asExpected: boolean }>} run
  *   takes a few seconds; `observed` holds what was seen in this very run, `asExpected` whether `because` explains that
  */

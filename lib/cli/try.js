@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { findLesson, listLessons } from '../catalog.js';
 import { createLab } from '../lab.js';
 import { nearest, quoted } from '../nearest.js';
+import { explainMissing, findTool } from '../tools.js';
 import { UsageError } from '../usage-error.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
@@ -21,7 +22,7 @@ import { readProgress } from './progress.js';
  *
  * @param {string[]} argv
  * @param {Io} io
- * @returns {Promise<number>} exit code: 3 when something else was seen than is explained
+ * @returns {Promise<number>} exit code: 3 when something else was seen than is explained, or something is not installed
  */
 export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;
@@ -87,7 +88,7 @@ function pick(experiments, chosen) {
 }
 
 /** Prints the question first and what was seen after it, so that there is a moment to think. */
-async function perform({ title, question, run: look }, io) {
+async function perform({ title, question, needs, run: look }, io) {
   const { bold, cyan } = createStyle(io.stdout, io.env);
   const columns = Math.min(io.stdout.columns ?? 100, 100) - 4;
   const print = (head, text) => {
@@ -96,6 +97,11 @@ async function perform({ title, question, run: look }, io) {
   };
   io.stdout.write(`\n${bold(title)}\n\n`);
   print('What do you expect?', question);
+  if (needs && !findTool(needs)) {
+    const { got, why, try: command } = explainMissing(needs);
+    print('It cannot be shown', [`${got} ${why}`, `To install it: ${command}`]);
+    return false;
+  }
   if (io.stdin.isTTY && io.stdout.isTTY) await ask(io, '  Enter to look: ');
   const lab = createLab(io.root);
   try {

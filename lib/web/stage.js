@@ -18,11 +18,13 @@
  * @property {(chart: import('../verdict/terminal.js').Chart) => void} drawn
  * @property {AbortSignal} signal
  *
- * @typedef {{ name: string, title: string, perform: (stage: Stage) => Promise<void> }} Demo
+ * @typedef {{ name: string, title: string, needs?: import('../tools.js').Tool, perform: (stage: Stage) => Promise<void> }} Demo
+ *   needs: what has to be installed for it
  */
 import { createLab } from '../lab.js';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
+import { demandTool } from '../tools.js';
 
 const LOOK_EVERY_MS = 50;
 const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms
@@ -49,9 +51,10 @@ export async function perform(demo, { root, send, signal }) {
   const timer = setInterval(() => watched.forEach((one) => report(one, send)), LOOK_EVERY_MS);
   let error;
   try {
+    if (demo.needs) demandTool(demo.needs);
     await Promise.race([demo.perform(stage), stop.stopped]);
   } catch (/** @type {any} */ fault) {
-    error = String(fault?.message ?? fault);
+    error = [fault?.message ?? fault, fault?.story?.try].filter(Boolean).join(' To mend it: ');
   } finally {
     clearInterval(timer);
     watched.forEach((one) => report(one, send));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { listLessons, rootFolder } from '../../lib/catalog.js';
 import { createLab } from '../../lib/lab.js';
+import { findTool } from '../../lib/tools.js';
 import { createSlots } from './slots.js';
 
 const AT_ONCE = 2;
@@ -34,9 +35,13 @@ for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key
  * @param {import('../../lib/lab.js').Experiment} experiment
  * @param {import('node:test').TestContext} t
  */
-async function prove({ name, title, question, run }, t) {
+async function prove({ name, title, question, needs, run }, t) {
   assert.match(name, /^[a-z]+(-[a-z\d]+)*$/);
   assert.ok(title && question.endsWith('?'), 'It asks nothing before it shows something.');
+  if (needs && !findTool(needs)) {
+    assert.ok(!process.env.CI, `${needs} is not installed.`);
+    return t.skip(`${needs} is not installed`);
+  }
   for (let tries = 1; ; tries += 1) {
     const lab = createLab(rootFolder);
     const result = await run(lab).finally(async () => {

@@ -6,6 +6,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { listLessons, rootFolder } from '../../lib/catalog.js';
+import { findTool } from '../../lib/tools.js';
 import { Watched, until } from '../nothing-left.js';
 import { createSlots } from './slots.js';
 
@@ -32,7 +33,10 @@ const wanted = process.env.FORKSHOP_LESSON;
 
 for (const lesson of listLessons(rootFolder).filter(({ key }) => !wanted || key === wanted)) {
   test(lesson.key, { concurrency: true }, async (t) => {
-    const { key, starterFails } = lesson;
+    const { key, starterFails, needs } = lesson;
+    const missing = needs.filter((name) => !findTool(name));
+    assert.ok(missing.length === 0 || !process.env.CI, `Not installed: ${missing.join(', ')}.`);
+    if (missing.length > 0) return t.skip(`${missing.join(', ')} is not installed`);
     const submissions = someOf(submissionsOf(key));
     /** @type {Answer} */
     const solution = { name: 'solution', place: join(rootFolder, 'solutions', key), breaks: [] };

@@ -1,0 +1,62 @@
+// Verifies that what a lesson needs beside `npm ci` is found where it is, and that what is missing is told with its cure.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { test } from 'node:test';
+import { parseFrontMatter } from '../lib/front-matter.js';
+import { demandTool, explainMissing, findTool, toolNames } from '../lib/tools.js';
+import { Undecided } from '../lib/verdict/outcome.js';
+
+/** Calls `look` with nothing but these folders to search. */
+function withPath(/** @type {string[]} */ folders, /** @type {() => void} */ look) {
+  const before = process.env.PATH;
+  process.env.PATH = folders.join(delimiter);
+  try {
+    look();
+  } finally {
+    process.env.PATH = before;
+  }
+}
+
+test('a program is found in PATH if it can be executed, and only then', (t) => {
+  const [empty, full] = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `forkshop-${name}-`)));
+  t.after(() => [empty, full].forEach((folder) => rmSync(folder, { recursive: true })));
+  const file = join(full, process.platform === 'win32' ? 'vegeta.exe' : 'vegeta');
+  writeFileSync(file, '#!/bin/sh\n', { mode: 0o644 });
+  if (process.platform !== 'win32')
+    withPath([full], () => assert.equal(findTool('vegeta'), undefined));
+  chmodSync(file, 0o755);
+  withPath([empty, full], () => assert.equal(findTool('vegeta'), file));
+  withPath([empty, full], () => assert.equal(demandTool('vegeta'), file));
+  withPath([empty], () => {
+    assert.equal(findTool('vegeta'), undefined);
+    assert.throws(
+      () => demandTool('vegeta'),
+      (error) => error instanceof Undecided && /vegeta is not installed here/.test(error.message),
+    );
+  });
+});
+
+test('each of them has a command that brings it', () => {
+  assert.ok(toolNames.length >= 4);
+  for (const name of toolNames) {
+    const { got, why, try: command } = explainMissing(name);
+    assert.match(got, /is not installed here\.$/);
+    assert.match(why, /\.$/);
+    assert.match(command, /install|npm ci/);
+  }
+});
+
+test('a lesson says in its front matter what it needs; an unknown name is refused, with those that are known', () => {
+  const lines = ['title: T', 'minutes: 1', 'goal: g', 'concepts: [c]', 'hints: [a, b, c]'];
+  const readme = (/** @type {string} */ needs) =>
+    `---\n${[...lines, 'starterFails: [x]', needs].join('\n')}\n---\nText\n`;
+  assert.deepEqual(parseFrontMatter(readme('needs: [nginx, redis]'), 'f').values.needs, [
+    'nginx',
+    'redis',
+  ]);
+  assert.equal(parseFrontMatter(readme(''), 'f').values.needs, undefined);
+  for (const wrong of ['needs: [apache]', 'needs: nginx', 'needs: []'])
+    assert.throws(() => parseFrontMatter(readme(wrong), 'f'), /needs must be .*nginx, redis/);
+});
