@@ -43,7 +43,7 @@ async function prove({ name, title, question, needs, run }, t) {
     return t.skip(`${needs} is not installed`);
   }
   for (let tries = 1; ; tries += 1) {
-    const lab = createLab(rootFolder);
+    const lab = createLab(rootFolder, { isBrief: true });
     const result = await run(lab).finally(async () => {
       assert.deepEqual(await lab.close(), [], 'These processes could not be ended.');
     });
