@@ -79,7 +79,12 @@ async function attack(vegeta, { url, durationMs, folder }) {
   return { throughputPerSecond: throughput, p50, p90, p99, success };
 }
 
-/** @returns {Promise<string>} what it printed, unless that went to a file */
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ input?: string, output?: number }} options  output: a file, instead of the answer
+ * @returns {Promise<string>}  what it printed
+ */
 async function run(command, args, { input = '', output }) {
   const stdio = ['pipe', output ?? 'pipe', 'inherit'];
   const child = spawn(command, args, { stdio: /** @type {any} */ (stdio) });

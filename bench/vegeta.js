@@ -19,7 +19,10 @@ const both = await compareWith(vegeta, { rounds, durationMs: seconds * 1000 });
 const { busyCores, ...during } = machine();
 
 console.log(`Node ${process.versions.node}, ${os.availableParallelism()} cores, busy ${busyCores}`);
-for (const [name, side] of [['ours', both.ours], ['vegeta', both.theirs]])
+for (const [name, side] of [
+  ['ours', both.ours],
+  ['vegeta', both.theirs],
+])
   for (const { throughputPerSecond, p50, p90, p99, success, lateMs } of /** @type {any} */ (side))
     console.log(
       `${name}: throughput ${throughputPerSecond.toFixed(2)}, p50 ${p50.toFixed(2)}, p90 ${p90.toFixed(2)}, ` +

@@ -28,7 +28,8 @@ const promises = {
   'log-tells': 'a line of the log tells the page time and the number of workers',
   'nonsense-refused': 'a setting that makes no sense is refused with its name and exit code 1',
   'primary-idle': 'the primary answers nothing',
-  'keeps-up': 'at 200 requests a second nobody waits in a queue; one process has one that only grows',
+  'keeps-up':
+    'at 200 requests a second nobody waits in a queue; one process has one that only grows',
 };
 
 check('07-open-loop', promises, async (lesson) => {

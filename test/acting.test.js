@@ -182,7 +182,10 @@ describe('open-loop load', () => {
     const { answers, startMs } = await generator.fire(load);
     assert.equal(answers.length, 50);
     const dues = answers.map(({ dueMs }) => dueMs - startMs);
-    assert.deepEqual(dues, [...dues].sort((a, b) => a - b));
+    assert.deepEqual(
+      dues,
+      [...dues].sort((a, b) => a - b),
+    );
     assert.ok(dues[0] >= 0 && dues[49] <= 500);
     const gaps = dues.slice(1).map((due, index) => due - dues[index]);
     assert.ok(Math.max(...gaps) > 15 && Math.min(...gaps) < 5, 'not evenly spaced');

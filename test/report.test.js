@@ -16,13 +16,23 @@ function windowOf(requests) {
 }
 
 test('a steady window: five requests, 10 to 50 ms each', () => {
-  const report = reportOf(windowOf([10, 20, 30, 40, 50].map((takesMs) => ({ takesMs, status: 200 }))));
+  const report = reportOf(
+    windowOf([10, 20, 30, 40, 50].map((takesMs) => ({ takesMs, status: 200 }))),
+  );
   assert.equal(report.requests, 5);
   assert.equal(report.sendingMs, 400);
   assert.equal(report.waitMs, 50); // the last was due at 1,400 and answered at 1,450
   assert.equal(report.ratePerSecond, 12.5); // 5 in 0.4 s, as vegeta counts
   assert.equal(report.throughputPerSecond, 5 / 0.45);
-  assert.deepEqual(report.latencyMs, { min: 10, mean: 30, p50: 30, p90: 50, p95: 50, p99: 50, max: 50 });
+  assert.deepEqual(report.latencyMs, {
+    min: 10,
+    mean: 30,
+    p50: 30,
+    p90: 50,
+    p95: 50,
+    p99: 50,
+    max: 50,
+  });
   assert.equal(report.success, 1);
   assert.deepEqual(report.statuses, { 200: 5 });
   assert.deepEqual(report.errors, {});
@@ -72,12 +82,16 @@ test('latency counts from when a request was due; counted from when it was sent,
 
 test('who waits: a server that answers nothing until 1,250, and all at once then', () => {
   const window = windowOf([250, 150, 50, 10].map((takesMs) => ({ takesMs, status: 200 })));
-  const waiting = [999, 1_000, 1_150, 1_249, 1_250, 1_305, 1_310].map((t) => unansweredAt(window, t));
+  const waiting = [999, 1_000, 1_150, 1_249, 1_250, 1_305, 1_310].map((t) =>
+    unansweredAt(window, t),
+  );
   assert.deepEqual(waiting, [0, 1, 2, 3, 0, 1, 0]);
 });
 
 test('one request has no rate of its own', () => {
-  const { ratePerSecond, throughputPerSecond } = reportOf(windowOf([{ takesMs: 500, status: 200 }]));
+  const { ratePerSecond, throughputPerSecond } = reportOf(
+    windowOf([{ takesMs: 500, status: 200 }]),
+  );
   assert.equal(ratePerSecond, 1);
   assert.equal(throughputPerSecond, 2);
 });

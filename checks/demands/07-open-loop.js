@@ -1,12 +1,21 @@
 /** Judges what was seen of the programs of lesson 7. */
 import { availableParallelism } from 'node:os';
 import { Undecided, deepestOverlap, demand, forksOf } from '../../lib/checking.js';
-import { FIRST_IS, MOST_OFF, RATE, TOLD, WORK_MS, byProcess, exactOf } from '../looks/07-open-loop.js';
+import {
+  FIRST_IS,
+  MOST_OFF,
+  RATE,
+  TOLD,
+  WORK_MS,
+  byProcess,
+  exactOf,
+} from '../looks/07-open-loop.js';
 
 /** @typedef {import('../looks/07-open-loop.js').Counted} Counted */
 
 const LEAST_WORK_MS = 0.95 * WORK_MS;
 const MOST_LOGGED_MS = 1.5 * WORK_MS; // on a busy machine
+const MOST_APART = 1.5; // how much slower the program may have been than we, moments later
 const SHARE_OF_QUEUE = 0.25;
 const PATIENCE = 'close other programs, then check again';
 
@@ -33,7 +42,8 @@ function faultOfAnswers(answers, requests) {
     if (error) return `A request failed: ${error}.`;
     if (status !== 200) return `A request was answered with status ${status}.`;
     const told = pidIn(body);
-    if (told === undefined) return `It is no JSON with a pid: ${JSON.stringify(body.slice(0, 40))}.`;
+    if (told === undefined)
+      return `It is no JSON with a pid: ${JSON.stringify(body.slice(0, 40))}.`;
     if (told !== pidOf.get(client))
       return `A page rendered by process ${pidOf.get(client)} tells the pid ${told}.`;
   }
@@ -48,17 +58,20 @@ function pidIn(body) {
   }
 }
 
-/** [condition, why, try]: what a wrong count comes from. The first whose condition is met. */
+/**
+ * What a wrong count comes from. The first whose condition is met.
+ * @type {[isSo: (facts: Counted & { exact: number, wanted: number }) => boolean, why: string, repair: string][]}
+ */
 const MISCOUNTS = [
-  [
-    ({ forks }) => forks === 0,
-    'The primary forks the workers; as yet nobody does.',
-    'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
-  ],
   [
     ({ fate, forks, exact }) => fate?.kind === 'excess' || forks > 20 * exact,
     'The page time is in milliseconds, the rate in requests a second.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization)',
+  ],
+  [
+    ({ forks }) => forks === 0,
+    'The primary forks the workers; as yet nobody does.',
+    'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
   ],
   [
     ({ forks, wanted }) => forks === availableParallelism() && forks !== wanted,
@@ -74,6 +87,11 @@ const MISCOUNTS = [
     ({ forks, exact }) => forks < exact,
     'Half a worker too few is too few: the queue grows without end.',
     'Math.ceil(...)',
+  ],
+  [
+    ({ forks, wanted }) => forks === wanted + 1,
+    'The room to spare is in UTILIZATION already. If you have added none, a slow first run is in your mean.',
+    'Math.ceil(...), and the median of some runs',
   ],
   [
     () => true,
@@ -95,20 +113,28 @@ export function demandComputed(counts) {
     got: gotOf(wrong),
   };
   refuseToJudge(wrong, story);
-  const [, why, repair] = MISCOUNTS.find(([isSo]) => isSo({ ...wrong, exact, wanted }));
+  const facts = { ...wrong, exact, wanted };
+  const [, why, repair] = MISCOUNTS.find(([isSo]) => isSo(facts)) ?? [];
   const ended = fate?.kind === 'ended' && forks === 0;
   demand(false, { ...story, why: ended ? output.trim() || why : why, try: repair, output });
 }
 
+/** @param {Counted} counted */
 function gotOf({ forks, fate }) {
-  if (fate?.kind === 'excess') return `It forked ${forks} and more were coming; all were stopped.`;
+  if (fate?.kind === 'excess')
+    return `It started ${fate.amount} processes and more were coming; all were stopped.`;
   if (forks > 0) return `It forked ${forks}.`;
   return fate ? `It ended (${fate.signal ?? `exit code ${fate.code}`}).` : 'It forks no worker.';
 }
 
-/** A page that took longer than it should, for us too, was no fault of the program. */
-function refuseToJudge({ slowest }, story) {
-  if (slowest <= MOST_OFF) return;
+/**
+ * A busy machine makes pages longer, never shorter: too few workers are no fault of it, and too many only as far as
+ * pages were slow for us, too.
+ * @param {Counted} counted
+ */
+function refuseToJudge({ setting, slowest, forks }, story) {
+  const pageTimes = (forks - 1) / exactOf(setting); // a page took at least so many times as long as it should
+  if (slowest <= MOST_OFF || pageTimes < 1 || pageTimes > MOST_APART * slowest) return;
   const why = `Here, too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
   throw new Undecided({ ...story, why, try: PATIENCE });
 }
@@ -118,7 +144,9 @@ export function demandMeasured(slow) {
   const { setting, isRight, forks, tookMs, output } = slow;
   const exact = exactOf(setting);
   const { workMs } = setting;
-  const story = { expected: `Pages of ${workMs} ms, 29 a second: ${exact.toFixed(2)}, so 3 workers.` };
+  const story = {
+    expected: `Pages of ${workMs} ms, 29 a second: ${exact.toFixed(2)}, so 3 workers.`,
+  };
   if (!isRight) {
     refuseToJudge(slow, { ...story, got: gotOf(slow) });
     const isFixed = forks <= Math.ceil((exact * WORK_MS) / workMs);

@@ -48,7 +48,8 @@ const closedReport = ({ answers }) =>
 export default [
   {
     name: 'article',
-    title: 'The article: 200 requests a second for 20 s, on one process and on a cluster of four (90 s)',
+    title:
+      'The article: 200 requests a second for 20 s, on one process and on a cluster of four (90 s)',
     question:
       'A page takes 8.6 ms. 200 requests a second arrive for 20 s. How many does one process answer a second, and four workers? Within what time are nine of ten answered?',
     async run(lab) {
@@ -99,7 +100,8 @@ export default [
         ],
         because:
           'Both load the server to its limit. But ten clients that wait cannot make a queue of more than ten: when the server is slow they ask less. Visitors of a web site do not know how the others fare.',
-        asExpected: closed.requests < open.requests && closed.latencyMs.p99 * 4 < open.latencyMs.p99,
+        asExpected:
+          closed.requests < open.requests && closed.latencyMs.p99 * 4 < open.latencyMs.p99,
       };
     },
   },

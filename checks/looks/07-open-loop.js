@@ -174,7 +174,7 @@ export async function loadBoth({ isQuick, conditionsWere }, { candidate, control
   const [queue, calm] = await Promise.all(
     [control, candidate].map((program) => loadOne(program, durationMs)),
   );
-  const { busyCores, ...conditions } = conditionsWere(machine());
+  const conditions = conditionsWere(machine());
   const disturbance =
     disturbanceOf({ ...conditions, busyCores: null }) ?? // the busy ones were we
     disturbanceBySchedule(queue, durationMs) ??

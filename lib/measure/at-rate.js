@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 1_000; // a look at memory reads every process of the mach
 const TIMEOUT_MS = 30_000; // as vegeta's
 
 /**
- * @param {ReturnType<import('./open-loop.js').createOpenLoop>} openLoop
+ * @param {ReturnType<typeof import('./open-loop.js').createOpenLoop>} openLoop
  * @param {import('../observe/run.js').Program} program
  * @param {{ ratePerSecond: number, durationMs: number, timeoutMs?: number, isRandom?: boolean }} options
  * @returns {Promise<import('./report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}

@@ -104,20 +104,28 @@ function countBy(names) {
  */
 export function reportTable(columns) {
   const names = Object.keys(columns);
-  const rows = [['', ...names], ...ROWS.map(([name, tell]) => [name, ...names.map((one) => tell(columns[one]))])];
+  const rows = [
+    ['', ...names],
+    ...ROWS.map(([name, tell]) => [name, ...names.map((one) => tell(columns[one]))]),
+  ];
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows.map(([name, ...cells]) =>
-    [name.padEnd(widths[0]), ...cells.map((cell, index) => cell.padStart(widths[index + 1]))].join('  '),
+    [name.padEnd(widths[0]), ...cells.map((cell, index) => cell.padStart(widths[index + 1]))].join(
+      '  ',
+    ),
   );
 }
 
 /** Milliseconds as they are read: 8.9 ms, 12.3 s. @param {number} ms */
 const asTime = (ms) => (ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-const asPercent = (/** @type {number} */ share) => `${(share * 100).toFixed(share === 1 ? 0 : 1)} %`;
+const asPercent = (/** @type {number} */ share) =>
+  `${(share * 100).toFixed(share === 1 ? 0 : 1)} %`;
 const asMegabytes = (/** @type {number} */ bytes) => `${(bytes / 2 ** 20).toFixed(0)}`;
 const asCounts = (/** @type {Record<string, number>} */ counts) =>
-  Object.entries(counts).map(([name, count]) => `${name}: ${count}`).join(', ') || 'none';
+  Object.entries(counts)
+    .map(([name, count]) => `${name}: ${count}`)
+    .join(', ') || 'none';
 
 /** @param {(measured: Measured) => number} tell @returns {(measured: Measured) => string} */
 const latency = (tell) => (measured) => asTime(tell(measured));
@@ -139,7 +147,10 @@ const ROWS = [
   ['errors', ({ report }) => asCounts(report.errors)],
   ['unanswered when the last was sent', ({ report }) => String(report.unanswered)],
   ['sent late: p99', latency(({ report }) => report.lateMs.p99)],
-  ['busy, core by core', ({ coresBusy }) => coresBusy.map((share) => `${Math.round(share * 100)} %`).join(' ')],
+  [
+    'busy, core by core',
+    ({ coresBusy }) => coresBusy.map((share) => `${Math.round(share * 100)} %`).join(' '),
+  ],
   [
     'memory of each process, MB (RSS)',
     ({ processes }) => processes.map(({ rssBytes }) => asMegabytes(rssBytes)).join(' '),
@@ -147,6 +158,8 @@ const ROWS = [
   [
     'of it its own, MB (USS)',
     ({ processes }) =>
-      processes.map(({ ussBytes }) => (ussBytes === undefined ? '?' : asMegabytes(ussBytes))).join(' '),
+      processes
+        .map(({ ussBytes }) => (ussBytes === undefined ? '?' : asMegabytes(ussBytes)))
+        .join(' '),
   ],
 ];
