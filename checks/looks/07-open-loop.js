@@ -47,7 +47,7 @@ const SLOW = {
 export const exactOf = ({ rate, utilization, workMs }) => (rate * workMs) / 1000 / utilization;
 
 const NONSENSE = [
-  ['RATE', 'abc'],
+  ['RATE', '200/s'],
   ['RATE', '0'],
   ['UTILIZATION', '0'],
   ['UTILIZATION', '1.5'],

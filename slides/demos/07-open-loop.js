@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askAtOnce, get } from '../../lib/checking.js';
+import { askAtOnce, nowMs, reportOf } from '../../lib/checking.js';
 
 const solution = 'solutions/07-open-loop/server.js';
 const starter = 'checks/starters/07-open-loop/server.js';
-const PER_SECOND = 200;
 const SECONDS = 2;
+const LOAD = { ratePerSecond: 200, durationMs: SECONDS * 1000, isFresh: false, timeoutMs: 10_000 };
 const WORKERS = 3;
 const LOOK_EVERY_MS = 100;
 const FULL_BAR = 170; // who waits for one process at the end
@@ -14,75 +14,60 @@ const CALM_MS = 300;
 export default [
   {
     name: 'drown-or-keep-up',
-    title: `${PER_SECOND} requests a second: one process, and ${WORKERS} workers`,
-    async perform({ launch, say, begin, drawn, signal }) {
+    title: `${LOAD.ratePerSecond} requests a second: one process, and ${WORKERS} workers`,
+    async perform({ launch, openLoop, say, begin, drawn }) {
       say('One process and our cluster start and warm up.');
       const single = await launch(starter, { as: 'one process' });
       await single.ready(1); // it comes first, and has the first lane
       const cluster = await launch(solution, { as: 'primary' });
       await cluster.ready(WORKERS);
-      for (const program of [single, cluster]) {
+      const sides = [
+        { name: 'one process', program: single, generator: openLoop() },
+        { name: `${WORKERS} workers`, program: cluster, generator: openLoop() },
+      ];
+      for (const { program, generator } of sides) {
         await askAtOnce(program, '/', 2 * WORKERS); // a process's first page is slow
+        await generator.fire({ ...LOAD, url: `${program.url}/`, durationMs: 50 }); // it is up now
         await program.drained();
       }
-      const sides = [
-        { name: 'one process', ...startTraffic(single, signal) },
-        { name: `${WORKERS} workers`, ...startTraffic(cluster, signal) },
-      ];
       begin();
-      say(`${PER_SECOND} requests a second to each of the two, for ${SECONDS} s.`);
+      say(`${LOAD.ratePerSecond} requests a second to each of the two, for ${SECONDS} s.`);
+      const sinceMs = nowMs();
+      const waiting = sides.map(({ program }) => countWaiting(program, sinceMs));
       const look = () =>
         drawn({
           name: 'waiting',
           label: 'Clients that wait for an answer',
           unit: '',
           most: FULL_BAR,
-          rows: sides.map(({ name, waiting }) => ({ name, value: waiting() })),
+          rows: sides.map(({ name }, index) => ({ name, value: waiting[index]() })),
         });
       const timer = setInterval(look, LOOK_EVERY_MS);
-      const left = (await Promise.all(sides.map(({ sent }) => sent))).map(String);
-      look();
-      say(`All are sent. Waiting: ${left.join(' for the one process, ')} for the cluster.`);
-      const slowest = await Promise.all(sides.map(({ slowestMs }) => slowestMs));
+      const windows = await Promise.all(
+        sides.map(({ program, generator }) => generator.fire({ ...LOAD, url: `${program.url}/` })),
+      );
       clearInterval(timer);
       look();
       await sleep(CALM_MS);
-      const [one, many] = slowest.map((ms) => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms)));
+      const [one, many] = windows.map((window) => reportOf(window));
       say(
-        `Sent to each: ${PER_SECOND * SECONDS}. Waiting when the last was sent: ${left.join(' and ')}. ` +
-          `The slowest answer: ${one} and ${many}.`,
+        `Sent to each: ${one.requests}. Waiting when the last was sent: ${one.unanswered} and ${many.unanswered}. ` +
+          `The slowest answer: ${asTime(one.latencyMs.max)} and ${asTime(many.latencyMs.max)}.`,
       );
     },
   },
 ];
 
-const seconds = (/** @type {number} */ ms) => `${(ms / 1000).toFixed(1)} s`;
+const asTime = (/** @type {number} */ ms) =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
-/** Asks on schedule, whatever comes back. `sent` tells who still waits when all are asked, `slowestMs` how long one did. */
-function startTraffic({ url }, signal) {
-  let waiting = 0;
-  const latenciesMs = [];
-  const asked = [];
-  const ask = async (dueMs) => {
-    waiting += 1;
-    await get(`${url}/`);
-    waiting -= 1;
-    latenciesMs.push(performance.now() - dueMs);
+/** Who is waiting by now: those who were due, by the schedule, less those whom the program has answered. */
+function countWaiting(program, sinceMs) {
+  const first = program.events.length;
+  return () => {
+    const due = Math.ceil(((nowMs() - sinceMs) / 1000) * LOAD.ratePerSecond);
+    const sent = Math.min(due, LOAD.ratePerSecond * SECONDS);
+    const answered = program.events.slice(first).filter(({ what }) => what === 'response').length;
+    return Math.max(0, sent - answered);
   };
-  const send = async () => {
-    const since = performance.now();
-    while (asked.length < PER_SECOND * SECONDS && !signal.aborted) {
-      const dueMs = since + (asked.length * 1_000) / PER_SECOND;
-      await sleep(Math.max(0, dueMs - performance.now()));
-      asked.push(ask(dueMs));
-    }
-    return waiting;
-  };
-  const sent = send();
-  const finish = async () => {
-    await sent;
-    await Promise.all(asked);
-    return Math.max(...latenciesMs);
-  };
-  return { waiting: () => waiting, sent, slowestMs: finish() };
 }
