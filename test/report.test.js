@@ -110,9 +110,13 @@ test('two reports side by side', () => {
   const processes = [{ role: 'primary', rssBytes: 50 * 2 ** 20, ussBytes: 10 * 2 ** 20 }];
   const measured = { report, coresBusy: [0.25, 1], processes };
   const lines = reportTable({ one: measured, four: { ...measured, coresBusy: [0, 0] } });
-  assert.match(lines[0], /^ +one +four$/);
+  assert.match(lines[0], /^of all requests +one +four$/);
   assert.ok(new Set(lines.map((line) => line.length)).size === 1, 'The columns are not aligned.');
   const text = lines.join('\n');
-  for (const row of [/^requests +2 +2$/m, /^ +most +1\.5 s +1\.5 s$/m, /25 % 100 % +0 % 0 %$/m])
+  for (const row of [
+    /^requests +2 +2$/m,
+    /^latency: most +1\.5 s +1\.5 s$/m,
+    /25 % 100 % +0 % 0 %$/m,
+  ])
     assert.match(text, row);
 });

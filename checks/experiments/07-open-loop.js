@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import {
+  acceptQueueOf,
   deepestOverlap,
   measureAtRate,
   reportOf,
@@ -83,7 +84,7 @@ export default [
     name: 'closed-loop-lies',
     title: 'A closed loop, and an open one, at the same server',
     question:
-      'One process, for three seconds: first ten clients that each wait for their answer before they ask again, then 200 requests a second from whoever comes. What does each say of the 99th percentile?',
+      'One process, for three seconds: first ten clients that each wait for their answer before they ask again, then 200 requests a second from whoever comes. Within what time does each say that nine of ten are answered?',
     async run(lab) {
       const program = await launchWarm(lab, starter);
       const url = `${program.url}/`;
@@ -95,13 +96,13 @@ export default [
       );
       return {
         observed: [
-          `closed loop, ${FEW} clients: ${closed.requests} requests, ${closed.throughputPerSecond.toFixed(0)} a second, p99 ${asTime(closed.latencyMs.p99)}`,
-          `open loop, ${RATE} a second: ${open.requests} requests, ${open.throughputPerSecond.toFixed(0)} a second, p99 ${asTime(open.latencyMs.p99)}`,
+          `closed loop, ${FEW} clients: ${closed.requests} requests, ${closed.throughputPerSecond.toFixed(0)} a second, p90 ${asTime(closed.latencyMs.p90)}`,
+          `open loop, ${RATE} a second: ${open.requests} requests, ${open.throughputPerSecond.toFixed(0)} a second, p90 ${asTime(open.latencyMs.p90)}`,
         ],
         because:
           'Both load the server to its limit. But ten clients that wait cannot make a queue of more than ten: when the server is slow they ask less. Visitors of a web site do not know how the others fare.',
         asExpected:
-          closed.requests < open.requests && closed.latencyMs.p99 * 4 < open.latencyMs.p99,
+          closed.requests < open.requests && closed.latencyMs.p90 * 4 < open.latencyMs.p90,
       };
     },
   },
@@ -134,6 +135,37 @@ export default [
     },
   },
   {
+    name: 'who-goes-first',
+    title: 'Who is served first by a server that drowns',
+    question:
+      'One process, 200 requests a second for three seconds, twice: each on a new connection, then on connections that are kept alive. What is the median, what the 90th percentile, and where do those wait who wait?',
+    async run(lab) {
+      const openLoop = lab.openLoop();
+      const rows = [];
+      for (const isFresh of [true, false]) {
+        const program = await launchWarm(lab, starter);
+        const load = { url: `${program.url}/`, ratePerSecond: RATE, durationMs: 3_000 };
+        const queues = [];
+        const timer = setInterval(() => queues.push(acceptQueueOf(program.port) ?? 0), 100);
+        const { latencyMs, unanswered } = reportOf(await openLoop.fire({ ...load, isFresh }));
+        clearInterval(timer);
+        await program.stop();
+        const how = isFresh ? 'new connections' : 'kept alive';
+        rows.push({ how, ...latencyMs, unanswered, queue: Math.max(...queues) });
+      }
+      const [fresh, kept] = rows;
+      return {
+        observed: rows.map(
+          ({ how, p50, p90, unanswered, queue }) =>
+            `${how}: p50 ${asTime(p50)}, p90 ${asTime(p90)}; ${unanswered} waited at the end, and up to ${queue} connections were not accepted yet`,
+        ),
+        because:
+          'Those who wait do so in the kernel, as connections that the process has not accepted. On new connections it is an orderly queue. With keep-alive, a connection that was just answered carries the next request at once, and is served while the others are not even accepted: a few are quick, so the median looks well, and the rest wait for the end of the crowd.',
+        asExpected: kept.p50 < 0.6 * fresh.p50 && kept.p90 > 2 * kept.p50,
+      };
+    },
+  },
+  {
     name: 'utilization',
     title: 'Two, three, four workers, and clients that come when they like',
     question:
@@ -158,9 +190,7 @@ export default [
         ),
         because:
           'Two are enough as long as everybody comes in step, which real clients do not. At random some come close together, and the closer the workers are to busy all the time, the longer such a crowd takes to dissolve. That is what the utilization is for.',
-        asExpected:
-          rows[0].random.latencyMs.p90 > 1.3 * rows[2].random.latencyMs.p90 &&
-          rows[0].random.latencyMs.p90 > rows[0].even.latencyMs.p90,
+        asExpected: rows[0].random.latencyMs.p90 > 1.3 * rows[2].random.latencyMs.p90,
       };
     },
   },

@@ -169,7 +169,7 @@ export async function startBoth({ launch, ready }) {
  * @param {{ isQuick: boolean, conditionsWere: import('../../lib/session.js').Lesson['conditionsWere'] }} lesson
  */
 export async function loadBoth({ isQuick, conditionsWere }, { candidate, control }) {
-  const durationMs = isQuick ? 1_000 : 2_500;
+  const durationMs = isQuick ? 1_000 : 2_000;
   const machine = watchMachine();
   const [queue, calm] = await Promise.all(
     [control, candidate].map((program) => loadOne(program, durationMs)),
@@ -212,8 +212,9 @@ function disturbanceBySchedule({ window, report }, durationMs) {
   return `one process served only ${served} pages in ${durationMs / 1000} s, where ${Math.round(foretold)} fit in`;
 }
 
-/** The numbers of both, side by side. */
-export function reportBoth({ measured, drawn }, { control, candidate, seconds, disturbance }) {
+/** The numbers of both, side by side; passes on what it was given. */
+export function reportBoth({ measured, drawn }, loaded) {
+  const { control, candidate, seconds, disturbance } = loaded;
   const sides = [
     { name: 'one process', ...control.report },
     { name: 'yours', ...candidate.report },
@@ -245,6 +246,7 @@ export function reportBoth({ measured, drawn }, { control, candidate, seconds, d
     isHeadline: true,
     note: disturbance && `do not trust it: ${disturbance}`,
   });
+  return loaded;
 }
 
 /** What the requests of each process were. */

@@ -105,7 +105,7 @@ function countBy(names) {
 export function reportTable(columns) {
   const names = Object.keys(columns);
   const rows = [
-    ['', ...names],
+    ['of all requests', ...names],
     ...ROWS.map(([name, tell]) => [name, ...names.map((one) => tell(columns[one]))]),
   ];
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
@@ -136,12 +136,12 @@ const ROWS = [
   ['rate, a second', ({ report }) => report.ratePerSecond.toFixed(2)],
   ['throughput, a second', ({ report }) => report.throughputPerSecond.toFixed(2)],
   ['latency: least', latency(({ report }) => report.latencyMs.min)],
-  ['  mean', latency(({ report }) => report.latencyMs.mean)],
-  ['  p50', latency(({ report }) => report.latencyMs.p50)],
-  ['  p90', latency(({ report }) => report.latencyMs.p90)],
-  ['  p95', latency(({ report }) => report.latencyMs.p95)],
-  ['  p99', latency(({ report }) => report.latencyMs.p99)],
-  ['  most', latency(({ report }) => report.latencyMs.max)],
+  ['latency: mean', latency(({ report }) => report.latencyMs.mean)],
+  ['latency: p50', latency(({ report }) => report.latencyMs.p50)],
+  ['latency: p90', latency(({ report }) => report.latencyMs.p90)],
+  ['latency: p95', latency(({ report }) => report.latencyMs.p95)],
+  ['latency: p99', latency(({ report }) => report.latencyMs.p99)],
+  ['latency: most', latency(({ report }) => report.latencyMs.max)],
   ['success', ({ report }) => asPercent(report.success)],
   ['status codes', ({ report }) => asCounts(report.statuses)],
   ['errors', ({ report }) => asCounts(report.errors)],
