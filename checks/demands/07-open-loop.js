@@ -64,7 +64,7 @@ function pidIn(body) {
  */
 const MISCOUNTS = [
   [
-    ({ fate, forks, exact }) => fate?.kind === 'excess' || forks > 20 * exact,
+    ({ isFlood }) => isFlood,
     'The page time is in milliseconds, the rate in requests a second.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization)',
   ],
@@ -120,9 +120,8 @@ export function demandComputed(counts) {
 }
 
 /** @param {Counted} counted */
-function gotOf({ forks, fate }) {
-  if (fate?.kind === 'excess')
-    return `It started ${fate.amount} processes and more were coming; all were stopped.`;
+function gotOf({ forks, isFlood, fate }) {
+  if (isFlood) return 'It started dozens of processes, and more were coming; all were stopped.';
   if (forks > 0) return `It forked ${forks}.`;
   return fate ? `It ended (${fate.signal ?? `exit code ${fate.code}`}).` : 'It forks no worker.';
 }
@@ -132,7 +131,8 @@ function gotOf({ forks, fate }) {
  * pages were slow for us, too.
  * @param {Counted} counted
  */
-function refuseToJudge({ setting, slowest, forks }, story) {
+function refuseToJudge({ setting, slowest, forks, isFlood }, story) {
+  if (isFlood) return;
   const pageTimes = (forks - 1) / exactOf(setting); // a page took at least so many times as long as it should
   if (slowest <= MOST_OFF || pageTimes < 1 || pageTimes > MOST_APART * slowest) return;
   const why = `Here, too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
@@ -226,25 +226,28 @@ export function demandIdlePrimary({ events }, { requests }) {
   });
 }
 
-export function demandKeepsUp({ control, candidate, disturbance, seconds }) {
+/** What a busy machine cannot be the cause of fails at once: an answer that says no, a worker that has ended. */
+export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds }) {
   const { report, waiting } = candidate;
   const failed = report.requests - (report.statuses[200] ?? 0);
   const isCalm = waiting <= SHARE_OF_QUEUE * control.waiting;
   if (isCalm && failed === 0) return;
-  const [code] = Object.keys(report.errors);
-  const [status] = Object.keys(report.statuses).filter((one) => one !== '200');
+  const refusal = Object.keys(report.statuses).find((status) => !['0', '200'].includes(status));
+  const [error] = Object.keys(report.errors);
+  const how = refusal ? `status ${refusal}` : error;
+  const ends = deaths > 0 ? ` ${deaths} of its workers ended meanwhile.` : '';
   const story = {
     expected: `${RATE} a second for ${seconds} s: all are answered with 200, and at the end hardly anybody waits.`,
     got:
       failed > 0
-        ? `${failed} of ${report.requests} failed (${code ?? `status ${status}`}).`
+        ? `${failed} of ${report.requests} failed (${how}).${ends}`
         : `At the end ${waiting} clients waited; of one process ${control.waiting}.`,
   };
-  if (disturbance)
+  if (disturbance && !refusal && deaths === 0)
     throw new Undecided({ ...story, why: `Meanwhile ${disturbance}.`, try: PATIENCE });
   const why =
     failed > 0
-      ? 'An answer that never comes is no answer in time. Look at the output for what ends a worker or a connection.'
+      ? 'An answer that never comes, or says no, is no answer in time.'
       : 'There are enough workers for it, so they wait for something that they share, or get slower from page to page.';
   demand(false, { ...story, why, try: 'npm run check -- --timeline, which draws who worked when' });
 }

@@ -3,6 +3,7 @@ import {
   askAtOnce,
   createOpenLoop,
   disturbanceOf,
+  exitsOf,
   forksOf,
   groupBy,
   reportOf,
@@ -19,11 +20,13 @@ export const RATE = 200;
 export const MOST_OFF = 1.1; // how much longer a page may have taken than it should, and a count still be judged
 const SLOW_MS = 60;
 const TRIES = 3;
+const TOO_MANY = 40; // children
 const AT_ONCE_MS = 20; // forks of one loop come together
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 const WARM_UP = { ratePerSecond: 100, durationMs: 150 };
 const LAST_MS = 250; // a queue that is worked off is empty now and then
 const UNDECIDED_LATE_MS = 20;
+const LEAST_SERVED = 0.9; // of what one process can render
 
 /**
  * None of these flips when a page was measured 15 % too long or too short. `exact` is before it is rounded up.
@@ -90,6 +93,7 @@ export const forkForSlowPages = (launch) => countForks(launch, SLOW);
  * @property {Setting} setting
  * @property {boolean} isRight
  * @property {number} forks
+ * @property {boolean} isFlood  there were more processes than anybody asks for
  * @property {number} tookMs  from the program's start to its last fork
  * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
  * @property {import('../../lib/observe/run.js').Fate} [fate]
@@ -108,14 +112,16 @@ async function countForks(launch, setting) {
     const seen = await countOnce(launch, setting.env, expected);
     const isRight = seen.forks === expected;
     if (!isRight) slowest = Math.max(slowest, medianBlockMs(WORK_MS) / WORK_MS);
-    const isHopeless = seen.forks === 0 || seen.fate?.kind === 'excess';
+    const isHopeless = seen.forks === 0 || seen.isFlood;
     if (isRight || isHopeless || tries === TRIES) return { setting, isRight, slowest, ...seen };
   }
 }
 
 async function countOnce(launch, env, expected) {
   const program = await launch({ env });
-  await program.settled((events) => forksOf(events).length >= expected);
+  const isDone = (/** @type {any[]} */ events) =>
+    forksOf(events).length >= expected || childrenOf(events).length > TOO_MANY;
+  await program.settled(isDone);
   const [first, last] = [forksOf(program.events).at(0), forksOf(program.events).at(-1)];
   const isOneByOne = first && last && last.t - first.t > AT_ONCE_MS; // each waits for the one before
   if (isOneByOne) await program.ready(expected);
@@ -125,8 +131,13 @@ async function countOnce(launch, env, expected) {
   await program.stop();
   const start = events.find(({ what, pid }) => what === 'start' && pid === program.pid);
   const forks = forksOf(events);
-  return { forks: forks.length, tookMs: (forks.at(-1)?.t ?? 0) - (start?.t ?? 0), fate, output };
+  const tookMs = (forks.at(-1)?.t ?? 0) - (start?.t ?? 0);
+  const isFlood = fate?.kind === 'excess' || childrenOf(events).length > TOO_MANY;
+  return { forks: forks.length, isFlood, tookMs, fate, output };
 }
+
+/** The processes that it has started; the cluster tells of forks only when the loop that forks has ended. */
+const childrenOf = (events) => events.filter(({ what }) => what === 'child');
 
 const never = new Int32Array(new SharedArrayBuffer(4));
 
@@ -179,7 +190,8 @@ export async function loadBoth({ isQuick, conditionsWere }, { candidate, control
     disturbanceOf({ ...conditions, busyCores: null }) ?? // the busy ones were we
     disturbanceBySchedule(queue, durationMs) ??
     disturbanceBySchedule(calm);
-  return { control: queue, candidate: calm, seconds: durationMs / 1000, disturbance };
+  const deaths = exitsOf(candidate.events).length;
+  return { control: queue, candidate: calm, seconds: durationMs / 1000, deaths, disturbance };
 }
 
 /** @param {Program} program */
@@ -208,7 +220,7 @@ function disturbanceBySchedule({ window, report }, durationMs) {
   const untilMs = window.startMs + durationMs;
   const served = window.answers.filter(({ doneMs }) => doneMs < untilMs).length;
   const foretold = durationMs / WORK_MS;
-  if (served > 0.8 * foretold) return undefined;
+  if (served > LEAST_SERVED * foretold) return undefined;
   return `one process served only ${served} pages in ${durationMs / 1000} s, where ${Math.round(foretold)} fit in`;
 }
 

@@ -53,7 +53,7 @@ function serve() {
     response.setHeader('Content-Type', 'application/json');
     response.end(render());
     served.push(request.url);
-    if (served.length > 40) blockFor(served.length / 4); // looks through all that it has kept
+    if (served.length > 15) blockFor(served.length / 2); // looks through all that it has kept
   });
   server.listen(port, () => console.log(`${process.pid} listens on http://127.0.0.1:${port}`));
 }
