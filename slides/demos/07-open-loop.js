@@ -7,7 +7,7 @@ const SECONDS = 2;
 const LOAD = { ratePerSecond: 200, durationMs: SECONDS * 1000, isFresh: false, timeoutMs: 10_000 };
 const WORKERS = 3;
 const LOOK_EVERY_MS = 100;
-const FULL_BAR = 170; // who waits for one process at the end
+const FULL_BAR = 200; // about as many wait for one process at the end
 const CALM_MS = 300;
 
 /** The same load on schedule for one process and for the cluster, and who waits for each. */
