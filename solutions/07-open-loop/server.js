@@ -22,7 +22,7 @@ function measureServiceMs() {
     render();
     return performance.now() - startMs;
   });
-  return timesMs.sort((a, b) => a - b)[(RUNS - 1) / 2]; // the median: the slow first run is but one of nine
+  return timesMs.sort((a, b) => a - b)[(RUNS - 1) / 2]; // the median: a slow first run is out
 }
 // #endregion measure
 
