@@ -26,7 +26,7 @@ const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 const WARM_UP = { ratePerSecond: 100, durationMs: 150 };
 const LAST_MS = 250; // a queue that is worked off is empty now and then
 const UNDECIDED_LATE_MS = 20;
-const LEAST_SERVED = 0.9; // of what one process can render
+const LEAST_SERVED = 0.85; // of what one process could render if HTTP took no time
 
 /**
  * None of these flips when a page was measured 15 % too long or too short. `exact` is before it is rounded up.
