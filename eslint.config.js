@@ -45,7 +45,7 @@ const ZONES = [
     because: 'lib/measure imports node:*, packages, its own files, lib/observe and those of lib/',
   },
   {
-    files: ['lib/measure/stats.js', 'lib/verdict/**'],
+    files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**'],
     may: [PURE_NODE, INSIDE, String.raw`\.\./measure/stats\.js`],
     because: 'stats and verdict are pure: no I/O, no packages, only each other and node:util',
     strict: true,
@@ -187,7 +187,7 @@ export default [
   },
   ...ZONES.map(importRules),
   {
-    files: ['lib/measure/stats.js', 'lib/verdict/**/*.js'],
+    files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**/*.js'],
     rules: { 'no-restricted-globals': ['error', 'console', 'fetch', 'process'] },
   },
   {

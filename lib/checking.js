@@ -17,11 +17,13 @@ import { test } from 'node:test';
 import { createRunner } from './observe/run.js';
 import { createSession } from './session.js';
 
+export { measureAtRate } from './measure/at-rate.js';
 export { createSpinners } from './measure/ceiling.js';
 export { interleave } from './measure/compare.js';
 export { disturbanceOf, watchMachine } from './measure/conditions.js';
 export { createLoad } from './measure/load.js';
 export { createOpenLoop } from './measure/open-loop.js';
+export { reportOf, reportTable, unansweredAt } from './measure/report.js';
 export { speedupOfBlocking, speedupOfCpu } from './measure/speedup.js';
 export { mean, meanOf, ratioOf } from './measure/stats.js';
 export { askAtOnce } from './observe/ask.js';

@@ -8,6 +8,7 @@
  *   starts a program of this repository; `file` is its path from the root
  * @property {() => import('./measure/load.js').Load} load  a load generator
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  another, which sends on schedule
+ * @property {boolean} isBrief  an experiment that takes minutes shows it in seconds
  * @property {() => Promise<number[]>} close
  *
  * @typedef {object} Experiment  one of those that checks/experiments/NN-slug.js exports
@@ -25,9 +26,10 @@ import { createRunner } from './observe/run.js';
 
 /**
  * @param {string} root  absolute path of the folder that holds the rooms
+ * @param {{ isBrief?: boolean }} [options]
  * @returns {Lab}
  */
-export function createLab(root) {
+export function createLab(root, { isBrief = false } = {}) {
   const runner = createRunner();
   /** @type {{ close(): void }[]} */
   const generators = [];
@@ -39,6 +41,7 @@ export function createLab(root) {
     launch: (file, options) => runner.start({ entry: join(root, file), ...options }),
     load: () => kept(createLoad()),
     openLoop: () => kept(createOpenLoop()),
+    isBrief,
     close() {
       for (const generator of generators) generator.close();
       return runner.close();

@@ -150,6 +150,48 @@ describe('open-loop load', () => {
     await program.stop();
   });
 
+  test('with few connections it waits for one: late by the schedule, quick by the sending', async () => {
+    const program = await start(`import { createServer } from 'node:http';
+      const blockFor = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+      let connections = 0;
+      createServer((request, response) => { blockFor(20); response.end(String(connections)); })
+        .on('connection', () => (connections += 1)).listen(process.env.PORT);`);
+    assert.ok(await program.ready(1));
+    const { answers } = await generator.fire({
+      url: program.url,
+      ratePerSecond: 100,
+      durationMs: 400,
+      connections: 1,
+      isFresh: false,
+    });
+    const [first, last] = [answers[0], answers[answers.length - 1]];
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    assert.ok(last.doneMs - last.dueMs > 350, 'it waited for all that were before it');
+    assert.ok(last.doneMs - last.sentMs < (last.doneMs - last.dueMs) / 2);
+    assert.ok(first.sentMs - first.dueMs < 100);
+    const connected = program.events.filter(({ what }) => what === 'connection').length;
+    assert.equal(connected, 1, 'and it is kept alive');
+    await program.stop();
+  });
+
+  test('at random moments it sends as many, in order, within the time', async () => {
+    const program = await start(`import { createServer } from 'node:http';
+      createServer((request, response) => response.end('ok')).listen(process.env.PORT);`);
+    assert.ok(await program.ready(1));
+    const load = { url: program.url, ratePerSecond: 100, durationMs: 500, isRandom: true };
+    const { answers, startMs } = await generator.fire(load);
+    assert.equal(answers.length, 50);
+    const dues = answers.map(({ dueMs }) => dueMs - startMs);
+    assert.deepEqual(
+      dues,
+      [...dues].sort((a, b) => a - b),
+    );
+    assert.ok(dues[0] >= 0 && dues[49] <= 500);
+    const gaps = dues.slice(1).map((due, index) => due - dues[index]);
+    assert.ok(Math.max(...gaps) > 15 && Math.min(...gaps) < 5, 'not evenly spaced');
+    await program.stop();
+  });
+
   test('what fails is an answer, too: refused, dropped, silent', async () => {
     const program = await start(`import { createServer } from 'node:http';
       createServer((request, response) => {

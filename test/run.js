@@ -1,5 +1,5 @@
-// Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/; `proofs all` proves every wrong answer) or `browser`
-// (test/browser/).
+// Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/; `proofs all` proves every wrong answer), `browser`
+// (test/browser/) or `peers` (test/peers/: ours beside other tools).
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [wanted, amount] = process.argv.slice(2);
-if (!['unit', 'proofs', 'browser'].includes(wanted)) {
-  console.error('Say which tests to run: node test/run.js unit, proofs or browser.');
+if (!['unit', 'proofs', 'browser', 'peers'].includes(wanted)) {
+  console.error('Say which tests to run: node test/run.js unit, proofs, browser or peers.');
   process.exit(2);
 }
 
-const roomOf = (file) => /^(proofs|browser)\b/.exec(file)?.[1] ?? 'unit';
+const roomOf = (file) => /^(proofs|browser|peers)\b/.exec(file)?.[1] ?? 'unit';
 
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.js') && !/^fixtures[/\\]/.test(file))

@@ -16,10 +16,10 @@ answerParent(fire);
 
 /**
  * One window of closed-loop load: each connection sends its next request when the last is answered.
- * @param {Required<import('./load.js').LoadOptions>} options
+ * @param {import('./load.js').LoadOptions & { isFresh: boolean, timeoutMs: number }} options
  * @returns {Promise<import('./load.js').Window>}
  */
-async function fire({ url, connections, durationMs, isFresh, timeoutMs }) {
+async function fire({ url, connections, durationMs, ratePerSecond, isFresh, timeoutMs }) {
   /** @type {import('./load.js').Answer[]} */
   const answers = [];
   const startMs = nowMs();
@@ -29,6 +29,7 @@ async function fire({ url, connections, durationMs, isFresh, timeoutMs }) {
     duration: durationMs / 1000,
     timeout: timeoutMs / 1000,
     sampleInt: SAMPLE_MS,
+    ...(ratePerSecond && { overallRate: ratePerSecond, ignoreCoordinatedOmission: true }),
     reconnectRate: isFresh ? 1 : 0,
     headers: isFresh ? { connection: 'close' } : {},
     setupClient: (client) => follow(client, isFresh, (answer) => answers.push(answer)),

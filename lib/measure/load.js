@@ -13,6 +13,7 @@
  * @property {string} url  on 127.0.0.0/8, always
  * @property {number} connections
  * @property {number} durationMs
+ * @property {number} [ratePerSecond]  autocannon's overallRate: not more than that
  * @property {boolean} [isFresh]  a new connection for each request, instead of keep-alive
  * @property {number} [timeoutMs]  must be longer than the window: a starved connection is slow, not broken
  *

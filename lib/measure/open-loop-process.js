@@ -3,17 +3,23 @@ import http from 'node:http';
 import { nowMs } from '../observe/clock.js';
 import { answerParent } from './generator.js';
 
+const IDLE_MS = 4_000; // a Node server closes a connection that was idle for 5 s, and resets whoever sends just then
+const MOST_IDLE = 10_000; // of the connections kept alive, as vegeta's
+
 answerParent(fire);
 
 /**
- * @param {Required<import('./open-loop.js').OpenLoopOptions>} options
+ * @param {import('./open-loop.js').OpenLoopOptions & { isFresh: boolean, timeoutMs: number }} options
  * @returns {Promise<import('./open-loop.js').OpenWindow>}
  */
-async function fire({ url, ratePerSecond, durationMs, isFresh, timeoutMs }) {
-  const agent = new http.Agent({ keepAlive: !isFresh });
+async function fire({ url, ratePerSecond, durationMs, isFresh, timeoutMs, connections, isRandom }) {
+  const keeping = { keepAlive: true, maxFreeSockets: MOST_IDLE, timeout: IDLE_MS };
+  const agent = new http.Agent({ maxSockets: connections, ...(!isFresh && keeping) });
   const times = Math.round((ratePerSecond * durationMs) / 1000);
+  const offsetsMs = isRandom ? randomOffsets(times, durationMs) : undefined;
   const startMs = nowMs();
-  const dueMs = (/** @type {number} */ index) => startMs + (index * 1000) / ratePerSecond;
+  const dueMs = (/** @type {number} */ index) =>
+    startMs + (offsetsMs?.[index] ?? (index * 1000) / ratePerSecond);
   /** @type {Promise<import('./open-loop.js').Sent>[]} */
   const answers = [];
   await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
@@ -30,9 +36,14 @@ async function fire({ url, ratePerSecond, durationMs, isFresh, timeoutMs }) {
   return window;
 }
 
+/** When independent clients come: each at a moment of its own, whatever the others do. */
+function randomOffsets(/** @type {number} */ times, /** @type {number} */ durationMs) {
+  return Array.from({ length: times }, () => Math.random() * durationMs).sort((a, b) => a - b);
+}
+
 /** One request. Never rejects. @returns {Promise<import('./open-loop.js').Sent>} */
 function ask({ url, agent, timeoutMs, dueMs }) {
-  const sentMs = nowMs();
+  let sentMs = nowMs();
   return new Promise((resolve) => {
     const finish = (/** @type {{ status?: number, error?: string }} */ { status, error }) => {
       clearTimeout(timer);
@@ -46,6 +57,7 @@ function ask({ url, agent, timeoutMs, dueMs }) {
       response.on('error', broken);
       response.resume();
     });
+    request.on('socket', () => (sentMs = nowMs())); // where connections are few it has waited for one
     const timer = setTimeout(() => {
       finish({ error: 'timeout' });
       request.destroy();

@@ -50,7 +50,7 @@ async function prove({ name, title, question, needs, run }, t) {
   assert.match(name, /^[a-z]+(-[a-z\d]+)*$/);
   assert.ok(title && question.endsWith('?'), 'It asks nothing before it shows something.');
   for (let tries = 1; ; tries += 1) {
-    const lab = createLab(rootFolder);
+    const lab = createLab(rootFolder, { isBrief: true });
     const result = await run(lab).finally(async () => {
       assert.deepEqual(await lab.close(), [], 'These processes could not be ended.');
     });

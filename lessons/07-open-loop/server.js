@@ -1,0 +1,36 @@
+import cluster from 'node:cluster';
+import http from 'node:http';
+import { blockFor } from '#work';
+
+const port = process.env.PORT ?? 8080;
+const workMs = Number(process.env.WORK_MS ?? 8.6);
+let isWarm = false;
+
+/** Renders a page, and lets nothing else run. A process's first takes five times as long: nothing is compiled yet. */
+function render() {
+  blockFor(isWarm ? workMs : 5 * workMs);
+  isWarm = true;
+  return JSON.stringify({ pid: process.pid });
+}
+
+// #region measure
+// Task 1: how many milliseconds does a page take here? Run render() some times and take the median.
+// #endregion measure
+
+// #region count
+// Task 2: how many workers? RATE requests a second (200 if unset), UTILIZATION (0.7 if unset), and what you have
+// measured. NODE_CLUSTER_WORKERS, if set, wins. Refuse what makes no sense: name the variable, exit with code 1.
+// #endregion count
+
+function serve() {
+  const server = http.createServer((request, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    response.end(render());
+  });
+  server.listen(port, () => console.log(`${process.pid} listens on http://127.0.0.1:${port}`));
+}
+
+// #region start
+// Task 3: the primary measures, says in one line what it has measured and chosen, and forks; the workers serve.
+serve();
+// #endregion start

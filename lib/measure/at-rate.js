@@ -1,0 +1,49 @@
+/** Load at a constant rate on one program, and what it took of the machine. */
+import os from 'node:os';
+import { memoryOf } from '../observe/memory.js';
+import { processesOf } from '../observe/timeline.js';
+import { busySharesOf, reportOf } from './report.js';
+
+const LOOK_EVERY_MS = 1_000; // a look at memory reads every process of the machine
+const TIMEOUT_MS = 30_000; // as vegeta's
+
+/**
+ * @param {ReturnType<typeof import('./open-loop.js').createOpenLoop>} openLoop
+ * @param {import('../observe/run.js').Program} program
+ * @param {{ ratePerSecond: number, durationMs: number, timeoutMs?: number, isRandom?: boolean }} options
+ * @returns {Promise<import('./report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}
+ *   with keep-alive connections, as vegeta has them; the cores while it was sent, the most memory until all was answered
+ */
+export async function measureAtRate(openLoop, program, options) {
+  const memory = watchMemory(program);
+  const before = os.cpus();
+  /** @type {number[]} */
+  let coresBusy = [];
+  const noteCores = () => (coresBusy = busySharesOf(before, os.cpus()));
+  const timer = setTimeout(noteCores, options.durationMs);
+  const load = { timeoutMs: TIMEOUT_MS, ...options, isFresh: false, url: `${program.url}/` };
+  try {
+    const window = await openLoop.fire(load);
+    if (coresBusy.length === 0) noteCores();
+    return { window, report: reportOf(window), coresBusy, processes: memory.most() };
+  } finally {
+    clearTimeout(timer);
+    memory.stop();
+  }
+}
+
+/** Looks now and then at the memory of a program's processes, and keeps the most of each. */
+function watchMemory(/** @type {import('../observe/run.js').Program} */ program) {
+  /** @type {Map<number, { role: string, rssBytes: number, ussBytes?: number }>} */
+  const most = new Map();
+  const look = () => {
+    for (const { pid, role, endMs } of processesOf(program.events)) {
+      const memory = endMs === undefined ? memoryOf(pid) : undefined;
+      if (memory && memory.rssBytes >= (most.get(pid)?.rssBytes ?? 0))
+        most.set(pid, { role, ...memory });
+    }
+  };
+  look();
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return { most: () => (look(), [...most.values()]), stop: () => clearInterval(timer) };
+}
