@@ -6,6 +6,7 @@
  * @property {http.IncomingHttpHeaders} headers
  * @property {string} body
  * @property {number | undefined} client  the connection's port on our side: it joins the answer to the server's record
+ * @property {boolean} isReused  the connection had served an earlier request
  * @property {number} sentMs
  * @property {number} doneMs
  * @property {string | undefined} error  what went wrong, in words
@@ -36,6 +37,7 @@ export function get(url, options = {}) {
       headers: {},
       body: '',
       client: undefined,
+      isReused: false,
       sentMs: nowMs(),
       doneMs: 0,
       error: undefined,
@@ -43,7 +45,7 @@ export function get(url, options = {}) {
     const finish = (/** @type {string | undefined} */ error) => {
       clearTimeout(timer);
       request.destroy();
-      resolve({ ...answer, doneMs: nowMs(), error });
+      resolve({ ...answer, isReused: request.reusedSocket, doneMs: nowMs(), error });
     };
     const request = http.get(url, { agent, headers }, (response) => {
       answer.status = response.statusCode;
