@@ -69,12 +69,10 @@ export async function start({ copy, launch, ready }, { workers = WORKERS, env = 
   const deploy = (app) => write('app.js', appOf(app));
   deploy({ version: '1' });
   const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
-  return { program: await ready(await launch({ entry, env: all, ...options }), workers), deploy };
+  const program = await ready(await launch({ entry, env: all, ...options }), workers);
+  const loaders = [...program.output().matchAll(/is loaded by process (\d+)/g)];
+  return { program, deploy, loaders: loaders.map(([, pid]) => Number(pid)) };
 }
-
-/** Who loaded the application, as it says itself. */
-export const loadersOf = ({ program }) =>
-  [...program.output().matchAll(/is loaded by process (\d+)/g)].map(([, pid]) => Number(pid));
 
 /** The workers of which the primary knows that they listen, and not that they leave. */
 export function servingOf(events) {
@@ -184,7 +182,10 @@ function busyClient({ url }) {
 }
 
 /** Gives an order to reload, and waits until all who served have ended and as many others serve. */
-async function renew(program, order = () => program.kill(program.pid, 'SIGHUP')) {
+async function renew(
+  program,
+  order = /** @returns {any} */ () => program.kill(program.pid, 'SIGHUP'),
+) {
   const first = program.events.length;
   const old = servingOf(program.events);
   const fromMs = nowMs();
@@ -192,8 +193,8 @@ async function renew(program, order = () => program.kill(program.pid, 'SIGHUP'))
     const serving = servingOf(events);
     return serving.length >= old.length && !leftOf(events, old).length;
   };
-  await order();
-  const isRenewed = Boolean(await program.until(isDone, DEADLINE_MS));
+  const isHeard = (await order()) !== 'unheard';
+  const isRenewed = isHeard && Boolean(await program.until(isDone, DEADLINE_MS));
   const seconds = (nowMs() - fromMs) / 1_000;
   const { events, fate } = program;
   const forks = forksOf(events.slice(first)).length;
@@ -232,7 +233,6 @@ export async function reloadUnderLoad({ program, deploy }) {
 export async function reloadBadVersion({ program, deploy }) {
   const first = program.events.length;
   const old = servingOf(program.events);
-  const said = program.output();
   deploy({ version: '3', isBad: true });
   program.kill(program.pid, 'SIGHUP');
   const news = () => program.events.slice(first);
@@ -245,13 +245,12 @@ export async function reloadBadVersion({ program, deploy }) {
   const left = leftOf(program.events, old);
   const seen = { program, old, left, fate, tries: tries(), failed: failed().length };
   const output = program.output();
-  const isTold = output.replace(said, '').replace(/.*is loaded by process.*/g, '') !== '';
   const versions = await versionsOf(program);
   if (fate || left.length < old.length || tries() > WORKERS)
-    return { ...seen, versions, isTold, output };
+    return { ...seen, versions, output };
   deploy({ version: '4' });
   const again = await renew(program);
-  return { ...seen, versions, isTold, again, later: await versionsOf(program), output };
+  return { ...seen, versions, again, later: await versionsOf(program), output };
 }
 
 /** The only worker is renewed, and the new one takes its time to start. */
@@ -269,7 +268,8 @@ export async function reloadByMessage({ program, deploy }) {
   const roll = await renew(program, async () => {
     program.post('reload');
     await program.until(hasBegun, DEADLINE_MS / 2);
-    if (hasBegun(program.events)) program.kill(program.pid, 'SIGHUP');
+    if (!hasBegun(program.events)) return 'unheard';
+    return program.kill(program.pid, 'SIGHUP');
   });
   const isQuiet = (events) => {
     const lives = ['fork', 'worker-listening', 'worker-exit'];
