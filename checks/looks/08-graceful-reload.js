@@ -70,6 +70,7 @@ export async function start({ copy, launch, ready }, { workers = WORKERS, env = 
   deploy({ version: '1' });
   const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
   const program = await ready(await launch({ entry, env: all, ...options }), workers);
+  await program.until((events) => servingOf(events).length >= workers); // the primary knows it, too
   const loaders = [...program.output().matchAll(/is loaded by process (\d+)/g)];
   return { program, deploy, loaders: loaders.map(([, pid]) => Number(pid)) };
 }
