@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, run, test } from 'node:test';
 import { get, getAtOnce } from '../lib/observe/client.js';
+import { rootFolder } from '../lib/catalog.js';
 import { copyProgram } from '../lib/observe/copy.js';
 import { freePort } from '../lib/observe/ports.js';
 import { ageMs, familyOf, isAlive, listProcesses } from '../lib/observe/processes.js';
@@ -372,6 +373,21 @@ describe('a copy of a program', () => {
     assert.equal(existsSync(join(copy.folder, 'server.js')), false);
     const manifest = readFileSync(join(copy.folder, 'package.json'), 'utf8');
     assert.deepEqual(JSON.parse(manifest), { type: 'module' });
+  });
+
+  test('of a program of this repository finds packages and #work', async (t) => {
+    const ours = join(rootFolder, '.forkshop', `copied-${process.pid}`);
+    mkdirSync(ours, { recursive: true });
+    t.after(() => rmSync(ours, { recursive: true }));
+    const text = `import express from 'express'; import { blockFor } from '#work';
+      console.log(typeof express, typeof blockFor);`;
+    writeFileSync(join(ours, 'server.js'), text);
+    const runner = open(t);
+    const { entry } = copyProgram({ place: ours, entry: join(ours, 'server.js') }, runner.home);
+    const program = await runner.start({ entry });
+    await fate(program);
+    assert.equal(program.output(), 'function function\n');
+    assert.equal(program.environment().NODE_OPTIONS.includes('resolve-elsewhere'), false);
   });
 
   test('has no module type where there is none around the original', () => {

@@ -22,7 +22,7 @@ const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => ev
 
 /** Something has not come in time: whose fault was it? */
 function demandCalm(program, fromMs) {
-  if (isStarved(program, fromMs)) throw busy(`It was not done within ${SECONDS} s.`);
+  if (isStarved(program, fromMs)) throw busy('What was to come in time has not.');
 }
 
 export function demandPrimaryApart({ program: { pid }, loaders }) {
@@ -118,9 +118,10 @@ const CLIENT_FAULTS = [
 
 export function demandClientsLetGo(stop) {
   const { program, fate, told, signalMs, output } = stop;
-  if (!fate) demandCalm(program, signalMs);
+  const isKind = fate && told.length > 0;
+  if (!isKind && (!fate || fate.code === 0)) demandCalm(program, signalMs);
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
-  demand(fate && told.length > 0, {
+  demand(isKind, {
     expected:
       'After SIGTERM every response says "Connection: close", idle connections are closed soon, and the server ends.',
     got: got(stop),

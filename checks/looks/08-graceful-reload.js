@@ -31,7 +31,7 @@ const WARM_MS = 300;
 const AFTER_MS = 300; // the load goes on for so long after a reload
 const CALM_MS = 700; // by then a bad version would have been tried again
 const QUIET_MS = 600; // nobody comes or goes: nothing more is under way
-const STARVED_MS = 1_500;
+const STARVED = 0.15; // of the time
 const WAYS = fileURLToPath(
   new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url),
 );
@@ -98,10 +98,13 @@ export function fewestOf(events, first) {
   return fewest;
 }
 
-/** For how long at once an event loop of the program could not turn: a machine that is too busy to judge. */
+/** Were its event loops late for much of the time since? They have little to do: then the machine had too much. */
 export function isStarved({ events }, fromMs) {
+  const lateMs = new Map();
   const beats = eventsOf(events, 'beat').filter(({ t }) => t > fromMs);
-  return beats.some(({ late }) => late > STARVED_MS);
+  for (const { pid, late } of beats) lateMs.set(pid, (lateMs.get(pid) ?? 0) + late);
+  const elapsedMs = (beats.at(-1)?.t ?? Infinity) - fromMs;
+  return Math.max(0, ...lateMs.values()) > STARVED * elapsedMs;
 }
 
 export const busy = (got) =>

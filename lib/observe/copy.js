@@ -1,7 +1,21 @@
 /** Copies of a program, in which a check may deploy: write another version of a file while the program runs. */
 import { randomUUID } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const rootFolder = fileURLToPath(new URL('../../', import.meta.url));
+const WORK = '.work.js'; // lessons/work.js in a copy
+
+/** Entries of copies that have all that they import: packages and '#work'. */
+const complete = new Set();
+
+/**
+ * Is this program a copy that finds '#work' and packages by itself?
+ * @param {string} entry  absolute path
+ */
+export const isCompleteCopy = (entry) => complete.has(entry);
 
 /**
  * @typedef {object} Copy
@@ -27,14 +41,27 @@ export function copyProgram({ place, entry, rest }, home) {
   if (isFile) cpSync(place, join(folder, basename(place)));
   else cpSync(place, folder, { recursive: true, filter: isOurs });
   if (rest) cpSync(rest, folder, { recursive: true, force: false });
-  const type = typeAround(dirname(entry));
-  const manifest = join(folder, 'package.json');
-  if (type && !existsSync(manifest)) writeFileSync(manifest, JSON.stringify({ type }));
+  const copied = join(folder, isFile ? basename(place) : relative(place, entry));
+  if (completeWithin(folder, dirname(entry))) complete.add(copied);
   return {
     folder,
-    entry: join(folder, isFile ? basename(place) : relative(place, entry)),
+    entry: copied,
     write: (name, text) => writeFileSync(join(folder, name), text),
   };
+}
+
+/** Gives a copy from this repository what lies around its original: packages, '#work', the type of its modules. */
+function completeWithin(folder, /** @type {string} */ around) {
+  const manifest = join(folder, 'package.json');
+  if (existsSync(manifest)) return false;
+  const type = typeAround(around);
+  const isOurs = around.startsWith(rootFolder);
+  const imports = isOurs ? { '#work': `./${WORK}` } : undefined;
+  if (type || isOurs) writeFileSync(manifest, JSON.stringify({ type, imports }));
+  if (!isOurs) return false;
+  cpSync(join(rootFolder, 'lessons/work.js'), join(folder, WORK));
+  symlinkSync(join(rootFolder, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  return true;
 }
 
 /** What the nearest package.json says of its .js files: 'module' or 'commonjs', or nothing. */

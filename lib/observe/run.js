@@ -32,6 +32,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { nowMs } from './clock.js';
+import { isCompleteCopy } from './copy.js';
 import { endRun, findFamily, sendSignal } from './ending.js';
 import { freePort } from './ports.js';
 import { isSettled } from './settled.js';
@@ -149,7 +150,8 @@ export class Program {
     const { entry, env = {}, probe = 'requests', pretendCores } = this.options;
     const preloads = [requiring('probe.cjs')];
     if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
-    if (!entry.startsWith(rootFolder)) preloads.push(`--import=${here('resolve-elsewhere.js')}`);
+    if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
+      preloads.push(`--import=${here('resolve-elsewhere.js')}`);
     return {
       ...scrub(process.env),
       PORT: String(this.port),
