@@ -36,5 +36,6 @@ await runner.close();
 console.log(`${seconds.length} of ${TIMES} rolling restarts of ${WORKERS} workers`);
 console.log(`  ${sent.length} requests: ${lost.length} failed, ${repeated} repeated by the client`);
 console.log(`  seconds a restart: ${seconds.map((each) => each.toFixed(1)).join(' ')}`);
-for (const { path, first, answer } of lost) console.log(`  ${path}: ${first.error} ${answer.error}`);
+for (const { path, first, answer } of lost)
+  console.log(`  ${path}: ${first.error} ${answer.error}`);
 process.exitCode = seconds.length < TIMES || lost.length > 0 ? 1 : 0;

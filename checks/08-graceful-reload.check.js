@@ -11,6 +11,7 @@ import {
   demandStops,
 } from './demands/08-graceful-reload.js';
 import {
+  createLane,
   holdForever,
   impatient,
   measure,
@@ -32,7 +33,8 @@ const promises = {
   'reload-renews': 'SIGHUP: a new process with the new app.js in the place of each worker',
   'none-lost': 'a reload under 100 requests/s, half of them on kept connections, fails none',
   'capacity-kept': 'meanwhile never fewer workers listen than before, and in the end as many',
-  'limit-honoured': 'a response that never ends is cut after DRAIN_LIMIT_MS, and the reload goes on',
+  'limit-honoured':
+    'a response that never ends is cut after DRAIN_LIMIT_MS, and the reload goes on',
   'bad-version-stops': 'a version that cannot start stops the reload, and the old one serves on',
   'by-message': "the message 'reload' does the same as SIGHUP",
 };
@@ -40,16 +42,20 @@ const promises = {
 check('08-graceful-reload', promises, async (lesson) => {
   const { observe, meanwhile, hold } = lesson;
   const main = observe(() => start(lesson, patient));
-  const also = (look, options = patient) =>
-    meanwhile(async () => (await main) && look(await start(lesson, options)));
-  const terminated = also((server) => stopAtWork(server, 'SIGTERM'));
-  const interrupted = also((server) => stopAtWork(server, 'Ctrl-C'));
-  const withClients = also(stopWithClients);
-  const held = also(holdForever, impatient);
-  const slowly = also(reloadSlowly, { ...patient, workers: 1 });
-  const byMessage = also(reloadByMessage, { ...patient, hasChannel: true });
+  const [stops, reloads] = [createLane(meanwhile, main), createLane(meanwhile, main)];
+  const fresh = (options) => start(lesson, options);
+  const terminated = stops(async () => stopAtWork(await fresh(patient), 'SIGTERM'));
+  const interrupted = stops(async () => stopAtWork(await fresh(patient), 'Ctrl-C'));
+  const withClients = stops(async () => stopWithClients(await fresh(patient)));
+  const held = stops(async () => holdForever(await fresh(impatient)));
+  const slowly = reloads(async () => reloadSlowly(await fresh({ ...patient, workers: 1 })));
+  const byMessage = reloads(async () =>
+    reloadByMessage(await fresh({ ...patient, hasChannel: true })),
+  );
   const underLoad = observe(async () => reloadUnderLoad(await main));
-  const badVersion = observe(async () => (await underLoad).isRenewed && reloadBadVersion(await main));
+  const badVersion = observe(
+    async () => (await underLoad).isRenewed && reloadBadVersion(await main),
+  );
 
   await hold('primary-apart', async () => demandPrimaryApart(await main));
   await hold('drained-on-stop', async () => demandStops([await terminated, await interrupted]));

@@ -41,7 +41,10 @@ export function createLab(root) {
   return {
     launch: (file, options) => runner.start({ entry: resolve(root, file), ...options }),
     copy: (folder) =>
-      copyProgram({ place: join(root, folder), entry: join(root, folder, 'server.js') }, runner.home),
+      copyProgram(
+        { place: join(root, folder), entry: join(root, folder, 'server.js') },
+        runner.home,
+      ),
     load: () => kept(createLoad()),
     openLoop: () => kept(createOpenLoop()),
     close() {

@@ -193,7 +193,7 @@ const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
 /** Calls `find` once and has the same answer, or throws the same error, ever after. */
 function rememberOutcome(find) {
-  const outcome = { done: false, value: undefined, error: undefined };
+  const outcome = { done: false, value: /** @type {any} */ (undefined), error: undefined };
   return () => {
     try {
       if (!outcome.done) outcome.value = find();

@@ -338,7 +338,10 @@ describe('a program that is started with a channel', () => {
 describe('a copy of a program', () => {
   const place = join(folder, 'to be copied');
   mkdirSync(join(place, 'deep/node_modules'), { recursive: true });
-  writeFileSync(join(place, 'server.js'), `import { version } from './app.js'; console.log(version);`);
+  writeFileSync(
+    join(place, 'server.js'),
+    `import { version } from './app.js'; console.log(version);`,
+  );
   writeFileSync(join(place, 'app.js'), `export const version = 'one';`);
   writeFileSync(join(place, 'package.json'), `{ "type": "module", "name": "copied" }`);
   writeFileSync(join(place, 'deep/node_modules/left.js'), '');

@@ -14,6 +14,11 @@ async function serve(t, handle) {
   return `http://127.0.0.1:${/** @type {any} */ (server.address()).port}`;
 }
 
+/** @param {ReturnType<typeof startTraffic>} traffic @param {number} count */
+async function enough(traffic, count) {
+  while (traffic.count() < count) await sleep(10);
+}
+
 const KEPT = { path: '/kept', perSecond: 100, connections: 2 };
 
 test('sends each kind on schedule, kept connections are few, fresh ones are new', async (t) => {
@@ -23,7 +28,7 @@ test('sends each kind on schedule, kept connections are few, fresh ones are new'
     response.end();
   });
   const traffic = startTraffic(url, [KEPT, { path: '/fresh', perSecond: 50 }]);
-  await sleep(300);
+  await enough(traffic, 45);
   const sent = await traffic.stop();
   assert.equal(traffic.count(), sent.length);
   const of = (/** @type {string} */ path) => sent.filter((one) => one.path === path).length;
@@ -42,7 +47,7 @@ test('repeats what was reset on a connection that was used before, and only that
     else response.end();
   });
   const traffic = startTraffic(url, [KEPT, { path: '/fresh', perSecond: 20 }]);
-  await sleep(150);
+  await enough(traffic, 40);
   const sent = await traffic.stop();
   const kept = sent.filter(({ path }) => path === '/kept');
   assert.ok(kept.some(({ isRepeated }) => isRepeated));

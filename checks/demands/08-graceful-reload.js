@@ -117,9 +117,11 @@ const CLIENT_FAULTS = [
 ];
 
 export function demandClientsLetGo(stop) {
-  const { program, fate, told, signalMs, output } = stop;
+  const { program, fate, told, isAskedLater, signalMs, output } = stop;
   const isKind = fate && told.length > 0;
-  if (!isKind && (!fate || fate.code === 0)) demandCalm(program, signalMs);
+  if (!isKind && !fate?.signal) demandCalm(program, signalMs);
+  if (fate?.code === 0 && told.length === 0 && !isAskedLater)
+    throw busy('No client asked again before its connection was closed.');
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
   demand(isKind, {
     expected:

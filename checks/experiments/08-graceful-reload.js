@@ -199,7 +199,9 @@ export default [
         observed: [...lines, `its client: ${error}`],
         because:
           'The limit is the difference between "as long as it takes" and "for ever". Its client is cut, and everybody else has the new version.',
-        asExpected: exits.length === 2 && exits.some(({ code, workerPid }) => code === 1 && workerPid === pid),
+        asExpected:
+          exits.length === 2 &&
+          exits.some(({ code, workerPid }) => code === 1 && workerPid === pid),
       };
     },
   },

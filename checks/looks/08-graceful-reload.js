@@ -6,6 +6,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
@@ -27,14 +28,15 @@ const LONG_LIMIT_MS = 30_000; // where nobody should need it
 const UNDER_WAY = 6;
 const BUSY_CLIENTS = 4;
 const SLOW_BOOT_MS = 800;
+const SIGNAL_ARRIVES_MS = 150;
 const WARM_MS = 300;
 const AFTER_MS = 300; // the load goes on for so long after a reload
 const CALM_MS = 700; // by then a bad version would have been tried again
 const QUIET_MS = 600; // nobody comes or goes: nothing more is under way
 const STARVED = 0.15; // of the time
-const WAYS = fileURLToPath(
-  new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url),
-);
+const OWN_STARVED = 2.5; // times as long as it should take
+const LOOP_MS = 10;
+const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url));
 const MEASURED_WORKERS = 4;
 
 /** 100 requests a second, as clients mix them: fresh and kept connections, quick and slow answers. */
@@ -63,8 +65,24 @@ function appOf({ version, bootMs = 0, isBad = false }) {
   `;
 }
 
+/** Looks that begin when `first` is done, one after the other; a lane of them beside others. */
+export function createLane(meanwhile, first) {
+  let last = first;
+  return (look) => {
+    const before = last;
+    last = meanwhile(async () => {
+      await Promise.allSettled([before]);
+      return look(await first);
+    });
+    return last;
+  };
+}
+
 /** Starts a copy of the learner's program, with version 1 of our application. */
-export async function start({ copy, launch, ready }, { workers = WORKERS, env = {}, ...options } = {}) {
+export async function start(
+  { copy, launch, ready },
+  { workers = WORKERS, env = {}, ...options } = {},
+) {
   const { entry, write } = copy();
   const deploy = (app) => write('app.js', appOf(app));
   deploy({ version: '1' });
@@ -75,31 +93,50 @@ export async function start({ copy, launch, ready }, { workers = WORKERS, env = 
   return { program, deploy, loaders: loaders.map(([, pid]) => Number(pid)) };
 }
 
-/** The workers of which the primary knows that they listen, and not that they leave. */
-export function servingOf(events) {
-  const serving = new Set();
-  for (const event of events) follow(serving, event);
-  return [...serving];
+/**
+ * Counts the workers of which the primary knows that they listen, and not that they leave, and those that have ended.
+ * It may be asked again and again, and reads only what has come since.
+ */
+function createCensus() {
+  const census = { serving: new Set(), ended: new Set() };
+  let seen = 0;
+  return (events) => {
+    for (; seen < events.length; seen += 1) follow(census, events[seen]);
+    return census;
+  };
 }
 
-function follow(serving, { what, workerPid }) {
+function follow({ serving, ended }, { what, workerPid }) {
   if (what === 'worker-listening') serving.add(workerPid);
   else if (what === 'worker-exit' || what === 'disconnect') serving.delete(workerPid);
+  if (what === 'worker-exit') ended.add(workerPid);
+}
+
+export const servingOf = (events) => [...createCensus()(events).serving];
+
+/** Those of the old ones who have not ended. */
+export function leftOf(events, old) {
+  const { ended } = createCensus()(events);
+  return old.filter((pid) => !ended.has(pid));
 }
 
 /** How many workers listened at least, from the event with this number on. */
 export function fewestOf(events, first) {
-  const serving = new Set(servingOf(events.slice(0, first)));
-  let fewest = serving.size;
-  for (const event of events.slice(first)) {
-    follow(serving, event);
-    fewest = Math.min(fewest, serving.size);
-  }
-  return fewest;
+  const census = { serving: new Set(), ended: new Set() };
+  const sizes = events.map((event) => {
+    follow(census, event);
+    return census.serving.size;
+  });
+  return Math.min(...sizes.slice(Math.max(0, first - 1)));
 }
 
-/** Were its event loops late for much of the time since? They have little to do: then the machine had too much. */
+/** How late our own timers come: those of a check that has to wait for the machine, too. */
+const loop = monitorEventLoopDelay({ resolution: LOOP_MS });
+loop.enable();
+
+/** Were its event loops late for much of the time since, or ours? They have little to do: then the machine had too much. */
 export function isStarved({ events }, fromMs) {
+  if (loop.mean / 1e6 > OWN_STARVED * LOOP_MS) return true;
   const lateMs = new Map();
   const beats = eventsOf(events, 'beat').filter(({ t }) => t > fromMs);
   for (const { pid, late } of beats) lateMs.set(pid, (lateMs.get(pid) ?? 0) + late);
@@ -152,7 +189,8 @@ export async function stopWithClients({ program }) {
   const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
   const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
   const told = later.filter(({ headers }) => /close/i.test(headers.connection ?? ''));
-  return { program, signalMs, fate, isIdleHeld, later, told, output };
+  const isAskedLater = later.some(({ sentMs }) => sentMs > signalMs + SIGNAL_ARRIVES_MS);
+  return { program, signalMs, fate, isIdleHeld, later, told, isAskedLater, output };
 }
 
 /** One that has had its answer, and keeps its connection. */
@@ -193,9 +231,10 @@ async function renew(
   const first = program.events.length;
   const old = servingOf(program.events);
   const fromMs = nowMs();
+  const takeIn = createCensus();
   const isDone = (events) => {
-    const serving = servingOf(events);
-    return serving.length >= old.length && !leftOf(events, old).length;
+    const { serving, ended } = takeIn(events);
+    return serving.size >= old.length && old.every((pid) => ended.has(pid));
   };
   const isHeard = (await order()) !== 'unheard';
   const isRenewed = isHeard && Boolean(await program.until(isDone, DEADLINE_MS));
@@ -206,12 +245,6 @@ async function renew(
   return { program, first, last, old, fromMs, seconds, isRenewed, fate, forks };
 }
 
-/** Those of the old ones who have not ended. */
-export function leftOf(events, old) {
-  const ended = exitsOf(events).map(({ workerPid }) => workerPid);
-  return old.filter((pid) => !ended.includes(pid));
-}
-
 /** The versions that answer. */
 async function versionsOf({ url }) {
   const ask = () => get(`${url}/version`, { timeoutMs: DEADLINE_MS });
@@ -219,7 +252,10 @@ async function versionsOf({ url }) {
   return answers.map(({ body, error }) => error ?? body);
 }
 
-/** A reload under load, to another version. */
+/**
+ * A reload under load, to another version.
+ * @param {{ program: any, deploy?: (app: { version: string }) => void }} server  without deploy: to the same
+ */
 export async function reloadUnderLoad({ program, deploy }) {
   const traffic = startTraffic(program.url, LOAD);
   await sleep(WARM_MS);
@@ -250,8 +286,7 @@ export async function reloadBadVersion({ program, deploy }) {
   const seen = { program, old, left, fate, tries: tries(), failed: failed().length };
   const output = program.output();
   const versions = await versionsOf(program);
-  if (fate || left.length < old.length || tries() > WORKERS)
-    return { ...seen, versions, output };
+  if (fate || left.length < old.length || tries() > WORKERS) return { ...seen, versions, output };
   deploy({ version: '4' });
   const again = await renew(program);
   return { ...seen, versions, again, later: await versionsOf(program), output };
@@ -261,6 +296,7 @@ export async function reloadBadVersion({ program, deploy }) {
 export async function reloadSlowly({ program, deploy }) {
   deploy({ version: '2', bootMs: SLOW_BOOT_MS });
   const roll = await renew(program);
+  await program.stop();
   return { ...roll, size: 1, output: program.output() };
 }
 
@@ -283,6 +319,7 @@ export async function reloadByMessage({ program, deploy }) {
   if (roll.isRenewed) await program.until(isQuiet, DEADLINE_MS);
   const { events } = program;
   const serving = servingOf(events).length;
+  await program.stop();
   return { ...roll, last: events.length, size: WORKERS, serving, output: program.output() };
 }
 

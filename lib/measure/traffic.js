@@ -46,10 +46,11 @@ export function startTraffic(url, kinds) {
     const startMs = nowMs();
     /** @type {Promise<Sent>[]} */
     const asked = [];
+    const dueInMs = () => startMs + (asked.length * 1_000) / perSecond - nowMs();
     while (isOn) {
-      asked.push(ask(url, path, agents[asked.length % connections]));
-      count += 1;
-      await sleep(Math.max(0, startMs + (asked.length * 1_000) / perSecond - nowMs()));
+      for (; dueInMs() <= 0; count += 1)
+        asked.push(ask(url, path, agents[asked.length % connections]));
+      await sleep(Math.max(0, dueInMs()));
     }
     const sent = await Promise.all(asked);
     for (const agent of agents) agent.destroy();

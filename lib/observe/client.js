@@ -21,6 +21,9 @@ const LARGEST_BODY = 1024 * 1024;
 /** @type {Set<string>} */
 const silent = new Set();
 
+/** Connections that have had a request. */
+const used = new WeakSet();
+
 /**
  * @param {string} url
  * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string> }} [options]
@@ -45,7 +48,7 @@ export function get(url, options = {}) {
     const finish = (/** @type {string | undefined} */ error) => {
       clearTimeout(timer);
       request.destroy();
-      resolve({ ...answer, isReused: request.reusedSocket, doneMs: nowMs(), error });
+      resolve({ ...answer, doneMs: nowMs(), error });
     };
     const request = http.get(url, { agent, headers }, (response) => {
       answer.status = response.statusCode;
@@ -65,6 +68,8 @@ export function get(url, options = {}) {
     }, timeoutMs);
     request.on('socket', (socket) => {
       answer.client = socket.localPort; // of a connection that is used again
+      answer.isReused = used.has(socket); // request.reusedSocket is false for one that waited in the agent's queue
+      used.add(socket);
       if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
     });
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>

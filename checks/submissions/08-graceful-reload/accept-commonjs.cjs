@@ -1,7 +1,7 @@
 // accepts: CommonJS and callbacks; the limit is the primary's alone
-const cluster = require('cluster');
-const http = require('http');
-const os = require('os');
+const cluster = require('node:cluster');
+const http = require('node:http');
+const os = require('node:os');
 
 const PORT = process.env.PORT || 8080;
 const N = +(process.env.NODE_CLUSTER_WORKERS || os.availableParallelism());

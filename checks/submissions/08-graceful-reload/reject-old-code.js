@@ -1,6 +1,6 @@
 // breaks: reload-renews
 import cluster from 'node:cluster';
-import { readFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 
@@ -8,7 +8,8 @@ const port = process.env.PORT ?? 8080;
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 
-const APP = cluster.isPrimary && readFileSync(new URL('app.js', import.meta.url), 'utf8');
+const here = (name) => new URL(name, import.meta.url);
+if (cluster.isPrimary) copyFileSync(here('app.js'), here('built.js')); // built once
 
 let isStopping = false;
 let reloads = Promise.resolve();
@@ -24,7 +25,7 @@ async function renewAll() {
 
 function startOne() {
   return new Promise((resolve) => {
-    const worker = cluster.fork({ APP });
+    const worker = cluster.fork();
     worker.on('listening', () => resolve(true));
     worker.on('exit', () => resolve(false));
   });
@@ -45,7 +46,7 @@ function retire(worker) {
 }
 
 async function serve() {
-  const { handle, version } = await import(`data:text/javascript,${encodeURIComponent(process.env.APP)}`);
+  const { handle, version } = await import('./built.js');
   const open = new Set();
   let isDraining = false;
   const sayClose = (response) => response.headersSent || response.setHeader('Connection', 'close');
@@ -73,7 +74,7 @@ if (cluster.isPrimary) {
   process.on('message', (message) => message === 'reload' && reload());
   process.channel?.unref();
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
-  for (let count = 0; count < workers; count += 1) cluster.fork({ APP });
+  for (let count = 0; count < workers; count += 1) cluster.fork();
 } else {
   serve();
 }

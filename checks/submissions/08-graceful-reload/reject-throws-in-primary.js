@@ -12,11 +12,9 @@ let reloads = Promise.resolve();
 const reload = () => (reloads = reloads.then(renewAll));
 
 async function renewAll() {
-  const { version } = await import(`./app.js?${Date.now()}`); // what is coming?
-  console.log(`version ${version} is coming`);
   for (const old of Object.values(cluster.workers)) {
     if (isStopping) return;
-    if (!(await startOne())) return console.error('the new version does not start');
+    if (!(await startOne())) throw new Error('the new version does not start');
     await retire(old);
   }
 }
