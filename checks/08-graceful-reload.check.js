@@ -42,14 +42,14 @@ const promises = {
 check('08-graceful-reload', promises, async (lesson) => {
   const { observe, meanwhile, hold } = lesson;
   const main = observe(() => start(lesson, patient));
-  const [stops, reloads] = [createLane(meanwhile, main), createLane(meanwhile, main)];
+  const [stops, others, told] = Array.from({ length: 3 }, () => createLane(meanwhile, main));
   const fresh = (options) => start(lesson, options);
   const terminated = stops(async () => stopAtWork(await fresh(patient), 'SIGTERM'));
   const interrupted = stops(async () => stopAtWork(await fresh(patient), 'Ctrl-C'));
   const withClients = stops(async () => stopWithClients(await fresh(patient)));
-  const held = stops(async () => holdForever(await fresh(impatient)));
-  const slowly = reloads(async () => reloadSlowly(await fresh({ ...patient, workers: 1 })));
-  const byMessage = reloads(async () =>
+  const held = others(async () => holdForever(await fresh(impatient)));
+  const slowly = others(async () => reloadSlowly(await fresh({ ...patient, workers: 1 })));
+  const byMessage = told(async () =>
     reloadByMessage(await fresh({ ...patient, hasChannel: true })),
   );
   const underLoad = observe(async () => reloadUnderLoad(await main));

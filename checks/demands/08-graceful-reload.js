@@ -257,7 +257,8 @@ const LOSSES = [
 
 export function demandNoneLost({ program, first, old, lost, sent, fromMs, output }) {
   const errors = [...new Set(lost.map(({ first: one, answer }) => answer.error ?? one.error))];
-  if (errors.some((error) => error?.startsWith('no answer'))) demandCalm(program, fromMs);
+  const areSilent = errors.every((error) => error?.startsWith('no answer'));
+  if (lost.length > 0 && areSilent) demandCalm(program, fromMs);
   const exits = exitsOf(program.events.slice(first)).filter(({ workerPid }) =>
     old.includes(workerPid),
   );

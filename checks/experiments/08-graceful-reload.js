@@ -12,7 +12,7 @@ import {
 
 const solution = 'solutions/08-graceful-reload/server.js';
 const ways = 'lessons/08-graceful-reload/ways.js';
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 25_000; // on a busy machine; else a reload takes two or three seconds
 const AFTER_MS = 300;
 const BUSY_MS = 2_000;
 const SHORT_LIMIT_MS = 800;
@@ -114,7 +114,9 @@ export default [
         observed: [
           gone ? 'it left while they were asking' : `${BUSY_MS / 1_000} s later it was still there`,
           `requests that it began after disconnect(): ${later.length}`,
-          `it left ${left ? `${((left.t - began.t) / 1_000).toFixed(1)} s` : 'not even 10 s'} after that, when they had gone`,
+          left
+            ? `it left ${((left.t - began.t) / 1_000).toFixed(1)} s after that, when they had gone`
+            : 'when they had gone it stayed all the same',
         ],
         because:
           'disconnect() takes no new connection and closes idle ones. These were never idle for long, and nobody told their clients to stop. They would have gone on as long as they liked.',

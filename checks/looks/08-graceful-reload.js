@@ -29,10 +29,10 @@ const UNDER_WAY = 6;
 const BUSY_CLIENTS = 4;
 const SLOW_BOOT_MS = 800;
 const SIGNAL_ARRIVES_MS = 150;
-const WARM_MS = 300;
-const AFTER_MS = 300; // the load goes on for so long after a reload
-const CALM_MS = 700; // by then a bad version would have been tried again
-const QUIET_MS = 600; // nobody comes or goes: nothing more is under way
+const WARM_MS = 200;
+const AFTER_MS = 200; // the load goes on for so long after a reload
+const CALM_MS = 500; // by then a bad version would have been tried again
+const QUIET_MS = 400; // nobody comes or goes: nothing more is under way
 const STARVED = 0.15; // of the time
 const OWN_STARVED = 2.5; // times as long as it should take
 const LOOP_MS = 10;
@@ -352,13 +352,13 @@ export async function measure({ launch, ready, drawn, measured }) {
       ready(await launch({ env, ...(args && { entry: WAYS, args }) }), MEASURED_WORKERS),
     ),
   );
-  const rows = [];
-  for (const [name, program] of [
-    ['all killed, then forked', killed],
-    ['one by one: killed, then forked', oneByOne],
-    ['yours', candidate],
-  ])
-    rows.push({ name, ...(await reloadUnderLoad({ program })) });
+  const rows = await Promise.all(
+    [
+      ['all ended, then forked', killed],
+      ['one by one: ended, then forked', oneByOne],
+      ['yours', candidate],
+    ].map(async ([name, program]) => ({ name, ...(await reloadUnderLoad({ program })) })),
+  );
   const ours = rows[2];
   drawn('failed', {
     label: `failed in a reload of ${MEASURED_WORKERS} workers under ${LOAD_PER_SECOND} requests/s`,
