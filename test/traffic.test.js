@@ -32,7 +32,7 @@ test('sends each kind on schedule, kept connections are few, fresh ones are new'
   const sent = await traffic.stop();
   assert.equal(traffic.count(), sent.length);
   const of = (/** @type {string} */ path) => sent.filter((one) => one.path === path).length;
-  assert.ok(of('/kept') > of('/fresh') && of('/fresh') > 5, `${of('/kept')}, ${of('/fresh')}`);
+  assert.ok(of('/kept') > 2 && of('/fresh') > 5, `${of('/kept')}, ${of('/fresh')}`);
   assert.equal(ports['/kept'].size, 2);
   assert.equal(ports['/fresh'].size, of('/fresh'));
   assert.deepEqual(lostOf(sent, []), []);

@@ -277,10 +277,11 @@ export async function reloadBadVersion({ program, deploy }) {
   program.kill(program.pid, 'SIGHUP');
   const news = () => program.events.slice(first);
   const failed = () => exitsOf(news()).filter(({ workerPid }) => !old.includes(workerPid));
-  await program.until(() => failed().length > 0, DEADLINE_MS);
-  const isWorse = (events) => leftOf(events, old).length < old.length || tries() > WORKERS;
   const tries = () => forksOf(news()).length;
-  await program.until(isWorse, CALM_MS);
+  const isWorse = () => leftOf(program.events, old).length < old.length || tries() > WORKERS;
+  const isCalm = () =>
+    failed().length === tries() && nowMs() > (failed().at(-1)?.t ?? Infinity) + CALM_MS;
+  await program.until(() => isWorse() || (tries() > 0 && isCalm()), DEADLINE_MS);
   const { fate } = program;
   const left = leftOf(program.events, old);
   const seen = { program, old, left, fate, tries: tries(), failed: failed().length };

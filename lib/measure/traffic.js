@@ -1,6 +1,6 @@
 /**
  * Steady traffic of single clients, as a server meets it every day: on schedule, whatever comes back; some open a
- * connection for each request, some keep theirs. It is for a few hundred requests a second, from this very process, and
+ * connection for each request, some keep theirs, and ask again only when they have their answer. It is for a few hundred requests a second, from this very process, and
  * every answer is joined to the server's record by its port.
  *
  * A server may close an idle connection at any moment, also while a client is sending on it. Then the client sees a
@@ -39,21 +39,23 @@ export function startTraffic(url, kinds) {
   let isOn = true;
   let count = 0;
   const follow = async (/** @type {Kind} */ { path, perSecond, connections = 0 }) => {
-    const agents = Array.from(
-      { length: connections },
-      () => new http.Agent({ keepAlive: true, maxSockets: 1 }),
-    );
+    const clients = Array.from({ length: connections }, createClient);
     const startMs = nowMs();
     /** @type {Promise<Sent>[]} */
     const asked = [];
-    const dueInMs = () => startMs + (asked.length * 1_000) / perSecond - nowMs();
+    let turn = 0;
+    const dueInMs = () => startMs + (turn * 1_000) / perSecond - nowMs();
     while (isOn) {
-      for (; dueInMs() <= 0; count += 1)
-        asked.push(ask(url, path, agents[asked.length % connections]));
+      for (; dueInMs() <= 0; turn += 1) {
+        const client = clients[turn % connections];
+        if (client?.isWaiting) continue;
+        asked.push(ask(url + path, client));
+        count += 1;
+      }
       await sleep(Math.max(0, dueInMs()));
     }
     const sent = await Promise.all(asked);
-    for (const agent of agents) agent.destroy();
+    for (const { agent } of clients) agent.destroy();
     return sent;
   };
   const all = Promise.all(kinds.map(follow));
@@ -66,13 +68,25 @@ export function startTraffic(url, kinds) {
   };
 }
 
-/** @returns {Promise<Sent>} */
-async function ask(url, path, /** @type {http.Agent | undefined} */ agent) {
-  const first = await get(url + path, { agent: agent ?? false, timeoutMs: TIMEOUT_MS });
+/** One that keeps its connection. */
+const createClient = () => ({
+  agent: new http.Agent({ keepAlive: true, maxSockets: 1 }),
+  isWaiting: false,
+});
+
+/**
+ * @param {string} url
+ * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  one that keeps its connection
+ * @returns {Promise<Sent>}
+ */
+async function ask(url, client = { agent: false, isWaiting: false }) {
+  client.isWaiting = true;
+  const first = await get(url, { agent: client.agent, timeoutMs: TIMEOUT_MS });
   const { isReused, status, error } = first;
   const isRepeated = isReused && status === undefined && RESETS.has(error ?? '');
-  const answer = isRepeated ? await get(url + path, { timeoutMs: TIMEOUT_MS }) : first;
-  return { path, first, answer, isRepeated };
+  const answer = isRepeated ? await get(url, { timeoutMs: TIMEOUT_MS }) : first;
+  client.isWaiting = false;
+  return { path: new URL(url).pathname, first, answer, isRepeated };
 }
 
 /**
