@@ -156,7 +156,8 @@ const RELOAD_FAULTS = [
   ],
   [
     () => true,
-    ({ serving }) => `${SECONDS} s later only ${serving} worker listened.`,
+    ({ serving }) =>
+      `${SECONDS} s later ${serving} ${serving === 1 ? 'worker' : 'workers'} listened, and it was not done.`,
     'For each old worker that leaves a new one has to come.',
     "for each old worker: fork, wait for 'listening', tell the old one to drain, wait for its 'exit'",
   ],
