@@ -1,3 +1,4 @@
+import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   eventsOf,
@@ -17,7 +18,7 @@ const AFTER_MS = 300;
 const BUSY_MS = 2_000;
 const SHORT_LIMIT_MS = 800;
 const TIMES = 3;
-const KEPT = { path: '/slow', perSecond: 10, connections: 4 };
+const CLIENTS = 4;
 
 /** 100 requests a second: fresh and kept connections, quick and slow answers. */
 const MIXED = [
@@ -99,8 +100,14 @@ export default [
       'One worker, and four clients that ask for /slow on connections which they keep. A new worker listens, and the old one disconnects. How long is it still there?',
     async run({ launch }) {
       const program = await start(launch, ways, 1, { args: ['disconnect-only'] });
-      const traffic = startTraffic(program.url, [KEPT]);
-      await sleep(AFTER_MS);
+      let isOn = true;
+      const client = async () => {
+        const agent = new http.Agent({ keepAlive: true });
+        while (isOn) await get(`${program.url}/slow`, { agent, timeoutMs: DEADLINE_MS });
+        agent.destroy();
+      };
+      const clients = Array.from({ length: CLIENTS }, client);
+      await program.until((events) => requestsOf(events).length >= CLIENTS, DEADLINE_MS);
       const [{ workerPid: old }] = forksOf(program.events);
       program.kill(program.pid, 'SIGHUP');
       const began = await program.until((events) => listenedOf(events)[1], DEADLINE_MS);
@@ -108,7 +115,8 @@ export default [
       const later = requestsOf(program.events).filter(
         ({ pid, startMs }) => pid === old && startMs > began.t,
       );
-      await traffic.stop();
+      isOn = false;
+      await Promise.all(clients);
       const left = await program.until((events) => exitsOf(events)[0], DEADLINE_MS);
       return {
         observed: [
@@ -210,7 +218,7 @@ export default [
   {
     name: 'some-rolls',
     title: `${TIMES} reloads in a row`,
-    question: `Two workers, ${TIMES} reloads one after the other, always 100 requests per second. How many fail? (npm run bench:reload does twenty, with four workers.)`,
+    question: `Two workers, ${TIMES} reloads one after the other, always 100 requests per second (npm run bench:reload does twenty, with four workers). How many fail?`,
     async run({ launch }) {
       const counts = await reloadUnderLoad(await start(launch, solution, 2), MIXED, TIMES);
       return {
