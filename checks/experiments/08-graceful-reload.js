@@ -123,7 +123,7 @@ export default [
           gone ? 'it left while they were asking' : `${BUSY_MS / 1_000} s later it was still there`,
           `requests that it began after disconnect(): ${later.length}`,
           left
-            ? `it left ${((left.t - began.t) / 1_000).toFixed(1)} s after that, when they had gone`
+            ? `it left ${((left.t - began.t) / 1_000).toFixed(1)} s after the new one listened, when they had gone`
             : 'when they had gone it stayed all the same',
         ],
         because:
