@@ -165,7 +165,7 @@ export function isStarved({ events }, fromMs) {
 async function waitFor(program, isSo) {
   const fromMs = nowMs();
   const found = await program.until(isSo, DEADLINE_MS);
-  return found || (isStarved(program, fromMs) && program.until(isSo, 2 * DEADLINE_MS));
+  return found || (isStarved(program, fromMs) && program.until(isSo, DEADLINE_MS));
 }
 
 async function endOf(program) {
@@ -183,7 +183,7 @@ export const busy = (got) =>
 /** Sends requests, each on its own connection, and waits until workers have begun them. */
 async function begin(program, path, times) {
   const first = program.events.length;
-  const ask = () => get(program.url + path, { timeoutMs: 4 * DEADLINE_MS });
+  const ask = () => get(program.url + path, { timeoutMs: 3 * DEADLINE_MS });
   const asked = Array.from({ length: times }, ask);
   const begun = (events) => requestsOf(events.slice(first), path).length >= times;
   await program.until(begun, DEADLINE_MS / 2);
@@ -239,7 +239,7 @@ function busyClient({ url }) {
   let isOn = true;
   const run = async () => {
     while (isOn && answers.every(({ error }) => !error))
-      answers.push(await get(`${url}/slow`, { agent, timeoutMs: 4 * DEADLINE_MS }));
+      answers.push(await get(`${url}/slow`, { agent, timeoutMs: 3 * DEADLINE_MS }));
   };
   const end = run();
   return {

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 
 const port = process.env.PORT ?? 8080;
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
-const limitMs = 5_000;
+const limitMs = 60_000; // whatever anybody says
 
 let isStopping = false;
 let reloads = Promise.resolve();
