@@ -9,14 +9,17 @@ const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 
 class Drainable {
   sockets = new Map();
+  responses = new Set();
   isDraining = false;
 
   constructor(handle) {
     this.server = http.createServer((request, response) => {
       const { socket } = request;
       this.sockets.set(socket, this.sockets.get(socket) + 1);
-      if (this.isDraining) response.setHeader('Connection', 'close');
+      this.responses.add(response);
+      if (this.isDraining) this.sayGoodbye();
       response.on('close', () => {
+        this.responses.delete(response);
         this.sockets.set(socket, this.sockets.get(socket) - 1);
         if (this.isDraining) this.sweep(socket);
       });
@@ -28,6 +31,11 @@ class Drainable {
     });
   }
 
+  sayGoodbye() {
+    for (const response of this.responses)
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+  }
+
   sweep(socket) {
     if (this.sockets.get(socket) === 0 && this.isOver) socket.end();
   }
@@ -35,6 +43,7 @@ class Drainable {
   drain() {
     if (this.isDraining) return;
     this.isDraining = true;
+    this.sayGoodbye();
     setTimeout(() => {
       this.isOver = true;
       cluster.worker.disconnect();
