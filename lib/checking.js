@@ -26,6 +26,7 @@ export { createOpenLoop } from './measure/open-loop.js';
 export { reportOf, reportTable, unansweredAt } from './measure/report.js';
 export { speedupOfBlocking, speedupOfCpu } from './measure/speedup.js';
 export { mean, meanOf, ratioOf } from './measure/stats.js';
+export { lostOf, startTraffic } from './measure/traffic.js';
 export { askAtOnce } from './observe/ask.js';
 export { get } from './observe/client.js';
 export { nowMs } from './observe/clock.js';

@@ -6,6 +6,8 @@
  * @typedef {object} Lab
  * @property {(file: string, options?: Partial<import('./observe/run.js').StartOptions>) => Promise<Program>} launch
  *   starts a program of this repository; `file` is its path from the root
+ * @property {(folder: string) => import('./observe/copy.js').Copy} copy  of a folder of this repository with its server.js, to
+ *   deploy there; launch takes the copy's entry, too
  * @property {() => import('./measure/load.js').Load} load  a load generator
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  another, which sends on schedule
  * @property {boolean} isBrief  an experiment that takes minutes shows it in seconds
@@ -19,9 +21,10 @@
  * @property {(lab: Lab) => Promise<{ observed: string | string[], because: string | string[], asExpected: boolean }>} run
  *   takes a few seconds; `observed` holds what was seen in this very run, `asExpected` whether `because` explains that
  */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createLoad } from './measure/load.js';
 import { createOpenLoop } from './measure/open-loop.js';
+import { copyProgram } from './observe/copy.js';
 import { createRunner } from './observe/run.js';
 
 /**
@@ -38,7 +41,12 @@ export function createLab(root, { isBrief = false } = {}) {
     return generator;
   };
   return {
-    launch: (file, options) => runner.start({ entry: join(root, file), ...options }),
+    launch: (file, options) => runner.start({ entry: resolve(root, file), ...options }),
+    copy: (folder) =>
+      copyProgram(
+        { place: join(root, folder), entry: join(root, folder, 'server.js') },
+        runner.home,
+      ),
     load: () => kept(createLoad()),
     openLoop: () => kept(createOpenLoop()),
     isBrief,

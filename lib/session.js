@@ -11,6 +11,8 @@
  *
  * @typedef {object} Lesson  what a check's body gets
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
+ * @property {() => import('./observe/copy.js').Copy} copy  copies the learner's folder, to deploy there: what the learner
+ *   does not have in it is the starter's. Its entry is launched with `launch({ entry })`. Throws Broken without a program.
  * @property {(program: Program, listeners?: number) => Promise<Program>} ready
  *   waits until so many of its processes listen on PORT (1 unless told), or nothing more will happen. Rejects with
  *   Broken, which says why, when nobody listens there or the program has ended.
@@ -29,8 +31,10 @@
  * @property {boolean} isQuick  measurements that decide nothing are to be left out
  */
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { conditionsNow } from './measure/conditions.js';
 import { nowMs } from './observe/clock.js';
+import { copyProgram } from './observe/copy.js';
 import { hasUnseenWorker, isFutile } from './observe/settled.js';
 import { entryOf, nameOf, starterFolder, subjectFolder } from './subject.js';
 import { explainNotReady } from './verdict/diagnosis.js';
@@ -52,6 +56,7 @@ export function createSession({ t, key, promises, runner }) {
   return {
     lesson: {
       launch: programs.launch,
+      copy: programs.copy,
       ready: programs.ready,
       observe: createQueue(),
       meanwhile: (look) => handled(look()),
@@ -75,6 +80,8 @@ export function createSession({ t, key, promises, runner }) {
 /** Starts the programs of a check, and says why one is not ready. */
 function createPrograms(key, runner) {
   const subject = rememberOutcome(() => entryOf(subjectFolder(key)));
+  /** @type {Map<string, import('./observe/copy.js').Copy>} */
+  const copies = new Map();
   /** @type {Program | undefined} */
   let first;
   const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
@@ -86,16 +93,28 @@ function createPrograms(key, runner) {
   return {
     first: () => first,
     launch: (/** @type {LaunchOptions | undefined} */ options) => handled(launch(options)),
+    copy() {
+      const from = { place: subjectFolder(key), entry: subject(), rest: starterFolder(key) };
+      const copy = copyProgram(from, runner.home);
+      copies.set(copy.entry, copy);
+      return copy;
+    },
     async ready(/** @type {Program} */ program, listeners = 1) {
       const isReady = await program.ready(listeners);
       const { port, fate, events } = program;
       const listens = events.some((event) => event.what === 'listening' && event.port === port);
       const isUnseen = hasUnseenWorker(events);
       if (isReady || (listens && !fate && !isUnseen)) return program;
-      const name = nameOf(program.options.entry);
+      const copy = copies.get(program.options.entry);
+      const name = nameOf(copy ? subject() : program.options.entry);
+      const atHome = (/** @type {string} */ text) =>
+        copy ? text.replaceAll(copy.entry, name).replaceAll(copy.folder, dirname(name)) : text;
       const command = [name, ...(program.options.args ?? []).map(quoted)].join(' ');
       const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
-      const facts = { name, port, fate, events, output: program.output(), ...seen };
+      const told = events.map((event) =>
+        event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
+      );
+      const facts = { name, port, fate, events: told, output: atHome(program.output()), ...seen };
       throw explainNotReady(facts, `The program listens on PORT, which is ${port} here.`);
     },
   };
@@ -174,7 +193,7 @@ const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
 /** Calls `find` once and has the same answer, or throws the same error, ever after. */
 function rememberOutcome(find) {
-  const outcome = { done: false, value: undefined, error: undefined };
+  const outcome = { done: false, value: /** @type {any} */ (undefined), error: undefined };
   return () => {
     try {
       if (!outcome.done) outcome.value = find();

@@ -3,13 +3,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, run, test } from 'node:test';
 import { get, getAtOnce } from '../lib/observe/client.js';
+import { rootFolder } from '../lib/catalog.js';
+import { copyProgram } from '../lib/observe/copy.js';
 import { freePort } from '../lib/observe/ports.js';
 import { ageMs, familyOf, isAlive, listProcesses } from '../lib/observe/processes.js';
 import { wasStartedWith } from '../lib/observe/processes.js';
@@ -304,6 +306,97 @@ describe('a runner', () => {
     await program.drained();
     assert.ok(answers.every(({ body }) => body === 'late'));
     assert.equal(timeline.requestsOf(program.events).filter(({ endMs }) => endMs).length, 3);
+  });
+});
+
+describe('a program that is started with a channel', () => {
+  const listening = `
+    process.on('message', (message) => console.log(JSON.stringify(message)));
+    process.channel.unref();
+    setTimeout(() => {}, 60_000);`;
+
+  test('hears what is posted; after its end nobody does', async (t) => {
+    const program = await start(t, listening, { hasChannel: true });
+    await until('it runs', () => program.events.length > 0);
+    program.post('reload');
+    program.post({ deep: [1] });
+    await until('it has heard', () => program.output() === '"reload"\n{"deep":[1]}\n');
+    program.kill(Number(program.pid), 'SIGKILL');
+    await fate(program);
+    program.post('too late');
+    assert.deepEqual(await program.stop(), []);
+  });
+
+  test('one without a channel is not posted to', async (t) => {
+    const program = await start(t, '');
+    assert.throws(() => program.post('reload'), /without a channel/);
+  });
+});
+
+describe('a copy of a program', () => {
+  const place = join(folder, 'to be copied');
+  mkdirSync(join(place, 'deep/node_modules'), { recursive: true });
+  writeFileSync(
+    join(place, 'server.js'),
+    `import { version } from './app.js'; console.log(version);`,
+  );
+  writeFileSync(join(place, 'app.js'), `export const version = 'one';`);
+  writeFileSync(join(place, 'package.json'), `{ "type": "module", "name": "copied" }`);
+  writeFileSync(join(place, 'deep/node_modules/left.js'), '');
+  const home = join(folder, 'home of copies');
+  mkdirSync(home);
+
+  test('runs by itself, with another version of a file; the original stays', async (t) => {
+    const runner = open(t);
+    const copy = copyProgram({ place, entry: join(place, 'server.js') }, runner.home);
+    copy.write('app.js', `export const version = 'two';`);
+    const program = await runner.start({ entry: copy.entry });
+    await fate(program);
+    assert.equal(program.output(), 'two\n');
+    assert.match(readFileSync(join(place, 'app.js'), 'utf8'), /one/);
+    assert.equal(existsSync(join(copy.folder, 'deep')), true);
+    assert.equal(existsSync(join(copy.folder, 'deep/node_modules')), false);
+    assert.match(readFileSync(join(copy.folder, 'package.json'), 'utf8'), /copied/);
+    await runner.close();
+    assert.equal(existsSync(copy.folder), false);
+  });
+
+  test('of a single file has the rest from elsewhere, and the module type from around it', () => {
+    const file = join(place, 'other.js');
+    writeFileSync(file, '');
+    const rest = join(folder, 'rest of it');
+    mkdirSync(rest);
+    for (const name of ['app.js', 'other.js']) writeFileSync(join(rest, name), '// of the rest');
+    const copy = copyProgram({ place: file, entry: file, rest }, home);
+    assert.equal(copy.entry, join(copy.folder, 'other.js'));
+    assert.equal(readFileSync(copy.entry, 'utf8'), '');
+    assert.equal(readFileSync(join(copy.folder, 'app.js'), 'utf8'), '// of the rest');
+    assert.equal(existsSync(join(copy.folder, 'server.js')), false);
+    const manifest = readFileSync(join(copy.folder, 'package.json'), 'utf8');
+    assert.deepEqual(JSON.parse(manifest), { type: 'module' });
+  });
+
+  test('of a program of this repository finds packages and #work', async (t) => {
+    const ours = join(rootFolder, '.forkshop', `copied-${process.pid}`);
+    mkdirSync(ours, { recursive: true });
+    t.after(() => rmSync(ours, { recursive: true }));
+    const text = `import express from 'express'; import { blockFor } from '#work';
+      console.log(typeof express, typeof blockFor);`;
+    writeFileSync(join(ours, 'server.js'), text);
+    const runner = open(t);
+    const { entry } = copyProgram({ place: ours, entry: join(ours, 'server.js') }, runner.home);
+    const program = await runner.start({ entry });
+    await fate(program);
+    assert.equal(program.output(), 'function function\n');
+    assert.equal(program.environment().NODE_OPTIONS.includes('resolve-elsewhere'), false);
+  });
+
+  test('has no module type where there is none around the original', () => {
+    const bare = mkdtempSync(join(tmpdir(), 'bare '));
+    writeFileSync(join(bare, 'server.js'), '');
+    const copy = copyProgram({ place: bare, entry: join(bare, 'server.js') }, home);
+    rmSync(bare, { recursive: true });
+    assert.equal(existsSync(join(copy.folder, 'package.json')), false);
   });
 });
 

@@ -6,6 +6,7 @@
  * @property {http.IncomingHttpHeaders} headers
  * @property {string} body
  * @property {number | undefined} client  the connection's port on our side: it joins the answer to the server's record
+ * @property {boolean} isReused  the connection had served an earlier request
  * @property {number} sentMs
  * @property {number} doneMs
  * @property {string | undefined} error  what went wrong, in words
@@ -19,6 +20,9 @@ const LARGEST_BODY = 1024 * 1024;
 
 /** @type {Set<string>} */
 const silent = new Set();
+
+/** Connections that have had a request. */
+const used = new WeakSet();
 
 /**
  * @param {string} url
@@ -36,6 +40,7 @@ export function get(url, options = {}) {
       headers: {},
       body: '',
       client: undefined,
+      isReused: false,
       sentMs: nowMs(),
       doneMs: 0,
       error: undefined,
@@ -63,7 +68,9 @@ export function get(url, options = {}) {
     }, timeoutMs);
     request.on('socket', (socket) => {
       answer.client = socket.localPort; // of a connection that is used again
-      socket.on('connect', () => (answer.client = socket.localPort));
+      answer.isReused = used.has(socket); // request.reusedSocket is false for one that waited in the agent's queue
+      used.add(socket);
+      if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
     });
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),

@@ -4,7 +4,7 @@
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
  * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not the check.
  *
- * Messages in:  { start: id, command, args, env, cwd, folder }   { stop: id }
+ * Messages in:  { start: id, command, args, env, cwd, folder, hasChannel }   { post: id, message }   { stop: id }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output', amount }  { stopped: id, left: pids }
  */
@@ -26,6 +26,7 @@ const tell = (message) => process.connected && process.send?.(message, undefined
 
 process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
+  else if (message.post) runs.get(message.post)?.post(message.message);
   else if (message.stop) stop(message.stop).then((left) => tell({ stopped: message.stop, left }));
 });
 if (process.connected) process.on('disconnect', leave);
@@ -45,14 +46,17 @@ function start(order) {
   }
 }
 
-function begin({ start: id, command, args, env, cwd, folder }) {
+function begin({ start: id, command, args, env, cwd, folder, hasChannel }) {
   const output = openSync(join(folder, 'output.txt'), 'a');
   const run = { id, folder, known: new Map(), startedAt: Date.now() };
   const mark = { FORKSHOP_RUN: id };
   const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
-  const child = spawn(command, args, { ...options, stdio: ['ignore', output, output] });
+  /** @type {import('node:child_process').StdioOptions} */
+  const stdio = ['ignore', output, output, ...(hasChannel ? /** @type {const} */ (['ipc']) : [])];
+  const child = spawn(command, args, { ...options, stdio });
   closeSync(output);
   run.pid = child.pid;
+  run.post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
   runs.set(id, run);
   child.on('error', (error) => tell({ failed: id, error: error.message }));
   child.on('spawn', () => tell({ started: id, pid: child.pid }));

@@ -17,8 +17,10 @@
  * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {string} [cwd]
+ * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
  *
  * @typedef {object} Runner
+ * @property {string} home  a folder of its own, which is removed at the end
  * @property {(options: StartOptions) => Promise<Program>} start
  * @property {() => Promise<number[]>} close  ends every program, and tells the pids that would not go (none)
  */
@@ -30,6 +32,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { nowMs } from './clock.js';
+import { isCompleteCopy } from './copy.js';
 import { endRun, findFamily, sendSignal } from './ending.js';
 import { freePort } from './ports.js';
 import { isSettled } from './settled.js';
@@ -68,6 +71,7 @@ export function createRunner() {
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
   return {
+    home,
     async start(options) {
       const port = await freePort();
       if (!isOpen) throw new Error('This runner is closed: it starts nothing any more.');
@@ -135,17 +139,19 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], cwd = rootFolder } = this.options;
+    const { entry, args = [], cwd = rootFolder, hasChannel } = this.options;
     const env = this.environment();
     const { id, folder } = this;
-    this.send({ start: id, command: process.execPath, args: [entry, ...args], env, cwd, folder });
+    const command = { command: process.execPath, args: [entry, ...args] };
+    this.send({ start: id, ...command, env, cwd, folder, hasChannel });
   }
 
   environment() {
     const { entry, env = {}, probe = 'requests', pretendCores } = this.options;
     const preloads = [requiring('probe.cjs')];
     if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
-    if (!entry.startsWith(rootFolder)) preloads.push(`--import=${here('resolve-elsewhere.js')}`);
+    if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
+      preloads.push(`--import=${here('resolve-elsewhere.js')}`);
     return {
       ...scrub(process.env),
       PORT: String(this.port),
@@ -245,6 +251,16 @@ export class Program {
     );
     if (!isOurs) throw new Error(`Process ${pid} does not belong to this run.`);
     return sendSignal(pid, signal);
+  }
+
+  /**
+   * Sends a message over the IPC channel to the program's first process, which hears it as its 'message' event.
+   * @param {unknown} message
+   * @throws {Error}  when it was not started with hasChannel
+   */
+  post(message) {
+    if (!this.options.hasChannel) throw new Error('This program was started without a channel.');
+    this.send({ post: this.id, message });
   }
 
   /**

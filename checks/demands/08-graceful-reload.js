@@ -1,0 +1,370 @@
+/** What the check of lesson 8 demands of what it has seen, in the words that a learner reads. */
+import { demand, eventsOf, exitsOf, forksOf, whyOfCrash } from '../../lib/checking.js';
+import {
+  DEADLINE_MS,
+  LIMIT_MS,
+  LOAD_PER_SECOND,
+  WORKERS,
+  busy,
+  fewestOf,
+  isStarved,
+  leftOf,
+  servingOf,
+} from '../looks/08-graceful-reload.js';
+
+const SECONDS = DEADLINE_MS / 1_000;
+const LEAST_OF_LIMIT = 0.8;
+
+const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
+
+/** What the primary threw, if it ended by that. */
+const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
+
+/** Something has not come in time: whose fault was it? */
+function demandCalm(program, fromMs) {
+  if (isStarved(program, fromMs)) throw busy('What was to come in time has not.');
+}
+
+export function demandPrimaryApart({ program: { pid }, loaders }) {
+  demand(!loaders.includes(pid), {
+    expected: 'Only the workers load app.js.',
+    got: `Process ${pid}, the primary, has loaded it, too.`,
+    why: 'The primary lives on through all reloads. What it loads once it keeps: the old code, with its timers and its database connections. And what it loads may end it.',
+    try: "the primary imports neither './app.js' nor './worker.js'; the workers do, by await import('./worker.js')",
+  });
+}
+
+/** [condition, got, why, try]: what is to be mended first in a stop. */
+const STOP_FAULTS = [
+  [
+    ({ fate }) => fate?.signal,
+    ({ fate }) => `it was ended by ${fate.signal}.`,
+    'Without a handler a process dies of these signals at once, and all that is under way with it.',
+    "process.on('SIGTERM', stop); and process.on('SIGINT', stop); in the primary, where stop tells each worker to drain",
+  ],
+  [
+    ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
+    ({ losses }) => `the workers died of SIGINT; ${losses}.`,
+    'A terminal sends SIGINT to every process, the workers too.',
+    "process.on('SIGINT', () => {}); in worker.js: the primary tells it when to drain",
+  ],
+  [
+    ({ fate }) => !fate,
+    () => `it still ran ${SECONDS} s later.`,
+    'A worker ends by itself when it listens no more, no connection is open, and its channel to the primary is closed.',
+    'cluster.worker.disconnect() in drain(): it closes the servers, waits for their connections, closes the channel',
+  ],
+  [
+    ({ lost }) => lost.length > 0,
+    ({ losses }) => `${losses}.`,
+    'Whoever is killed, or calls process.exit() too early, answers nothing any more.',
+    'let the workers drain: they end by themselves, and then the primary does, with no process.exit()',
+  ],
+  [
+    () => true,
+    ({ fate }) => `it ended with exit code ${fate.code}.`,
+    'To stop when told is no failure: whoever started the server reads its exit code.',
+    'let the primary end by itself, when its last worker has left',
+  ],
+];
+
+export function demandStops(stops) {
+  const stop = stops.find(({ fate, lost }) => fate?.code !== 0 || lost.length > 0);
+  if (stop && !stop.fate) demandCalm(stop.program, stop.signalMs);
+  demand(!stop, {
+    expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
+    ...(stop && storyOfStop(stop)),
+    output: stop?.output,
+  });
+}
+
+function storyOfStop({ how, program, fate, lost, of }) {
+  const error = lost.length > 0 ? ` (${lost[0].error})` : '';
+  const losses = `of ${of} requests under way ${lost.length} were lost${error}`;
+  const facts = { how, fate, lost, losses, exits: exitsOf(program.events) };
+  const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
+  return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
+}
+
+/** [condition, got, why, try]: what is to be mended first with clients who stay. */
+const CLIENT_FAULTS = [
+  [
+    ({ fate, isIdleHeld }) => !fate && isIdleHeld,
+    () => `${SECONDS} s later a connection on which nobody asked anything was still open.`,
+    'A client keeps its connection for the next request, maybe for minutes. Until it is closed the worker has something to wait for.',
+    'server.close() closes the idle ones at once, as cluster.worker.disconnect() does, which calls it; those that become idle later are for server.closeIdleConnections()',
+  ],
+  [
+    ({ fate, later, told }) => !fate && told.length < later.length,
+    ({ later, told }) =>
+      `${SECONDS} s later a client that asks again and again on one connection was still served; of its ${later.length} answers after the signal ${told.length} said "Connection: close".`,
+    'close() and disconnect() take no new connection, but on those that are open they serve whatever comes.',
+    "response.setHeader('Connection', 'close') on every response while draining, also of requests that came later on an old connection",
+  ],
+  [
+    ({ fate }) => !fate,
+    () => `${SECONDS} s later it still ran.`,
+    'A worker ends when its last connection is closed and its channel to the primary, too.',
+    'cluster.worker.disconnect() in drain()',
+  ],
+  [
+    () => true,
+    ({ later }) =>
+      `Of the ${later.length} answers that its clients had after the signal none said "Connection: close".`,
+    'A client that is not told may send its next request just when the connection is closed, and has to find out whether that was done or not.',
+    "response.setHeader('Connection', 'close') on every response while draining",
+  ],
+];
+
+export function demandClientsLetGo(stop) {
+  const { program, fate, told, isAskedLater, signalMs, output } = stop;
+  const isKind = fate && told.length > 0;
+  if (!isKind && !fate?.signal) demandCalm(program, signalMs);
+  if (fate?.code === 0 && told.length === 0 && !isAskedLater)
+    throw busy('No client asked again before its connection was closed.');
+  const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
+  demand(isKind, {
+    expected:
+      'After SIGTERM every response says "Connection: close", idle connections are closed soon, and the server ends.',
+    got: got(stop),
+    why,
+    try: repair,
+    output,
+  });
+}
+
+/** [condition, got, why, try]: what is to be mended first in a reload. */
+const RELOAD_FAULTS = [
+  [
+    ({ fate }) => fate,
+    ({ fate }) => `The primary ended (${fate.signal ?? `exit code ${fate.code}`}).`,
+    'SIGHUP ends a process that has no handler for it.',
+    "process.on('SIGHUP', reload); in the primary",
+  ],
+  [
+    ({ forks }) => forks === 0,
+    () => `Nothing was forked within ${SECONDS} s.`,
+    'Was the handler called? It belongs in the primary.',
+    "process.on('SIGHUP', reload); in the primary",
+  ],
+  [
+    ({ left }) => left.length > 0,
+    ({ forks, left }) =>
+      `${SECONDS} s later ${forks} had been forked, and of the old workers ${left.length} still ran: process ${left.join(', ')}.`,
+    'An old worker goes on with the old code until it is told to leave.',
+    "for each old worker, one after the other: fork, wait for 'listening', tell the old one to drain, wait for its 'exit'",
+  ],
+  [
+    () => true,
+    ({ serving }) =>
+      `${SECONDS} s later ${serving} ${serving === 1 ? 'worker' : 'workers'} listened, and it was not done.`,
+    'For each old worker that leaves a new one has to come.',
+    "for each old worker: fork, wait for 'listening', tell the old one to drain, wait for its 'exit'",
+  ],
+];
+
+export function demandRenewed(roll, expected, version) {
+  if (!roll.isRenewed && !roll.fate) demandCalm(roll.program, roll.fromMs);
+  demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output });
+  const { versions = [] } = roll;
+  const other = versions.find((each) => each !== version);
+  demand(other === undefined, {
+    expected: `When the old workers have ended, /version says "${version}".`,
+    got: `It says "${other}".`,
+    why: 'A process loads its code once. A new process loads what is there then.',
+    try: 'fork each new worker after the signal, and let it load ./app.js itself',
+    output: roll.output,
+  });
+}
+
+function storyOfRoll({ program, old, fate, forks }) {
+  const left = leftOf(program.events, old);
+  const facts = { fate, forks, left, serving: servingOf(program.events).length };
+  const [, got, why, repair] = firstOf(RELOAD_FAULTS, facts);
+  return { got: got(facts), why: whyOfPrimary(program) ?? why, try: repair };
+}
+
+export function demandReload(roll) {
+  demandRenewed(roll, 'After SIGHUP there is a new process in the place of each worker.', '2');
+}
+
+export function demandByMessage(roll) {
+  const expected = "The message 'reload' does what SIGHUP does.";
+  const isDeaf = !roll.isRenewed && roll.forks === 0 && !roll.fate;
+  demand(!isDeaf, {
+    expected,
+    got: `Nothing was forked within ${SECONDS / 2} s.`,
+    why: 'Where there are no signals, as on Windows, a process manager sends a message to the process that it has started.',
+    try: "process.on('message', (message) => message === 'reload' && reload()); in the primary",
+    output: roll.output,
+  });
+  demandRenewed(roll, expected);
+}
+
+export function demandCapacity(rolls) {
+  for (const { program, first, last, old, serving, size = WORKERS, output } of rolls) {
+    const fewest = fewestOf(program.events.slice(0, last), first);
+    demand(fewest >= size, {
+      expected: `At every moment of the reload at least ${size} ${size > 1 ? 'workers listen' : 'worker listens'}.`,
+      got: `At one moment there ${fewest === 1 ? 'was 1' : `were ${fewest}`}.`,
+      why: whyOfGap(program.events, first, old),
+      try: "fork the new one, wait for its 'listening', and only then tell an old one to drain",
+      output,
+    });
+    demand(serving === undefined || serving === size, {
+      expected: `SIGHUP in the middle of a reload: in the end ${size} workers listen.`,
+      got: `${SECONDS} s later ${serving} listened.`,
+      why: 'Two reloads that run beside each other renew the same old workers twice.',
+      try: 'remember that one is under way: begin the next when it is done, or leave it out and say so',
+      output,
+    });
+  }
+}
+
+/** What the first old worker did not wait for. */
+function whyOfGap(events, first, old) {
+  const news = events.slice(first);
+  const gone = exitsOf(news).find(({ workerPid }) => old.includes(workerPid));
+  const before = (kind) => eventsOf(news, kind).some(({ t }) => t < (gone?.t ?? Infinity));
+  if (!before('fork')) return 'The old one had left before the new one was even forked.';
+  if (!before('worker-listening'))
+    return "'online' means that Node.js has started: the file has not run yet, nobody listens. A version may take seconds to boot.";
+  return 'More than one old worker left for one that came.';
+}
+
+/** [condition, why, try]: how requests were lost in a reload. */
+const LOSSES = [
+  [
+    ({ exits }) => exits.some(({ signal }) => signal),
+    'Old workers were ended by a signal, and what they had at hand with them.',
+    'tell them to drain, and let them end by themselves; SIGKILL is for one that is still there after the limit',
+  ],
+  [
+    ({ errors }) => errors.includes('ECONNREFUSED'),
+    'For a moment nobody listened.',
+    "fork the new one, wait for its 'listening', and only then tell an old one to drain",
+  ],
+  [
+    ({ errors }) => errors.some((error) => error?.startsWith('no answer')),
+    'The primary had just given a connection to a worker that then called process.exit(): nobody has it any more, and the client waits.',
+    'cluster.worker.disconnect() instead of process.exit(): what the worker does not take goes to another',
+  ],
+  [
+    () => true,
+    'A worker that leaves has closed a connection on which it had begun to work.',
+    'close only idle connections; the others say "Connection: close" with their answer',
+  ],
+];
+
+export function demandNoneLost({ program, first, old, lost, sent, fromMs, output }) {
+  const errors = [...new Set(lost.map(({ first: one, answer }) => answer.error ?? one.error))];
+  const areSilent = errors.every((error) => error?.startsWith('no answer'));
+  if (lost.length > 0 && areSilent) demandCalm(program, fromMs);
+  const exits = exitsOf(program.events.slice(first)).filter(({ workerPid }) =>
+    old.includes(workerPid),
+  );
+  const [, why, repair] = firstOf(LOSSES, { exits, errors });
+  const paths = [...new Set(lost.map(({ path }) => path))].sort().join(' and ');
+  demand(lost.length === 0, {
+    expected: `Under ${LOAD_PER_SECOND} requests per second a reload fails none.`,
+    got: `Of ${sent.length} requests ${lost.length} were lost (${errors.join(', ')}), to ${paths}.`,
+    why,
+    try: repair,
+    output,
+  });
+}
+
+export function demandLimit({ program, roll, fate, signalMs, firstCutMs, output }) {
+  const goesOn = roll.isRenewed;
+  if (!goesOn && !roll.fate) demandCalm(program, roll.fromMs);
+  const forever = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends.`;
+  const repair =
+    'in drain(): setTimeout(() => process.exit(1), limitMs).unref(); and in the primary SIGKILL, a little later, for a worker that does not even hear that';
+  demand(goesOn, {
+    expected: `${forever} Its worker is ended after the limit, and the reload goes on.`,
+    got: `${SECONDS} s later process ${leftOf(program.events, roll.old).join(', ')} still ran.`,
+    why: 'A download, a stream of events, a client that reads nothing: some response is always open.',
+    try: repair,
+    output,
+  });
+  if (!fate) demandCalm(program, signalMs);
+  demand(fate, {
+    expected: `${forever} After SIGTERM the server ends, when the limit is reached.`,
+    got: `${SECONDS} s later it still ran.`,
+    why: 'Whoever stops the server waits, and in the end uses SIGKILL: systemd after 90 s, Docker after 10 s.',
+    try: repair,
+    output,
+  });
+  demand(firstCutMs >= LEAST_OF_LIMIT * LIMIT_MS, {
+    expected: `${forever} After SIGTERM it has the whole limit.`,
+    got: `It was cut after ${Math.round(firstCutMs)} ms.`,
+    why: 'The limit is for those who need long. Whoever cuts them at once needs no drain.',
+    try: 'process.exit(), closeAllConnections() and SIGKILL only in the timer of the limit',
+    output,
+  });
+}
+
+/** [condition, got, why, try]: what is to be mended first when a version cannot start. */
+const BAD_FAULTS = [
+  [
+    ({ fate }) => fate,
+    ({ fate }) => `The primary ended (${fate.signal ?? `exit code ${fate.code}`}).`,
+    'What ends a worker need not end the primary.',
+    'load app.js in the workers only',
+  ],
+  [
+    ({ left, old }) => left.length < old.length,
+    ({ left, old }) => `Of the ${old.length} old workers ${old.length - left.length} left.`,
+    'Nobody has come in its place. An old worker may leave when a new one listens, not when it has merely ended.',
+    "wait for 'listening' or 'exit', whichever comes first; after 'exit' leave the old ones alone",
+  ],
+  [
+    ({ tries }) => tries > WORKERS,
+    ({ tries }) => `${tries} workers were forked for it, one after the other.`,
+    'The next try loads the same file. Somebody has to mend it first.',
+    'log it, and end the reload',
+  ],
+  [
+    ({ versions }) => versions.some((version) => version !== '2'),
+    ({ versions }) => `/version says ${versions.join(', ')}.`,
+    'The old workers should serve as before.',
+    'leave the old ones alone',
+  ],
+  [
+    ({ again }) => !again?.isRenewed,
+    () => `When the file was mended, a reload was not done within ${SECONDS} s.`,
+    'The reload that failed is perhaps still under way for you: nobody set that back, or its promise never settles.',
+    "resolve in both cases, at 'listening' and at 'exit'; set back what you remember in a finally",
+  ],
+  [
+    ({ later }) => later.some((version) => version !== '4'),
+    ({ later }) => `When the file was mended, /version says ${later.join(', ')} after a reload.`,
+    'A new process loads what is there then.',
+    'fork each new worker after the signal',
+  ],
+];
+
+export function demandBadStops(seen) {
+  const { program, again, output } = seen;
+  if (again && !again.isRenewed && !again.fate) demandCalm(program, again.fromMs);
+  if (!seen.fate && seen.failed === 0) demandTried(seen);
+  const [isSo, got, why, repair] = firstOf(BAD_FAULTS, seen);
+  demand(!isSo, {
+    expected:
+      'A version that throws as it starts: the reload stops, the old workers serve on, and a later reload brings a good one.',
+    got: got?.(seen),
+    why: (seen.fate && whyOfPrimary(program)) ?? why,
+    try: repair,
+    output,
+  });
+}
+
+function demandTried({ program, tries, output }) {
+  demand(tries > 0 && forksOf(program.events).length > 0, {
+    expected: 'SIGHUP begins a reload, also the second time.',
+    got: 'Nothing was forked.',
+    why: 'What remembers that a reload is under way has to be set back when it is done.',
+    try: 'isReloading = false; in a finally',
+    output,
+  });
+}

@@ -1,0 +1,410 @@
+/**
+ * What the check of lesson 8 does with the learner's program and sees of it: it deploys other applications into a copy
+ * of the learner's folder, reloads under load, stops with clients of every kind. At the end what is only shown: the
+ * requests that other ways to reload lose.
+ */
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { availableParallelism, loadavg } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  Undecided,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  get,
+  lostOf,
+  nowMs,
+  requestsOf,
+  startTraffic,
+} from '../../lib/checking.js';
+
+export const WORKERS = 2;
+export const DEADLINE_MS = 8_000;
+export const LIMIT_MS = 600; // DRAIN_LIMIT_MS, where a response never ends
+const LONG_LIMIT_MS = 30_000; // where nobody should need it
+const UNDER_WAY = 6;
+const BUSY_CLIENTS = 4;
+const SLOW_BOOT_MS = 800;
+const SIGNAL_ARRIVES_MS = 150;
+const WARM_MS = 200;
+const AFTER_MS = 200; // the load goes on for so long after a reload
+const CALM_MS = 500; // by then a bad version would have been tried again
+const QUIET_MS = 400; // nobody comes or goes: nothing more is under way
+const STARVED = 0.15; // of the time
+const OWN_STARVED = 2.5; // times as long as it should take
+const LOOP_MS = 10;
+const CROWDED = 3; // processes that want a core, for each core
+const MOST_LOOKS = 10;
+const LOOK_AGAIN_MS = 1_000;
+const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url));
+const MEASURED_WORKERS = 4;
+
+/** 100 requests a second, as clients mix them: fresh and kept connections, quick and slow answers. */
+const LOAD = [
+  { path: '/', perSecond: 40 },
+  { path: '/', perSecond: 40, connections: 4 },
+  { path: '/slow', perSecond: 12 },
+  { path: '/slow', perSecond: 8, connections: 4 },
+];
+export const LOAD_PER_SECOND = LOAD.reduce((sum, { perSecond }) => sum + perSecond, 0);
+
+/** The text of an app.js. It tells who loads it, and keeps idle connections for a minute, so that nobody just waits. */
+function appOf({ version, bootMs = 0, isBad = false }) {
+  return `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    console.log('app.js ${version} is loaded by process ' + process.pid);
+    ${isBad ? "throw new Error('this version cannot start');" : ''}
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${bootMs});
+    export const version = '${version}';
+    export async function handle(request, response) {
+      request.socket.server.keepAliveTimeout = 60_000;
+      if (request.url === '/slow') await sleep(400);
+      if (request.url === '/forever') response.write('to be continued');
+      else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
+    }
+  `;
+}
+
+/** Looks that begin when `first` is done, one after the other; a lane of them beside others. */
+export function createLane(meanwhile, first) {
+  let last = first;
+  return (look) => {
+    const before = last;
+    last = meanwhile(async () => {
+      await Promise.allSettled([before]);
+      return look(await first);
+    });
+    return last;
+  };
+}
+
+/** Starts a copy of the learner's program, with version 1 of our application. */
+export async function start(
+  { copy, launch, ready },
+  { workers = WORKERS, env = {}, ...options } = {},
+) {
+  const { entry, write } = copy();
+  const deploy = (app) => write('app.js', appOf(app));
+  deploy({ version: '1' });
+  const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
+  const program = await launch({ entry, env: all, ...options });
+  await readyOrBusy(program, workers, ready);
+  await program.until((events) => servingOf(events).length >= workers); // the primary knows it, too
+  const loaders = [...program.output().matchAll(/is loaded by process (\d+)/g)];
+  return { program, deploy, loaders: loaders.map(([, pid]) => Number(pid)) };
+}
+
+/**
+ * Counts the workers of which the primary knows that they listen, and not that they leave, and those that have ended.
+ * It may be asked again and again, and reads only what has come since.
+ */
+function createCensus() {
+  const census = { serving: new Set(), ended: new Set() };
+  let seen = 0;
+  return (events) => {
+    for (; seen < events.length; seen += 1) follow(census, events[seen]);
+    return census;
+  };
+}
+
+function follow({ serving, ended }, { what, workerPid }) {
+  if (what === 'worker-listening') serving.add(workerPid);
+  else if (what === 'worker-exit' || what === 'disconnect') serving.delete(workerPid);
+  if (what === 'worker-exit') ended.add(workerPid);
+}
+
+export const servingOf = (events) => [...createCensus()(events).serving];
+
+/** Those of the old ones who have not ended. */
+export function leftOf(events, old) {
+  const { ended } = createCensus()(events);
+  return old.filter((pid) => !ended.has(pid));
+}
+
+/** How many workers listened at least, from the event with this number on. */
+export function fewestOf(events, first) {
+  const census = { serving: new Set(), ended: new Set() };
+  const sizes = events.map((event) => {
+    follow(census, event);
+    return census.serving.size;
+  });
+  return Math.min(...sizes.slice(Math.max(0, first - 1)));
+}
+
+/** A machine that is very busy may start a process so slowly that it seems to be at its end. */
+async function readyOrBusy(program, workers, ready) {
+  for (let tries = 1; tries < MOST_LOOKS && isBusy() && !program.fate; tries += 1)
+    if (await program.ready(workers)) return;
+    else await sleep(LOOK_AGAIN_MS);
+  await ready(program, workers).catch((error) => {
+    throw isBusy() && !program.fate ? busy('It has not come to listen yet.') : error;
+  });
+}
+
+/** How late our own timers come: those of a check that has to wait for the machine, too. */
+const loop = monitorEventLoopDelay({ resolution: LOOP_MS });
+loop.enable();
+const isBusy = () =>
+  loop.mean / 1e6 > OWN_STARVED * LOOP_MS || loadavg()[0] > CROWDED * availableParallelism();
+
+/** Were its event loops late for much of the time since, or ours? They have little to do: then the machine had too much. */
+export function isStarved({ events }, fromMs) {
+  if (isBusy()) return true;
+  const lateMs = new Map();
+  const beats = eventsOf(events, 'beat').filter(({ t }) => t > fromMs);
+  for (const { pid, late } of beats) lateMs.set(pid, (lateMs.get(pid) ?? 0) + late);
+  const elapsedMs = (beats.at(-1)?.t ?? Infinity) - fromMs;
+  return Math.max(0, ...lateMs.values()) > STARVED * elapsedMs;
+}
+
+/** Waits until it is so; longer on a machine that is too busy. */
+async function waitFor(program, isSo) {
+  const fromMs = nowMs();
+  const found = await program.until(isSo, DEADLINE_MS);
+  return found || (isStarved(program, fromMs) && program.until(isSo, DEADLINE_MS));
+}
+
+async function endOf(program) {
+  await waitFor(program, () => program.fate);
+  return program.fate;
+}
+
+export const busy = (got) =>
+  new Undecided({
+    got,
+    why: 'The machine has other things to do.',
+    try: 'npm run check lesson-8, when it has less to do',
+  });
+
+/** Sends requests, each on its own connection, and waits until workers have begun them. */
+async function begin(program, path, times) {
+  const first = program.events.length;
+  const ask = () => get(program.url + path, { timeoutMs: 3 * DEADLINE_MS });
+  const asked = Array.from({ length: times }, ask);
+  const begun = (events) => requestsOf(events.slice(first), path).length >= times;
+  await program.until(begun, DEADLINE_MS / 2);
+  return { answers: () => Promise.all(asked) };
+}
+
+/** The signal comes while slow requests are under way. */
+export async function stopAtWork({ program }, how) {
+  const begun = await begin(program, '/slow', UNDER_WAY);
+  const signalMs = nowMs();
+  if (how === 'Ctrl-C') program.interrupt('SIGINT');
+  else program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const output = program.output();
+  if (!fate) await program.stop();
+  const lost = (await begun.answers()).filter(({ status, error }) => error || status !== 200);
+  return { how, program, signalMs, fate, lost, of: UNDER_WAY, output };
+}
+
+/** The signal comes while clients keep their connections: two are idle, four ask again and again. */
+export async function stopWithClients({ program }) {
+  const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
+  const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
+  const areBegun = (events) => requestsOf(events, '/slow').length >= BUSY_CLIENTS;
+  await program.until(areBegun, DEADLINE_MS / 2);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const isIdleHeld = idle.some(({ readyState }) => readyState === 'open');
+  const output = program.output();
+  for (const socket of idle) socket.destroy();
+  const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
+  const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
+  const told = later.filter(({ headers }) => /close/i.test(headers.connection ?? ''));
+  const isAskedLater = later.some(({ sentMs }) => sentMs > signalMs + SIGNAL_ARRIVES_MS);
+  return { program, signalMs, fate, isIdleHeld, later, told, isAskedLater, output };
+}
+
+/** One that has had its answer, and keeps its connection. */
+async function idleClient({ port }) {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {}); // it is closed, in whatever way
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await Promise.race([once(socket, 'data'), once(socket, 'close'), sleep(DEADLINE_MS / 2)]);
+  socket.resume();
+  return socket;
+}
+
+/** One that asks again as soon as it has its answer, on the same connection if it may. */
+function busyClient({ url }) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const answers = [];
+  let isOn = true;
+  const run = async () => {
+    while (isOn && answers.every(({ error }) => !error))
+      answers.push(await get(`${url}/slow`, { agent, timeoutMs: 3 * DEADLINE_MS }));
+  };
+  const end = run();
+  return {
+    async leave() {
+      isOn = false;
+      agent.destroy();
+      await end;
+      return answers;
+    },
+  };
+}
+
+/** Gives an order to reload, and waits until all who served have ended and as many others serve. */
+async function renew(
+  program,
+  order = /** @returns {any} */ () => program.kill(program.pid, 'SIGHUP'),
+) {
+  const first = program.events.length;
+  const old = servingOf(program.events);
+  const fromMs = nowMs();
+  const takeIn = createCensus();
+  const isDone = (events) => {
+    const { serving, ended } = takeIn(events);
+    return serving.size >= old.length && old.every((pid) => ended.has(pid));
+  };
+  const isHeard = (await order()) !== 'unheard';
+  const isRenewed = isHeard && Boolean(await waitFor(program, isDone));
+  const seconds = (nowMs() - fromMs) / 1_000;
+  const { events, fate } = program;
+  const forks = forksOf(events.slice(first)).length;
+  const last = events.length;
+  return { program, first, last, old, fromMs, seconds, isRenewed, fate, forks };
+}
+
+/** The versions that answer. */
+async function versionsOf({ url }) {
+  const ask = () => get(`${url}/version`, { timeoutMs: DEADLINE_MS });
+  const answers = await Promise.all(Array.from({ length: 2 * WORKERS }, ask));
+  return answers.map(({ body, error }) => error ?? body);
+}
+
+/**
+ * A reload under load, to another version.
+ * @param {{ program: any, deploy?: (app: { version: string }) => void }} server  without deploy: to the same
+ */
+export async function reloadUnderLoad({ program, deploy }) {
+  const traffic = startTraffic(program.url, LOAD);
+  await sleep(WARM_MS);
+  deploy?.({ version: '2' });
+  const roll = await renew(program);
+  await sleep(AFTER_MS);
+  const sent = await traffic.stop();
+  const lost = lostOf(sent, requestsOf(program.events));
+  const repeated = sent.filter(({ isRepeated }) => isRepeated).length;
+  const versions = await versionsOf(program);
+  return { ...roll, sent, lost, repeated, versions, output: program.output() };
+}
+
+/** A version that throws at its top, and after it a good one. */
+export async function reloadBadVersion({ program, deploy }) {
+  const first = program.events.length;
+  const old = servingOf(program.events);
+  deploy({ version: '3', isBad: true });
+  program.kill(program.pid, 'SIGHUP');
+  const news = () => program.events.slice(first);
+  const failed = () => exitsOf(news()).filter(({ workerPid }) => !old.includes(workerPid));
+  const tries = () => forksOf(news()).length;
+  const isWorse = () => leftOf(program.events, old).length < old.length || tries() > WORKERS;
+  const isCalm = () =>
+    failed().length === tries() && nowMs() > (failed().at(-1)?.t ?? Infinity) + CALM_MS;
+  await waitFor(program, () => isWorse() || (tries() > 0 && isCalm()));
+  const { fate } = program;
+  const left = leftOf(program.events, old);
+  const seen = { program, old, left, fate, tries: tries(), failed: failed().length };
+  const output = program.output();
+  const versions = await versionsOf(program);
+  if (fate || left.length < old.length || tries() > WORKERS) return { ...seen, versions, output };
+  deploy({ version: '4' });
+  const again = await renew(program);
+  return { ...seen, versions, again, later: await versionsOf(program), output };
+}
+
+/** The only worker is renewed, and the new one takes its time to start. */
+export async function reloadSlowly({ program, deploy }) {
+  deploy({ version: '2', bootMs: SLOW_BOOT_MS });
+  const roll = await renew(program);
+  await program.stop();
+  return { ...roll, size: 1, output: program.output() };
+}
+
+/** The message, and while that is done the signal. */
+export async function reloadByMessage({ program, deploy }) {
+  deploy({ version: '2' });
+  const before = forksOf(program.events).length;
+  const hasBegun = (events) => forksOf(events).length > before;
+  const roll = await renew(program, async () => {
+    program.post('reload');
+    await program.until(hasBegun, DEADLINE_MS / 2);
+    if (!hasBegun(program.events)) return 'unheard';
+    return program.kill(program.pid, 'SIGHUP');
+  });
+  const isQuiet = (events) => {
+    const lives = ['fork', 'worker-listening', 'worker-exit'];
+    const last = events.findLast(({ what }) => lives.includes(what));
+    return servingOf(events).length === WORKERS && nowMs() - last.t > QUIET_MS;
+  };
+  if (roll.isRenewed) await waitFor(program, isQuiet);
+  const { events } = program;
+  const serving = servingOf(events).length;
+  await program.stop();
+  return { ...roll, last: events.length, size: WORKERS, serving, output: program.output() };
+}
+
+/** Responses that never end: during a reload, and during a stop. */
+export async function holdForever({ program }) {
+  await begin(program, '/forever', WORKERS);
+  const roll = await renew(program);
+  if (!roll.isRenewed) return { program, roll, output: program.output() };
+  const begun = await begin(program, '/forever', WORKERS);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const output = program.output();
+  if (!fate) await program.stop();
+  const cutsMs = (await begun.answers()).map(({ doneMs }) => doneMs - signalMs);
+  return { program, roll, fate, signalMs, firstCutMs: Math.min(...cutsMs), output };
+}
+
+/** With a limit that nobody should need. */
+export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
+
+/** With a limit that is soon reached. */
+export const impatient = { env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };
+
+/** The same load for three ways to put a new version in. */
+export async function measure({ launch, ready, drawn, measured }) {
+  const env = { NODE_CLUSTER_WORKERS: String(MEASURED_WORKERS) };
+  const [killed, oneByOne, candidate] = await Promise.all(
+    [['kill-all'], ['one-by-one'], undefined].map(async (args) =>
+      ready(await launch({ env, ...(args && { entry: WAYS, args }) }), MEASURED_WORKERS),
+    ),
+  );
+  const rows = await Promise.all(
+    [
+      ['all ended, then forked', killed],
+      ['one by one: ended, then forked', oneByOne],
+      ['yours', candidate],
+    ].map(async ([name, program]) => ({ name, ...(await reloadUnderLoad({ program })) })),
+  );
+  const ours = rows[2];
+  drawn('failed', {
+    label: `failed in a reload of ${MEASURED_WORKERS} workers under ${LOAD_PER_SECOND} requests/s`,
+    unit: 'requests',
+    rows: rows.map(({ name, lost }) => ({ name, value: lost.length })),
+    note: `asked again by clients whose idle connection was closed: ${rows.map(({ repeated }) => repeated).join(', ')}`,
+  });
+  measured('reload', {
+    label: `from the order until the last of the ${MEASURED_WORKERS} old workers has ended, yours`,
+    unit: 's',
+    value: ours.seconds,
+    isHeadline: true,
+  });
+  drawn('seconds', {
+    label: 'how long the reload took',
+    unit: 's',
+    rows: rows.map(({ name, seconds }) => ({ name, value: Math.round(seconds * 100) / 100 })),
+  });
+}

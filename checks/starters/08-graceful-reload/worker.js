@@ -1,0 +1,15 @@
+import cluster from 'node:cluster';
+import { createServer } from 'node:http';
+import { handle, version } from './app.js';
+
+const port = process.env.PORT ?? 8080;
+const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
+const server = createServer(handle);
+
+// #region drain
+// Task 1: on SIGTERM, and on the message 'drain', leave without losing a request: say
+// "Connection: close" with every response, take no new connection, let idle ones go, answer what
+// is under way, end. After limitMs end in any case. Ctrl-C is the primary's business.
+// #endregion drain
+
+server.listen(port, () => console.log(`worker ${process.pid} serves version ${version}`));

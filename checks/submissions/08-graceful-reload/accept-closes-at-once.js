@@ -1,0 +1,68 @@
+// accepts: no time for goodbyes: server.close() at once; a second SIGHUP is left out, with a word
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { availableParallelism } from 'node:os';
+
+const { PORT = 8080, NODE_CLUSTER_WORKERS = availableParallelism(), DRAIN_LIMIT_MS = 5000 } = process.env;
+
+if (cluster.isPrimary) runPrimary();
+else runWorker();
+
+function runPrimary() {
+  let busy = false;
+  let stopping = false;
+
+  async function letGo(worker) {
+    const gone = once(worker, 'exit');
+    worker.send({ type: 'drain' }, () => {});
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), Number(DRAIN_LIMIT_MS));
+    await gone;
+    clearTimeout(timer);
+  }
+
+  async function reload() {
+    if (busy || stopping) return console.log('busy, please try later');
+    busy = true;
+    try {
+      for (const old of Object.values(cluster.workers)) {
+        const fresh = cluster.fork();
+        const up = once(fresh, 'listening').then(() => true);
+        const down = once(fresh, 'exit').then(() => false);
+        if (!(await Promise.race([up, down]))) throw new Error('boot failure');
+        await letGo(old);
+      }
+    } catch (error) {
+      console.error(`reload stopped: ${error.message}`);
+    } finally {
+      busy = false;
+    }
+  }
+
+  async function stop() {
+    stopping = true;
+    await Promise.all(Object.values(cluster.workers).map(letGo));
+    process.exit(0);
+  }
+
+  process.on('SIGHUP', reload).on('SIGTERM', stop).on('SIGINT', stop);
+  process.on('message', (text) => text === 'reload' && reload());
+  for (let i = 0; i < NODE_CLUSTER_WORKERS; i++) cluster.fork();
+}
+
+async function runWorker() {
+  const app = await import('./app.js');
+  let leaving = false;
+  const server = createServer((req, res) => {
+    if (leaving) res.setHeader('connection', 'close');
+    app.handle(req, res);
+  }).listen(PORT);
+  const leave = () => {
+    if (leaving) return;
+    leaving = true;
+    cluster.worker.disconnect(); // calls server.close(), which closes idle connections
+    setInterval(() => server.closeIdleConnections(), 20).unref();
+  };
+  process.on('message', ({ type }) => type === 'drain' && leave());
+  process.on('SIGTERM', leave).on('SIGINT', () => {});
+}

@@ -1,0 +1,76 @@
+// accepts: Express, with a middleware that says goodbye; workers are told by SIGTERM
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import express from 'express';
+
+const port = process.env.PORT ?? 8080;
+const size = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
+const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5000);
+
+async function work() {
+  const { handle } = await import('./app.js');
+  const app = express();
+  let bye = false;
+  app.use((request, response, next) => {
+    if (bye) response.set('Connection', 'close');
+    next();
+  });
+  app.use((request, response) => handle(request, response));
+  const server = app.listen(port);
+  process.on('SIGINT', () => {});
+  process.once('SIGTERM', () => {
+    process.on('SIGTERM', () => {});
+    bye = true;
+    setTimeout(() => {
+      cluster.worker.disconnect();
+      setInterval(() => server.closeIdleConnections(), 100).unref();
+    }, 200);
+    setTimeout(() => {
+      server.closeAllConnections();
+      process.exit();
+    }, limitMs).unref();
+  });
+}
+
+const queue = [];
+let current;
+
+function next() {
+  current = queue.shift();
+  if (!current) return;
+  const fresh = cluster.fork();
+  fresh.once('listening', () => {
+    fresh.removeAllListeners('exit');
+    if (current.isDead()) return next();
+    current.once('exit', next);
+    current.process.kill('SIGTERM');
+  });
+  fresh.once('exit', () => {
+    console.error('cannot start, so I leave it as it is');
+    queue.length = 0;
+    current = undefined;
+  });
+}
+
+function reload() {
+  const isIdle = !current;
+  if (queue.length === 0) queue.push(...Object.values(cluster.workers).filter((worker) => worker !== current));
+  if (isIdle) next();
+}
+
+if (cluster.isPrimary) {
+  for (let index = 0; index < size; index += 1) cluster.fork();
+  process.on('SIGHUP', () => current || reload());
+  process.on('message', (message) => {
+    if (message === 'reload' && !current) reload();
+  });
+  if (process.channel) process.channel.unref();
+  const stop = () => {
+    queue.length = 0;
+    for (const id in cluster.workers) cluster.workers[id].process.kill('SIGTERM');
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+} else {
+  work();
+}

@@ -1,0 +1,112 @@
+/**
+ * Steady traffic of single clients, as a server meets it every day: on schedule, whatever comes back; some open a
+ * connection for each request, some keep theirs, and ask again only when they have their answer. It is for a few hundred requests a second, from this very process, and
+ * every answer is joined to the server's record by its port.
+ *
+ * A server may close an idle connection at any moment, also while a client is sending on it. Then the client sees a
+ * reset before any byte of an answer, and what can be repeated is sent once more, on a new connection: RFC 9112, 9.3.1
+ * and 9.5. Our clients do so, too, and `isRepeated` tells.
+ *
+ * @typedef {import('../observe/client.js').Answer} Answer
+ *
+ * @typedef {object} Kind  of request
+ * @property {string} path
+ * @property {number} perSecond
+ * @property {number} [connections]  so many are kept, and used in turn; none: a new one for each request
+ *
+ * @typedef {object} Sent
+ * @property {string} path
+ * @property {Answer} first
+ * @property {Answer} answer  the one that counts: of the repetition, where there was one
+ * @property {boolean} isRepeated
+ */
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { get } from '../observe/client.js';
+import { nowMs } from '../observe/clock.js';
+
+const TIMEOUT_MS = 10_000; // a machine may be busy; a lost connection is silent for ever
+const RESETS = new Set(['ECONNRESET', 'EPIPE']);
+
+/**
+ * Begins at once.
+ * @param {string} url  of the server, without a path
+ * @param {Kind[]} kinds
+ * @returns {{ stop: () => Promise<Sent[]>, count: () => number }}  stop sends no more, waits for the answers and tells all;
+ *   count: how many were sent up to now
+ */
+export function startTraffic(url, kinds) {
+  let isOn = true;
+  let count = 0;
+  const follow = async (/** @type {Kind} */ { path, perSecond, connections = 0 }) => {
+    const clients = Array.from({ length: connections }, createClient);
+    const startMs = nowMs();
+    /** @type {Promise<Sent>[]} */
+    const asked = [];
+    let turn = 0;
+    const dueInMs = () => startMs + (turn * 1_000) / perSecond - nowMs();
+    while (isOn) {
+      for (; dueInMs() <= 0; turn += 1) {
+        const client = clients[turn % connections];
+        if (client?.isWaiting) continue;
+        asked.push(ask(url + path, client));
+        count += 1;
+      }
+      await sleep(Math.max(0, dueInMs()));
+    }
+    const sent = await Promise.all(asked);
+    for (const { agent } of clients) agent.destroy();
+    return sent;
+  };
+  const all = Promise.all(kinds.map(follow));
+  return {
+    count: () => count,
+    async stop() {
+      isOn = false;
+      return (await all).flat();
+    },
+  };
+}
+
+/** One that keeps its connection. */
+const createClient = () => ({
+  agent: new http.Agent({ keepAlive: true, maxSockets: 1 }),
+  isWaiting: false,
+});
+
+/**
+ * @param {string} url
+ * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  one that keeps its connection
+ * @returns {Promise<Sent>}
+ */
+async function ask(url, client = { agent: false, isWaiting: false }) {
+  client.isWaiting = true;
+  const first = await get(url, { agent: client.agent, timeoutMs: TIMEOUT_MS });
+  const { isReused, status, error } = first;
+  const isRepeated = isReused && status === undefined && RESETS.has(error ?? '');
+  const answer = isRepeated ? await get(url, { timeoutMs: TIMEOUT_MS }) : first;
+  client.isWaiting = false;
+  return { path: new URL(url).pathname, first, answer, isRepeated };
+}
+
+/**
+ * What a server has lost: what was not answered, and what was answered only when it was repeated though a process had
+ * begun it the first time. The client could not know that; the server's record does.
+ * @param {Sent[]} sent
+ * @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
+ * @returns {Sent[]}
+ */
+export function lostOf(sent, requests) {
+  const isBegun = (/** @type {Answer} */ { client, sentMs, doneMs }) =>
+    requests.some(
+      (one) =>
+        one.client === client &&
+        one.endMs === undefined &&
+        one.startMs >= sentMs &&
+        one.startMs <= doneMs,
+    );
+  return sent.filter(
+    ({ first, answer, isRepeated }) =>
+      answer.error || answer.status !== 200 || (isRepeated && isBegun(first)),
+  );
+}
