@@ -31,6 +31,7 @@ export { freePort } from './observe/ports.js';
 export { hasPid } from './observe/processes.js';
 export { acceptQueueOf, listeningSockets } from './observe/sockets.js';
 export { deepestOverlap, forksOf, groupBy, listenersOf, requestsOf } from './observe/timeline.js';
+export { startRedis } from './redis.js';
 export { demandTool, findTool } from './tools.js';
 export { whyOfCrash } from './verdict/diagnosis.js';
 export { faultOfRandomHex } from './verdict/bodies.js';

@@ -16,7 +16,8 @@
  * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
  * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
  * @property {number} [pretendCores]  what os.availableParallelism() tells
- * @property {string} [cwd]
+ * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
+ * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  *
  * @typedef {object} Runner
  * @property {(options: StartOptions) => Promise<Program>} start
@@ -135,10 +136,11 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], cwd = rootFolder } = this.options;
-    const env = this.environment();
+    const { entry, args = [], isNative = false } = this.options;
     const { id, folder } = this;
-    this.send({ start: id, command: process.execPath, args: [entry, ...args], env, cwd, folder });
+    const { cwd = isNative ? folder : rootFolder } = this.options;
+    const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
+    this.send({ start: id, command, args: rest, env: this.environment(), cwd, folder });
   }
 
   environment() {
