@@ -32,6 +32,12 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
   const [low, high] = [Math.min(...told), Math.max(...told)];
   const [got, why, repair] = firstTrue([
     [
+      ![...told, ...first].every(Number.isInteger),
+      `Not every answer has a whole number in "count". One of them: ${wordsOf(adds[0]?.last)}.`,
+      'The check reads the answer as a client would: JSON, { name, count, pid }.',
+      'leave app.js as it was; add() and read() promise the count, a number',
+    ],
+    [
       low < times || high > times,
       `Of ${times} increments the workers tell ${low === high ? low : `${low} to ${high}`}.`,
       low < high
