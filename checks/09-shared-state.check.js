@@ -12,17 +12,14 @@ import {
 import {
   WORKERS,
   askForMany,
-  countInStore,
   countTogether,
   dieUnderLoad,
   dieWithAnswers,
   keepSilent,
-  loseStore,
-  measureCost,
   primaryOf,
-  visitAfterDeath,
-  visitInTurn,
 } from './looks/09-shared-state.js';
+import { visitAfterDeath, visitInTurn } from './looks/09-shared-state.sticky.js';
+import { countInStore, loseStore, measureCost } from './looks/09-shared-state.store.js';
 
 const promises = {
   'counts-exactly': 'the primary owns the counts: every increment counts, and all workers tell the same',

@@ -78,6 +78,28 @@ describe('traps', () => {
     assert.equal(isAlive({ ...child, pid: Number(program.pid) }), false);
   });
 
+  test(
+    'a process whose first thread has ended, but not the others, is alive: it holds its files',
+    onLinux,
+    async (t) => {
+      const ended = 'ctypes.CDLL(None).pthread_exit(None)';
+      const text = `import ctypes, threading; threading.Thread(target=input).start(); ${ended}`;
+      const python = spawn('python3', ['-c', text], { stdio: ['pipe', 'ignore', 'ignore'] });
+      const hasFailed = await new Promise((resolve) =>
+        python.once('spawn', () => resolve(false)).once('error', () => resolve(true)),
+      );
+      if (hasFailed) return t.skip('only Python can end its first thread alone, and is not there');
+      t.after(() => python.kill('SIGKILL'));
+      const pid = Number(python.pid);
+      const stateOf = () => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
+      await until('its first thread has ended', () => stateOf() === 'Z');
+      const found = listProcesses().find((one) => one.pid === pid);
+      assert.ok(found && isAlive(found));
+      python.stdin.end('\n');
+      await until('it has ended', () => !isAlive(found));
+    },
+  );
+
   test('trap 2: the end of a program is seen although a child holds its output open', async (t) => {
     const program = await start(
       t,
@@ -289,6 +311,7 @@ describe('a runner', () => {
 
 describe('the timeline', () => {
   const { deepestOverlap, groupBy, listenersOf, openTimeline, parseTimeline } = timeline;
+  const { eventsOf, exitsOf, forksOf, waitsOf } = timeline;
 
   test('takes in what is appended, and waits for the end of a line', () => {
     const file = write('growing.jsonl', '');
@@ -351,6 +374,40 @@ describe('the timeline', () => {
         [12, 'worker', 9, null, 'SIGKILL'],
       ],
     );
+  });
+
+  test('tells the events of a kind, the forks, and the ends of workers', () => {
+    const starts = eventsOf(recorded, 'start');
+    assert.deepEqual(
+      starts.map(({ pid, role }) => [pid, role]),
+      [
+        [10, 'primary'],
+        [11, 'worker'],
+        [11, 'thread'],
+      ],
+    );
+    assert.deepEqual(eventsOf(recorded, 'beat'), []);
+    assert.deepEqual(
+      forksOf(recorded).map(({ workerPid }) => workerPid),
+      [11, 12],
+    );
+    assert.deepEqual(
+      exitsOf(recorded).map(({ workerPid, signal }) => [workerPid, signal]),
+      [[12, 'SIGKILL']],
+    );
+  });
+
+  test('tells how long a primary waits before each new start, also the wait under way', () => {
+    const line = (t, what) => ({ t, pid: 1, what });
+    const events = [
+      ...[line(1, 'fork'), line(11, 'worker-exit')],
+      ...[line(111.4, 'fork'), line(120, 'worker-exit')],
+    ];
+    assert.deepEqual(waitsOf([], 500), []);
+    assert.deepEqual(waitsOf(events.slice(0, 1), 500), [], 'it is alive');
+    assert.deepEqual(waitsOf(events.slice(0, 2)), [], 'there is no next');
+    assert.deepEqual(waitsOf(events), [100]);
+    assert.deepEqual(waitsOf(events, 500), [100, 380]);
   });
 
   test('tells requests, of a path, answered or not', () => {

@@ -1,32 +1,19 @@
-/** What is done with the programs of lesson 9, and what is seen of them. checks/demands/09-shared-state.js judges it. */
+/**
+ * What the check of lesson 9 does with the learner's program and sees of it: clients that count at once and insist, an
+ * owner of the counts that stands still, a worker that dies just then.
+ */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Undecided,
-  createLoad,
-  get,
-  groupBy,
-  hasPid,
-  interleave,
-  mean,
-  nowMs,
-  ratioOf,
-  requestsOf,
-  startRedis,
-} from '../../lib/checking.js';
+import { Undecided, get, groupBy, nowMs, requestsOf } from '../../lib/checking.js';
 
 export const WORKERS = 4;
-const LANES = 16; // clients at once
+export const LANES = 16; // clients at once
 const AT_ONCE = 12; // questions to an owner that stands still: by the pigeonhole three or more are one worker's
-const PATIENCE_MS = 5_000;
-const RETRY_MS = 20;
-const RECOVERY_MS = 8_000;
-const SEEN_MS = 1_000;
-const SETTLED_MS = 4_000;
+export const PATIENCE_MS = 5_000;
+export const RETRY_MS = 20;
+export const SEEN_MS = 1_000;
 const STOPS_WITHIN_MS = 10; // a signal has arrived
 const BEAT_MS = 25; // an event loop that has turned since then has sent what it had to send
-const CLIENTS = 48; // by any hash each of four places has some
-const ROUNDS = 3;
 
 /** The count that an answer tells; undefined unless it is a whole 200. */
 export function countOf({ status, body, error }) {
@@ -44,7 +31,7 @@ export const primaryOf = (program) => ({
   goOn: () => program.kill(program.pid, 'SIGCONT'),
 });
 
-const add = ({ url }, { agent = /** @type {any} */ (false), name, id }) =>
+export const add = ({ url }, { agent = /** @type {any} */ (false), name, id }) =>
   get(`${url}/count/${name}?id=${id}`, { agent, method: 'POST', timeoutMs: PATIENCE_MS });
 
 /** One increment, asked for again and again with the same id until it is acknowledged, which is a whole 200. */
@@ -118,7 +105,7 @@ async function askWhileStill(program, owner, questions, meanwhile = async (_) =>
 }
 
 /** The requests of these questions, once their processes have passed them on. */
-async function sentOf(program, first, questions) {
+export async function sentOf(program, first, questions) {
   const found = () => {
     const requests = requestsOf(program.events.slice(first));
     return questions.map(({ id }) => requests.find(({ url }) => url.endsWith(`?id=${id}`)));
@@ -218,157 +205,5 @@ export async function keepSilent(program, owner) {
 }
 
 /** It had time to give up, by its own event loop: a timer of a second, asked for at the start, has fired. */
-const isPatient = (program, request) =>
+export const isPatient = (program, request) =>
   request && program.lastBeats.get(request.pid) > request.startMs + (PATIENCE_MS * 3) / 5;
-
-/** Clients of different addresses, each with a new connection at every visit. */
-export async function visitInTurn(program) {
-  await program.settled(() => false, SETTLED_MS); // it has started all that it starts
-  const rounds = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await visit(program, `${round}`));
-  return { program, rounds };
-}
-
-/** Everybody comes once; tells who served whom, as it was observed, and what the client was told. */
-async function visit(program, round) {
-  const first = program.events.length;
-  const clients = Array.from({ length: CLIENTS }, (_, index) => `127.0.0.${index + 2}`);
-  const answers = await Promise.all(clients.map((client) => visitOnce(program, client, round)));
-  const seen = () => requestsOf(program.events.slice(first), '/visits');
-  const servedBy = (client) => seen().findLast(({ url }) => url.endsWith(tagOf(client, round)))?.pid;
-  await program.until(() => clients.every(servedBy), SEEN_MS);
-  return clients.map((client, index) => ({
-    client,
-    pid: servedBy(client),
-    status: answers[index].status,
-    visits: visitsOf(answers[index]),
-  }));
-}
-
-const tagOf = (client, round) => `?round=${round}-${client}`;
-
-/** A connection may break with the worker to which it was dealt: then the client comes again. */
-async function visitOnce({ url }, client, round) {
-  const deadline = nowMs() + PATIENCE_MS;
-  for (;;) {
-    const options = { localAddress: client, timeoutMs: PATIENCE_MS };
-    const answer = await get(`${url}/visits${tagOf(client, round)}`, options);
-    if (answer.error === 'EADDRNOTAVAIL') throw noAddress(client);
-    if (answer.status === 200 || nowMs() > deadline) return answer;
-    await sleep(RETRY_MS);
-  }
-}
-
-const noAddress = (client) =>
-  new Undecided({
-    got: `This system does not let a client come from ${client}.`,
-    why: 'Clients with addresses of their own are needed here. Linux has all of 127.0.0.0/8 on board.',
-    try: 'sudo ifconfig lo0 alias 127.0.0.2, and so on up to 127.0.0.49 (macOS), then check again',
-  });
-
-function visitsOf({ status, body }) {
-  try {
-    return status === 200 ? Number(JSON.parse(body).visits) : undefined;
-  } catch {
-    return NaN;
-  }
-}
-
-/** One worker dies. Everybody comes as soon as the primary knows, and once more when all is calm. */
-export async function visitAfterDeath({ program, rounds }) {
-  const homes = new Map(rounds.at(-1).map(({ client, pid }) => [client, pid]));
-  const [victim] = homes.values();
-  program.kill(victim, 'SIGKILL');
-  await program.until(() => !hasPid(victim), PATIENCE_MS); // its parent has heard of it
-  const soon = await visit(program, 'soon');
-  await program.settled(() => false, SETTLED_MS);
-  const calm = await visit(program, 'calm');
-  return { program, homes, victim, visits: [...soon, ...calm], fate: program.fate };
-}
-
-/** Counts in a real Redis: together, through the death of a worker, and after a restart of the whole cluster. */
-export async function countInStore({ launch, ready }, times) {
-  const store = await startRedis(launch);
-  const start = async (workers) => {
-    const env = { NODE_CLUSTER_WORKERS: String(workers), REDIS_URL: store.url };
-    return ready(await launch({ args: ['--state', 'redis'], env }), workers);
-  };
-  const program = await start(WORKERS);
-  await addUntilCounted(program, { agent: false, name: 'first', id: 'first' }); // all are connected, or will be soon
-  const together = await countTogether(program, 'pears', times);
-  const death = await dieWithAnswers(program, store, 'figs');
-  await program.stop();
-  const again = await start(2);
-  const kept = [await read(again, 'pears'), await read(again, 'figs')];
-  return { store, start, program, again, together, death, kept };
-}
-
-/** Redis is silent, then away, also for a cluster that starts meanwhile; then it is back, without its memory. */
-export async function loseStore({ launch }, { store, start, again }) {
-  const silence = await keepSilent(again, store);
-  await store.stop();
-  const cold = await start(2);
-  const programs = [again, cold];
-  const away = await Promise.all(programs.map(askOnce));
-  await startRedis(launch, { port: store.port });
-  const back = await Promise.all(
-    programs.map((program, index) =>
-      addUntilCounted(program, { agent: false, name: 'back', id: `back-${index}` }, RECOVERY_MS),
-    ),
-  );
-  return { silence, programs, away: away.flat(), back };
-}
-
-/** Each worker is asked, over a new connection each time. */
-async function askOnce(program) {
-  const first = program.events.length;
-  const questions = ['a', 'b', 'c', 'd'].map((letter) => ({ name: 'gone', id: `gone-${letter}` }));
-  const answers = await Promise.all(questions.map((question) => add(program, question)));
-  const requests = await sentOf(program, first, questions);
-  return answers.map((answer, index) => ({
-    ...answer,
-    isPatient: isPatient(program, requests[index]),
-  }));
-}
-
-const WINDOW_MS = 200;
-const RAMP_MS = 20;
-const BUDGET_MS = 1_200;
-
-/** Reads a second with the count in the worker's own memory, in the primary, and in Redis. It decides nothing. */
-export async function measureCost({ launch, drawn, measured }, start) {
-  const store = await startRedis(launch);
-  const env = { NODE_CLUSTER_WORKERS: '2', REDIS_URL: store.url };
-  const load = createLoad();
-  const sideOf = async (state, more = {}) => {
-    const program = await start(state, 2, { env, probe: 'life', ...more });
-    return async () => {
-      const window = { url: `${program.url}/count/pears`, connections: LANES };
-      const { answers, startMs } = await load.fire({ ...window, durationMs: WINDOW_MS + RAMP_MS });
-      const isInside = ({ doneMs }) => doneMs >= startMs + RAMP_MS && doneMs < startMs + RAMP_MS + WINDOW_MS;
-      return (answers.filter(isInside).length * 1_000) / WINDOW_MS;
-    };
-  };
-  const sides = {
-    own: await sideOf('memory', { isReference: true }),
-    primary: await sideOf('primary'),
-    redis: await sideOf('redis'),
-  };
-  for (const side of Object.values(sides)) await side(); // a warm-up: compiled code is several times as fast
-  const rates = await interleave(sides, { isEnough: () => false, budgetMs: BUDGET_MS });
-  load.close();
-  for (const [name, owner] of [
-    ['primary', 'the primary'],
-    ['redis', 'Redis'],
-  ]) {
-    const ratio = ratioOf(rates.own, rates[name]);
-    const label = `reading a count from ${owner}, against the worker's own memory`;
-    measured(`cost-${name}`, { label, unit: 'times', ...ratio, isHeadline: name === 'primary' });
-  }
-  const rows = { "the worker's own memory": rates.own, 'the primary': rates.primary, Redis: rates.redis };
-  drawn('reads', {
-    label: 'counts read a second, 2 workers, 16 clients',
-    unit: 'a second',
-    rows: Object.entries(rows).map(([name, values]) => ({ name, value: Math.round(mean(values)) })),
-  });
-}
