@@ -18,33 +18,42 @@ import {
   keepSilent,
   primaryOf,
 } from './looks/09-shared-state.js';
-import { visitAfterDeath, visitInTurn } from './looks/09-shared-state.sticky.js';
+import { PLACES, visitAfterDeath, visitInTurn } from './looks/09-shared-state.sticky.js';
 import { countInStore, loseStore, measureCost } from './looks/09-shared-state.store.js';
 
 const promises = {
-  'counts-exactly': 'the primary owns the counts: every increment counts, and all workers tell the same',
+  'counts-exactly':
+    'the primary owns the counts: every increment counts, and all workers tell the same',
   'answers-matched': 'many questions at once: each is given its own answer',
-  'death-exact': 'a worker dies with questions under way; when its clients have asked again, the count is exact',
-  'owner-silent': 'while the primary is silent a client gets a 503, and its late answer is for nobody',
+  'death-exact':
+    'a worker dies with questions under way; when its clients have asked again, the count is exact',
+  'owner-silent':
+    'while the primary is silent a client gets a 503, and its late answer is for nobody',
   'sticky-keeps': 'sticky: each client meets one worker, and every worker has clients',
-  'others-stay': 'sticky: when a worker dies its clients are served, and all others stay where they are',
-  'redis-exact': 'in Redis the count is exact, through the death of a worker and a restart of the cluster',
-  'redis-away': 'while Redis is silent or away clients get a 503; nothing ends, and it recovers by itself',
+  'others-stay':
+    'sticky: when a worker dies its clients are served, and all others stay where they are',
+  'redis-exact':
+    'in Redis the count is exact, through the death of a worker and a restart of the cluster',
+  'redis-away':
+    'while Redis is silent or away clients get a 503; nothing ends, and it recovers by itself',
 };
 
 check('09-shared-state', promises, async (lesson) => {
   const { launch, ready, observe, meanwhile, hold, isQuick } = lesson;
-  const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
-  const start = async (state, listeners, options) =>
-    ready(await launch({ args: ['--state', state], env, ...options }), listeners);
-  const times = isQuick ? 320 : 1_600;
+  const start = async (state, workers, { listeners = workers, env = {}, ...options } = {}) => {
+    const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
+    return ready(await launch({ args: ['--state', state], env: all, ...options }), listeners);
+  };
+  const times = isQuick ? 240 : 1_600;
   const main = observe(() => start('primary', WORKERS));
   const together = observe(async () => countTogether(await main, 'pears', times));
   const matched = observe(async () => askForMany(await main, primaryOf(await main)));
   const death = observe(async () => dieWithAnswers(await main, primaryOf(await main), 'figs'));
   const load = observe(async () => dieUnderLoad(await main, 'plums', times));
   const silence = observe(async () => keepSilent(await main, primaryOf(await main)));
-  const sticky = meanwhile(async () => (await main) && visitInTurn(await start('sticky', 1)));
+  const sticky = meanwhile(
+    async () => (await main) && visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
+  );
   const moved = meanwhile(async () => visitAfterDeath(await sticky));
   const stored = meanwhile(async () => (await main) && countInStore(lesson, times));
   const away = meanwhile(async () => loseStore(lesson, await stored));
@@ -62,11 +71,9 @@ check('09-shared-state', promises, async (lesson) => {
     },
     { needs },
   );
-  await hold(
-    'owner-silent',
-    async () => demandSilence(await main, await silence, 'the primary'),
-    { needs: [...needs, 'answers-matched', 'death-exact'] },
-  );
+  await hold('owner-silent', async () => demandSilence(await main, await silence, 'the primary'), {
+    needs: [...needs, 'answers-matched', 'death-exact'],
+  });
   await hold('sticky-keeps', async () => demandSticky(await sticky));
   await hold('others-stay', async () => demandOthersStay(await moved), { needs: ['sticky-keeps'] });
   await hold('redis-exact', async () => demandStore(await stored));

@@ -55,21 +55,25 @@ function ask(/** @type {number} */ port, /** @type {string} */ line) {
   });
 }
 
-test('it answers, in a folder of the run; it stands still and goes on; it ends with the run', notOnWindows, async (t) => {
-  putInPath(t, DOUBLE);
-  const runner = open(t);
-  const store = await startRedis(runner.start);
-  assert.equal(store.url, `redis://127.0.0.1:${store.port}`);
-  const folder = await ask(store.port, 'where');
-  assert.match(folder, /forkshop-/);
-  assert.notEqual(folder, realpathSync('.'));
-  store.still();
-  assert.equal(await ask(store.port, 'PING'), 'silence');
-  store.goOn();
-  assert.equal(await ask(store.port, 'PING'), '+PONG');
-  assert.deepEqual(await runner.close(), []);
-  assert.equal(await ask(store.port, 'PING'), 'refused');
-});
+test(
+  'it answers, in a folder of the run; it stands still and goes on; it ends with the run',
+  notOnWindows,
+  async (t) => {
+    putInPath(t, DOUBLE);
+    const runner = open(t);
+    const store = await startRedis(runner.start);
+    assert.equal(store.url, `redis://127.0.0.1:${store.port}`);
+    const folder = await ask(store.port, 'where');
+    assert.match(folder, /forkshop-/);
+    assert.notEqual(folder, realpathSync('.'));
+    store.still();
+    assert.equal(await ask(store.port, 'PING'), 'silence');
+    store.goOn();
+    assert.equal(await ask(store.port, 'PING'), '+PONG');
+    assert.deepEqual(await runner.close(), []);
+    assert.equal(await ask(store.port, 'PING'), 'refused');
+  },
+);
 
 test('it comes back on the same port', notOnWindows, async (t) => {
   putInPath(t, DOUBLE);
@@ -83,19 +87,27 @@ test('it comes back on the same port', notOnWindows, async (t) => {
   assert.equal(await ask(port, 'PING'), '+PONG');
 });
 
-test('one that does not start leaves it undecided, and says what was printed', notOnWindows, async (t) => {
-  putInPath(t, DOUBLE.replace('process.env.DOUBLE_FAILS', 'true'));
-  const runner = open(t);
-  await assert.rejects(
-    () => startRedis(runner.start),
-    (error) => error instanceof Undecided && /no memory today/.test(error.story.got),
-  );
-});
+test(
+  'one that does not start leaves it undecided, and says what was printed',
+  notOnWindows,
+  async (t) => {
+    putInPath(t, DOUBLE.replace('process.env.DOUBLE_FAILS', 'true'));
+    const runner = open(t);
+    await assert.rejects(
+      () => startRedis(runner.start),
+      (error) => error instanceof Undecided && /no memory today/.test(error.story.got),
+    );
+  },
+);
 
-test('the real one does the same', { skip: !findTool('redis') && 'it is not installed' }, async (t) => {
-  const runner = open(t);
-  const store = await startRedis(runner.start);
-  assert.equal(await ask(store.port, 'INCR count'), ':1');
-  assert.equal(await ask(store.port, 'CONFIG GET save'), '*2\r\n$4\r\nsave\r\n$0');
-  assert.deepEqual(await store.stop(), []);
-});
+test(
+  'the real one does the same',
+  { skip: !findTool('redis') && 'it is not installed' },
+  async (t) => {
+    const runner = open(t);
+    const store = await startRedis(runner.start);
+    assert.equal(await ask(store.port, 'INCR count'), ':1');
+    assert.equal(await ask(store.port, 'CONFIG GET save'), '*2\r\n$4\r\nsave\r\n$0');
+    assert.deepEqual(await store.stop(), []);
+  },
+);

@@ -1,5 +1,6 @@
 /** What lesson 9 demands of what was seen, in the order of its promises. */
 import { Undecided, demand, exitsOf, groupBy, whyOfCrash } from '../../lib/checking.js';
+import { PLACES } from '../looks/09-shared-state.sticky.js';
 
 const busy = (got) =>
   new Undecided({
@@ -156,7 +157,9 @@ export function demandSticky({ program, rounds }) {
   demand(lost.length === 0, {
     expected: 'Every visit is answered.',
     got: `${lost.length} of ${rounds.flat().length} were not; ${lost[0]?.client} was one.`,
-    why: whyOfCrash(program.events) ?? 'A connection that is dealt and not served has a client that waits.',
+    why:
+      whyOfCrash(program.events) ??
+      'A connection that is dealt and not served has a client that waits.',
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
   const movers = [...visits].filter(([, its]) => new Set(its.map(({ pid }) => pid)).size > 1);
@@ -167,13 +170,15 @@ export function demandSticky({ program, rounds }) {
     try: 'let the place be a function of the address: hash(socket.remoteAddress) % size; no turns, no chance',
   });
   const used = new Set(rounds.flat().map(({ pid }) => pid));
-  demand(used.size >= 4, {
-    expected: `The ${visits.size} clients are spread over all four workers.`,
+  demand(used.size >= PLACES, {
+    expected: `The ${visits.size} clients are spread over all ${PLACES} workers.`,
     got: `${used.size === 1 ? 'One worker has' : `${used.size} workers have`} them all.`,
     why: 'A hash that uses too little of the address has few values: all begin with 127.0.0.',
     try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
-  const [forgetful] = [...visits].filter(([, its]) => its.some((one, index) => one.visits !== index + 1));
+  const [forgetful] = [...visits].filter(([, its]) =>
+    its.some((one, index) => one.visits !== index + 1),
+  );
   demand(!forgetful, {
     expected: 'GET /visits tells a client how often it has come: 1, 2, 3.',
     got: `${forgetful?.[0]} was told ${forgetful?.[1].map((one) => one.visits).join(', ')}.`,
@@ -197,9 +202,9 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
   const clients = new Set(movers.map(({ client }) => client));
   const others = [...homes.values()].filter((pid) => pid !== victim).length;
   demand(clients.size === 0, {
-    expected: `A worker dies: the ${others} clients of the other three stay where they are.`,
+    expected: `A worker dies: the ${others} clients of the other workers stay where they are.`,
     got: `${clients.size} of them had to move, and what their worker knew of them is lost, though it lives.`,
-    why: 'hash % (number of the living) changes for nearly everybody when one of four dies.',
+    why: 'hash % (number of the living) changes when one of them dies, and with it most places.',
     try: 'hash % size, where size never changes; an empty place is passed on to the next, and only that',
   });
 }
@@ -209,12 +214,15 @@ export function demandStore({ program, together, death, kept }) {
   demandTogether(program, together, 'Redis, not the worker');
   demandExact(program, death, 'Redis stands still and a worker dies');
   const expected = [together.times, death.sent];
-  demand(kept.every((count, index) => count === expected[index]), {
-    expected: `After a restart of the whole cluster the counts are ${expected.join(' and ')}, as before.`,
-    got: `They are ${kept.join(' and ')}.`,
-    why: 'Redis holds the counts; a cluster that comes up has nothing to set, and nothing to clear.',
-    try: 'let INCR make the count: of a name that was never counted it makes 1',
-  });
+  demand(
+    kept.every((count, index) => count === expected[index]),
+    {
+      expected: `After a restart of the whole cluster the counts are ${expected.join(' and ')}, as before.`,
+      got: `They are ${kept.join(' and ')}.`,
+      why: 'Redis holds the counts; a cluster that comes up has nothing to set, and nothing to clear.',
+      try: 'let INCR make the count: of a name that was never counted it makes 1',
+    },
+  );
 }
 
 /** Redis silent, away, and back. */
@@ -225,7 +233,9 @@ export function demandRecovery({ silence, programs, away, back }) {
   const fate = programs.find((program) => program.fate)?.fate;
   demand(!fate && ends.length === 0, {
     expected: 'Redis is away: every process lives on.',
-    got: fate ? 'The primary ended.' : `${ends.length} workers ended, the first with ${ends[0]?.signal ?? `exit code ${ends[0]?.code}`}.`,
+    got: fate
+      ? 'The primary ended.'
+      : `${ends.length} workers ended, the first with ${ends[0]?.signal ?? `exit code ${ends[0]?.code}`}.`,
     why:
       programs.map(({ events }) => whyOfCrash(events)).find(Boolean) ??
       "An 'error' event that nobody listens for, or a rejected promise that nobody catches, ends the process.",

@@ -17,7 +17,12 @@ const CLIENTS = 16;
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 20;
 
-const start = async ({ launch }, file, state, { workers = 4, listeners = workers, ...more } = {}) => {
+const start = async (
+  { launch },
+  file,
+  state,
+  { workers = 4, listeners = workers, ...more } = {},
+) => {
   const { env, ...options } = more;
   const program = await launch(file, {
     args: ['--state', state],
@@ -260,7 +265,7 @@ export default [
     title: 'What a question costs',
     needs: 'redis',
     question:
-      "How many counts a second can two workers read: from their own memory, from the primary, from Redis?",
+      'How many counts a second can two workers read: from their own memory, from the primary, from Redis?',
     async run(lab) {
       const store = await startRedis((options) => lab.launch('', options));
       const load = lab.load();

@@ -83,9 +83,10 @@ export async function countTogether(program, name, times) {
 
 /**
  * Asks for increments, each over an open connection, while the owner of the counts stands still: a question can be on
- * its way and nothing is answered. `meanwhile` gets the questions and who executes them; then the owner goes on.
+ * its way and nothing is answered. `meanwhile` gets the questions and who executes them, and may ask more over the same
+ * connections; then the owner goes on.
  */
-async function askWhileStill(program, owner, questions, meanwhile = async (_) => {}) {
+async function askWhileStill(program, owner, questions, meanwhile = async (_) => []) {
   const agent = new Agent({ keepAlive: true, maxSockets: questions.length });
   await Promise.all(
     questions.map(() => get(`${program.url}/visits`, { agent, timeoutMs: PATIENCE_MS })),
@@ -95,9 +96,10 @@ async function askWhileStill(program, owner, questions, meanwhile = async (_) =>
   try {
     await sleep(STOPS_WITHIN_MS);
     const asked = questions.map((question) => add(program, { agent, ...question }));
-    await meanwhile({ agent, asked, requests: await sentOf(program, first, questions) });
+    const requests = await sentOf(program, first, questions);
+    const more = await meanwhile({ agent, asked, requests });
     owner.goOn();
-    return await Promise.all(asked);
+    return await Promise.all([...asked, ...more]);
   } finally {
     owner.goOn();
     agent.destroy();
@@ -135,23 +137,36 @@ export async function askForMany(program, owner) {
  * is there to hear of it. Then the clients ask again.
  */
 export async function dieWithAnswers(program, owner, name) {
-  const questions = Array.from({ length: AT_ONCE }, (_, index) => ({ name, id: `${name}-${index}` }));
+  const questions = Array.from({ length: AT_ONCE }, (_, index) => ({
+    name,
+    id: `${name}-${index}`,
+  }));
   let victims = [];
   const answers = await askWhileStill(program, owner, questions, async ({ asked, requests }) => {
     const known = requests.filter(Boolean);
-    const groups = [...groupBy(known, ({ pid }) => pid)].sort(([, a], [, b]) => b.length - a.length);
+    const groups = [...groupBy(known, ({ pid }) => pid)].sort(
+      ([, a], [, b]) => b.length - a.length,
+    );
     if (groups.length === 0) throw notSeen;
     const [[pid]] = groups;
     program.kill(pid, 'SIGKILL');
     victims = asked.filter((_, index) => requests[index]?.pid === pid);
     await Promise.all(victims);
+    return [];
   });
   const lost = questions.filter((_, index) => countOf(answers[index]) === undefined);
   const retried = await Promise.all(lost.map((question) => addUntilCounted(program, question)));
   const unheard = retried.filter(({ count }) => count === undefined);
   const count = await read(program, name);
   const { fate } = program;
-  return { sent: questions.length, victims: victims.length, lost: lost.length, unheard, count, fate };
+  return {
+    sent: questions.length,
+    victims: victims.length,
+    lost: lost.length,
+    unheard,
+    count,
+    fate,
+  };
 }
 
 const notSeen = new Undecided({
@@ -183,20 +198,26 @@ export async function keepSilent(program, owner) {
   const before = await addMany(program, 'long', 2 * AT_ONCE).then(() => read(program, 'long'));
   const later = await prepareNames(program, 'late');
   const questions = later.map(({ name }) => ({ name: 'long', id: `early-${name}` }));
-  let late = [];
   let patient = [];
-  const early = await askWhileStill(program, owner, questions, async ({ agent, asked, requests }) => {
-    await Promise.all(asked);
-    patient = requests.map((request) => isPatient(program, request));
-    const first = program.events.length;
-    late = later.map((question) => add(program, { agent, ...question }));
-    await sentOf(program, first, later);
-  });
-  const answered = (await Promise.all(late)).map(countOf);
+  const answers = await askWhileStill(
+    program,
+    owner,
+    questions,
+    async ({ agent, asked, requests }) => {
+      await Promise.all(asked);
+      patient = requests.map((request) => isPatient(program, request));
+      const first = program.events.length;
+      const more = later.map((question) => add(program, { agent, ...question }));
+      await sentOf(program, first, later);
+      return more;
+    },
+  );
+  const early = answers.slice(0, questions.length);
+  const late = answers.slice(questions.length);
   const retried = await Promise.all(questions.map((one) => addUntilCounted(program, one)));
   return {
     early: early.map((answer, index) => ({ ...answer, isPatient: patient[index] })),
-    late: later.map((question, index) => ({ ...question, count: answered[index] })),
+    late: later.map((question, index) => ({ ...question, count: countOf(late[index]) })),
     unheard: retried.filter(({ count }) => count === undefined),
     expected: before + questions.length,
     count: await read(program, 'long'),

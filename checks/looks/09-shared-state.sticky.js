@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Undecided, get, hasPid, nowMs, requestsOf } from '../../lib/checking.js';
 import { PATIENCE_MS, RETRY_MS, SEEN_MS } from './09-shared-state.js';
 
+export const PLACES = 3;
 const SETTLED_MS = 4_000;
-const CLIENTS = 48; // by any hash each of four places has some
+const CLIENTS = 48; // by any hash each place has some
 const ROUNDS = 3;
 
 /** Clients of different addresses, each with a new connection at every visit. */
@@ -21,7 +22,8 @@ async function visit(program, round) {
   const clients = Array.from({ length: CLIENTS }, (_, index) => `127.0.0.${index + 2}`);
   const answers = await Promise.all(clients.map((client) => visitOnce(program, client, round)));
   const seen = () => requestsOf(program.events.slice(first), '/visits');
-  const servedBy = (client) => seen().findLast(({ url }) => url.endsWith(tagOf(client, round)))?.pid;
+  const servedBy = (client) =>
+    seen().findLast(({ url }) => url.endsWith(tagOf(client, round)))?.pid;
   await program.until(() => clients.every(servedBy), SEEN_MS);
   return clients.map((client, index) => ({
     client,

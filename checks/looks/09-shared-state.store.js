@@ -2,16 +2,9 @@
  * What the check of lesson 9 sees of the counts in Redis: together, through deaths and restarts, while Redis is silent
  * or away. At the end what is only shown: the cost of each place for a count.
  */
-import {
-  createLoad,
-  interleave,
-  mean,
-  ratioOf,
-  startRedis,
-} from '../../lib/checking.js';
+import { createLoad, interleave, mean, ratioOf, startRedis } from '../../lib/checking.js';
 import {
   LANES,
-  WORKERS,
   add,
   addUntilCounted,
   countTogether,
@@ -34,12 +27,12 @@ export async function countInStore({ launch, ready }, times) {
     const env = { NODE_CLUSTER_WORKERS: String(workers), REDIS_URL: store.url };
     return ready(await launch({ args: ['--state', 'redis'], env }), workers);
   };
-  const program = await start(WORKERS);
+  const program = await start(2);
   await addUntilCounted(program, { agent: false, name: 'first', id: 'first' }); // all are connected, or will be soon
   const together = await countTogether(program, 'pears', times);
   const death = await dieWithAnswers(program, store, 'figs');
   await program.stop();
-  const again = await start(2);
+  const again = await start(1);
   const kept = [await read(again, 'pears'), await read(again, 'figs')];
   return { store, start, program, again, together, death, kept };
 }
@@ -48,7 +41,7 @@ export async function countInStore({ launch, ready }, times) {
 export async function loseStore({ launch }, { store, start, again }) {
   const silence = await keepSilent(again, store);
   await store.stop();
-  const cold = await start(2);
+  const cold = await start(1);
   const programs = [again, cold];
   const away = await Promise.all(programs.map(askOnce));
   await startRedis(launch, { port: store.port });
@@ -75,14 +68,15 @@ async function askOnce(program) {
 /** Reads a second with the count in the worker's own memory, in the primary, and in Redis. It decides nothing. */
 export async function measureCost({ launch, drawn, measured }, start) {
   const store = await startRedis(launch);
-  const env = { NODE_CLUSTER_WORKERS: '2', REDIS_URL: store.url };
+  const env = { REDIS_URL: store.url };
   const load = createLoad();
   const sideOf = async (state, more = {}) => {
     const program = await start(state, 2, { env, probe: 'life', ...more });
     return async () => {
       const window = { url: `${program.url}/count/pears`, connections: LANES };
       const { answers, startMs } = await load.fire({ ...window, durationMs: WINDOW_MS + RAMP_MS });
-      const isInside = ({ doneMs }) => doneMs >= startMs + RAMP_MS && doneMs < startMs + RAMP_MS + WINDOW_MS;
+      const isInside = ({ doneMs }) =>
+        doneMs >= startMs + RAMP_MS && doneMs < startMs + RAMP_MS + WINDOW_MS;
       return (answers.filter(isInside).length * 1_000) / WINDOW_MS;
     };
   };
@@ -102,7 +96,11 @@ export async function measureCost({ launch, drawn, measured }, start) {
     const label = `reading a count from ${owner}, against the worker's own memory`;
     measured(`cost-${name}`, { label, unit: 'times', ...ratio, isHeadline: name === 'primary' });
   }
-  const rows = { "the worker's own memory": rates.own, 'the primary': rates.primary, Redis: rates.redis };
+  const rows = {
+    "the worker's own memory": rates.own,
+    'the primary': rates.primary,
+    Redis: rates.redis,
+  };
   drawn('reads', {
     label: 'counts read a second, 2 workers, 16 clients',
     unit: 'a second',

@@ -64,7 +64,7 @@ export function get(url, options = {}) {
     }, timeoutMs);
     request.on('socket', (socket) => {
       answer.client = socket.localPort; // of a connection that is used again
-      socket.on('connect', () => (answer.client = socket.localPort));
+      if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
     });
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),

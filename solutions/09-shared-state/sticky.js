@@ -11,7 +11,9 @@ export function createDealer({ port, size }) {
   const server = net.createServer({ pauseOnConnect: true }, deal);
 
   function deal(socket) {
-    const digest = createHash('sha256').update(socket.remoteAddress ?? 'gone').digest();
+    const digest = createHash('sha256')
+      .update(socket.remoteAddress ?? 'gone')
+      .digest();
     const home = digest.readUInt32BE() % size; // of all places, filled or not
     const around = Array.from({ length: size }, (_, step) => (home + step) % size);
     const place = around.find((one) => places.has(one)); // home, or while that is empty the next

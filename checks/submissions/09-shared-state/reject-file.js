@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import net from 'node:net';
 import { availableParallelism } from 'node:os';
-import { createClient } from '@redis/client';
 import express from 'express';
 
 const port = process.env.PORT ?? 8080;
@@ -90,7 +89,8 @@ function createDealer() {
   };
 }
 
-function createStore() {
+async function createStore() {
+  const { createClient } = await import('@redis/client');
   const script = `
     if redis.call('SET', KEYS[2], 1, 'NX', 'EX', 600) then redis.call('INCR', KEYS[1]) end
     return redis.call('GET', KEYS[1])`;
@@ -135,16 +135,18 @@ function keep(place, welcome) {
   worker.on('exit', () => setTimeout(keep, 100, place, welcome));
 }
 
+async function serve() {
+  const counter = await ({ primary: createAsker, redis: createStore }[state]?.() ?? createCounter());
+  const app = createApp(counter);
+  if (state !== 'sticky') return app.listen(port);
+  const server = http.createServer(app);
+  process.on('message', (message, socket) => socket && server.emit('connection', socket));
+  process.send('ready');
+}
+
 if (cluster.isPrimary) {
   const welcome = { primary: createOwner, sticky: createDealer }[state]?.() ?? (() => {});
   for (let place = 0; place < size; place += 1) keep(place, welcome);
 } else {
-  const app = createApp({ primary: createAsker, redis: createStore }[state]?.() ?? createCounter());
-  if (state === 'sticky') {
-    const server = http.createServer(app);
-    process.on('message', (message, socket) => socket && server.emit('connection', socket));
-    process.send('ready');
-  } else {
-    app.listen(port);
-  }
+  serve();
 }
