@@ -38,7 +38,7 @@ const post = ({ url }, name, id, agent) =>
 const read = async ({ url }, name) => JSON.parse((await get(`${url}/count/${name}`)).body);
 
 /** Increments by clients at once. Whoever gets no 200 asks again, with the same id. */
-async function count(program, name, times, onAcknowledged = (_) => {}) {
+async function count(program, name, times, onAcknowledged = undefined) {
   const seen = { acknowledged: 0, again: 0 };
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -52,7 +52,7 @@ async function count(program, name, times, onAcknowledged = (_) => {}) {
         isAcknowledged = await ask();
       }
       if (isAcknowledged) seen.acknowledged += 1;
-      onAcknowledged(seen.acknowledged);
+      onAcknowledged?.(seen.acknowledged);
     }
     agent.destroy();
   });
@@ -295,7 +295,7 @@ export default [
         ],
         because:
           'A question to another process is written, read and answered, and both sides turn their event loops for it. The primary is a Node.js process that reads JSON; Redis is a program in C that reads a simpler protocol.',
-        asExpected: primary.value < 1 && redis.value < 1,
+        asExpected: primary.low < 1 && redis.low < 1, // no interval says the contrary
       };
     },
   },

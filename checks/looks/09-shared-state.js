@@ -9,7 +9,8 @@ import { Undecided, get, groupBy, nowMs, requestsOf } from '../../lib/checking.j
 export const WORKERS = 4;
 export const LANES = 16; // clients at once
 const AT_ONCE = 12; // questions to an owner that stands still: by the pigeonhole three or more are one worker's
-export const PATIENCE_MS = 5_000;
+export const PATIENCE_MS = 5_000; // with one request
+export const INSIST_MS = 20_000; // with an increment
 export const RETRY_MS = 20;
 export const SEEN_MS = 1_000;
 const STOPS_WITHIN_MS = 10; // a signal has arrived
@@ -31,11 +32,16 @@ export const primaryOf = (program) => ({
   goOn: () => program.kill(program.pid, 'SIGCONT'),
 });
 
-export const add = ({ url }, { agent = /** @type {any} */ (false), name, id }) =>
+export const add = ({ url }, { agent = /** @type {Agent | false} */ (false), name, id }) =>
   get(`${url}/count/${name}?id=${id}`, { agent, method: 'POST', timeoutMs: PATIENCE_MS });
 
-/** One increment, asked for again and again with the same id until it is acknowledged, which is a whole 200. */
-export async function addUntilCounted(program, { agent, name, id }, patienceMs = PATIENCE_MS) {
+/**
+ * One increment, asked for again and again with the same id until it is acknowledged, which is a whole 200.
+ * @param {any} program
+ * @param {{ name: string, id: string, agent?: Agent | false }} question
+ */
+export async function addUntilCounted(program, question, patienceMs = INSIST_MS) {
+  const { name, id, agent = false } = question;
   const answers = [await add(program, { agent, name, id })];
   const deadline = nowMs() + patienceMs;
   while (countOf(answers[0]) === undefined && !program.fate && nowMs() < deadline) {
@@ -45,8 +51,11 @@ export async function addUntilCounted(program, { agent, name, id }, patienceMs =
   return { id, count: countOf(answers[0]), tries: answers.length, last: answers[0] };
 }
 
-/** So many increments by clients at once, each with a connection of its own; `onAcknowledged` hears of each. */
-export async function addMany(program, name, times, onAcknowledged = (_) => {}) {
+/**
+ * So many increments by clients at once, each with a connection of its own; `onAcknowledged` hears how many there are.
+ * @param {(acknowledged: number) => void} [onAcknowledged]
+ */
+export async function addMany(program, name, times, onAcknowledged = () => {}) {
   const adds = [];
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -61,11 +70,12 @@ export async function addMany(program, name, times, onAcknowledged = (_) => {}) 
 }
 
 /** The count, asked for until somebody tells it. */
-export async function read({ url }, name) {
-  const deadline = nowMs() + PATIENCE_MS;
+export async function read(program, name) {
+  const deadline = nowMs() + INSIST_MS;
   for (;;) {
-    const count = countOf(await get(`${url}/count/${name}`, { timeoutMs: PATIENCE_MS }));
-    if (count !== undefined || nowMs() > deadline) return count;
+    const answer = await get(`${program.url}/count/${name}`, { timeoutMs: PATIENCE_MS });
+    const count = countOf(answer);
+    if (count !== undefined || program.fate || nowMs() > deadline) return count;
     await sleep(RETRY_MS);
   }
 }
@@ -85,8 +95,9 @@ export async function countTogether(program, name, times) {
  * Asks for increments, each over an open connection, while the owner of the counts stands still: a question can be on
  * its way and nothing is answered. `meanwhile` gets the questions and who executes them, and may ask more over the same
  * connections; then the owner goes on.
+ * @param {(asked: any) => Promise<Promise<import('../../lib/observe/client.js').Answer>[]>} [meanwhile]
  */
-async function askWhileStill(program, owner, questions, meanwhile = async (_) => []) {
+async function askWhileStill(program, owner, questions, meanwhile = async () => []) {
   const agent = new Agent({ keepAlive: true, maxSockets: questions.length });
   await Promise.all(
     questions.map(() => get(`${program.url}/visits`, { agent, timeoutMs: PATIENCE_MS })),
@@ -195,7 +206,8 @@ export async function dieUnderLoad(program, name, times) {
  * goes on and answers all it has heard, and the clients who were sent away ask again.
  */
 export async function keepSilent(program, owner) {
-  const before = await addMany(program, 'long', 2 * AT_ONCE).then(() => read(program, 'long'));
+  const before = 2 * AT_ONCE;
+  await addMany(program, 'long', before);
   const later = await prepareNames(program, 'late');
   const questions = later.map(({ name }) => ({ name: 'long', id: `early-${name}` }));
   let patient = [];

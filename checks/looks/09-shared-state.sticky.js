@@ -1,7 +1,7 @@
 /** What the check of lesson 9 sees of the sticky server: who serves whom, and who does when a worker has died. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Undecided, get, hasPid, nowMs, requestsOf } from '../../lib/checking.js';
-import { PATIENCE_MS, RETRY_MS, SEEN_MS } from './09-shared-state.js';
+import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS } from './09-shared-state.js';
 
 export const PLACES = 3;
 const SETTLED_MS = 4_000;
@@ -37,7 +37,7 @@ const tagOf = (client, round) => `?round=${round}-${client}`;
 
 /** A connection may break with the worker to which it was dealt: then the client comes again. */
 async function visitOnce({ url }, client, round) {
-  const deadline = nowMs() + PATIENCE_MS;
+  const deadline = nowMs() + INSIST_MS / 2;
   for (;;) {
     const options = { localAddress: client, timeoutMs: PATIENCE_MS };
     const answer = await get(`${url}/visits${tagOf(client, round)}`, options);
