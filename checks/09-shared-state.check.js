@@ -5,6 +5,7 @@ import {
   demandOthersStay,
   demandRecovery,
   demandSilence,
+  demandSpread,
   demandSticky,
   demandStore,
   demandTogether,
@@ -29,7 +30,8 @@ const promises = {
     'a worker dies with questions under way; when its clients have asked again, the count is exact',
   'owner-silent':
     'while the primary is silent a client gets a 503, and its late answer is for nobody',
-  'sticky-keeps': 'sticky: each client meets one worker, and every worker has clients',
+  'all-served': 'sticky: every client is served, and every worker has clients',
+  'sticky-keeps': 'sticky: each client meets the same worker at each visit',
   'others-stay':
     'sticky: when a worker dies its clients are served, and all others stay where they are',
   'redis-exact':
@@ -74,6 +76,7 @@ check('09-shared-state', promises, async (lesson) => {
   await hold('owner-silent', async () => demandSilence(await main, await silence, 'the primary'), {
     needs: [...needs, 'answers-matched', 'death-exact'],
   });
+  await hold('all-served', async () => demandSpread(await sticky));
   await hold('sticky-keeps', async () => demandSticky(await sticky));
   await hold('others-stay', async () => demandOthersStay(await moved), { needs: ['sticky-keeps'] });
   await hold('redis-exact', async () => demandStore(await stored));

@@ -150,34 +150,40 @@ function demandUnavailable(answers, when) {
   });
 }
 
-/** Each client on one worker, and all workers have some. */
-export function demandSticky({ program, rounds }) {
-  const visits = groupBy(rounds.flat(), ({ client }) => client);
-  const lost = rounds.flat().filter(({ status, pid }) => status !== 200 || pid === undefined);
+/** Every client is served, and no worker is left out. */
+export function demandSpread({ program, rounds }) {
+  const visits = rounds.flat();
+  const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
   demand(lost.length === 0, {
     expected: 'Every visit is answered.',
-    got: `${lost.length} of ${rounds.flat().length} were not; ${lost[0]?.client} was one.`,
+    got: `${lost.length} of ${visits.length} were not; ${lost[0]?.client} was one.`,
     why:
       whyOfCrash(program.events) ??
       'A connection that is dealt and not served has a client that waits.',
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
-  const movers = [...visits].filter(([, its]) => new Set(its.map(({ pid }) => pid)).size > 1);
-  demand(movers.length === 0, {
-    expected: `Each of ${visits.size} clients comes ${rounds.length} times, and meets the same worker each time.`,
-    got: `${movers.length} met different ones; ${movers[0]?.[0]} met ${[...new Set(movers[0]?.[1].map(({ pid }) => pid))].join(', ')}.`,
-    why: 'What a worker knows of a client is in its memory, and nowhere else. In another it begins anew.',
-    try: 'let the place be a function of the address: hash(socket.remoteAddress) % size; no turns, no chance',
-  });
-  const used = new Set(rounds.flat().map(({ pid }) => pid));
+  const used = new Set(visits.map(({ pid }) => pid));
   demand(used.size >= PLACES, {
-    expected: `The ${visits.size} clients are spread over all ${PLACES} workers.`,
+    expected: `${rounds[0].length} clients, and each of ${PLACES} workers serves some.`,
     got: `${used.size === 1 ? 'One worker has' : `${used.size} workers have`} them all.`,
     why: 'A hash that uses too little of the address has few values: all begin with 127.0.0.',
     try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
-  const [forgetful] = [...visits].filter(([, its]) =>
-    its.some((one, index) => one.visits !== index + 1),
+}
+
+/** Each client on one worker. */
+export function demandSticky({ rounds }) {
+  const visits = groupBy(rounds.flat(), ({ client }) => client);
+  const movers = [...visits].filter(([, its]) => new Set(its.map(({ pid }) => pid)).size > 1);
+  const [mover, its = []] = movers[0] ?? [];
+  demand(movers.length === 0, {
+    expected: `Each of ${visits.size} clients comes ${rounds.length} times, and meets the same worker each time.`,
+    got: `${movers.length} met different ones; ${mover} met ${its.map(({ pid }) => pid).join(', ')}.`,
+    why: 'What a worker knows of a client is in its memory, and nowhere else. In another it begins anew.',
+    try: 'let the place be a function of the address: hash(socket.remoteAddress) % size; no turns, no chance',
+  });
+  const [forgetful] = [...visits].filter(([, told]) =>
+    told.some((one, index) => one.visits !== index + 1),
   );
   demand(!forgetful, {
     expected: 'GET /visits tells a client how often it has come: 1, 2, 3.',

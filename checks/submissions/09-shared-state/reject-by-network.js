@@ -1,4 +1,4 @@
-// breaks: sticky-keeps
+// breaks: all-served
 import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
 import http from 'node:http';
