@@ -40,11 +40,15 @@ const promises = {
     'while Redis is silent or away clients get a 503; nothing ends, and it recovers by itself',
 };
 
+const START_MS = 30_000; // many programs start here, and the machine may be busy
+
 check('09-shared-state', promises, async (lesson) => {
   const { launch, ready, observe, meanwhile, hold, isQuick } = lesson;
   const start = async (state, workers, { listeners = workers, env = {}, ...options } = {}) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
-    return ready(await launch({ args: ['--state', state], env: all, ...options }), listeners);
+    const program = await launch({ args: ['--state', state], env: all, ...options });
+    await program.ready(listeners, START_MS);
+    return ready(program, listeners);
   };
   const times = isQuick ? 240 : 1_600;
   const main = observe(() => start('primary', WORKERS));
@@ -57,8 +61,8 @@ check('09-shared-state', promises, async (lesson) => {
     async () => (await main) && visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
   );
   const moved = meanwhile(async () => visitAfterDeath(await sticky));
-  const stored = meanwhile(async () => (await main) && countInStore(lesson, times));
-  const away = meanwhile(async () => loseStore(lesson, await stored));
+  const stored = meanwhile(async () => (await main) && countInStore(launch, start, times));
+  const away = meanwhile(async () => loseStore(launch, await stored));
 
   await hold('counts-exactly', async () =>
     demandTogether(await main, await together, 'the primary'),

@@ -21,12 +21,10 @@ const RAMP_MS = 20;
 const BUDGET_MS = 1_200;
 
 /** Counts in a real Redis: together, through the death of a worker, and after a restart of the whole cluster. */
-export async function countInStore({ launch, ready }, times) {
+export async function countInStore(launch, startWith, times) {
   const store = await startRedis(launch);
-  const start = async (workers) => {
-    const env = { NODE_CLUSTER_WORKERS: String(workers), REDIS_URL: store.url };
-    return ready(await launch({ args: ['--state', 'redis'], env }), workers);
-  };
+  const env = { REDIS_URL: store.url };
+  const start = (workers) => startWith('redis', workers, { env });
   const program = await start(2);
   await addUntilCounted(program, { agent: false, name: 'first', id: 'first' }); // all are connected, or will be soon
   const together = await countTogether(program, 'pears', times);
@@ -38,7 +36,7 @@ export async function countInStore({ launch, ready }, times) {
 }
 
 /** Redis is silent, then away, also for a cluster that starts meanwhile; then it is back, without its memory. */
-export async function loseStore({ launch }, { store, start, again }) {
+export async function loseStore(launch, { store, start, again }) {
   const silence = await keepSilent(again, store);
   await store.stop();
   const cold = await start(1);
