@@ -94,10 +94,9 @@ async function createStore() {
   client.on('error', (error) => console.error(error.message));
   client.connect();
   const add = async (key, id) => {
-    if (await client.exists(id)) return Number(await client.get(key));
     const count = await client.incr(key);
-    await client.set(id, '1', { EX: 600 });
-    return count;
+    const isNew = await client.set(id, '1', { NX: true, EX: 600 });
+    return isNew ? count : client.decr(key); // it was counted before: take this one back
   };
   return {
     add: (name, id) => inTime(add(`count:${name}`, `id:${id}`)),
