@@ -43,10 +43,10 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
       `Of ${times} increments the workers tell ${low === high ? low : `${low} to ${high}`}.`,
       low < high
         ? `Not all ask the same: each worker has a count of its own, or a copy that is old.`
-        : 'Between reading a count and writing it back others did the same: their increments are lost.',
+        : 'Each worker has a count of its own; or several read the same number, added one, and wrote the same back.',
       low < high
-        ? `one owner counts: ${where}`
-        : 'send the owner "add one", not the new value; the one who counts reads and writes in one go',
+        ? `${where} counts, nobody else`
+        : `${where} counts, and is sent "add one", not the new value`,
     ],
     [
       doubles > 0,
@@ -201,7 +201,11 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
     got: fate
       ? `The whole server ended (${fate.signal ?? `exit code ${fate.code}`}).`
       : `${lost.length} visits were not answered, ${lost.filter(isHis).length} of them by clients of the dead.`,
-    why: whyOfPrimary(program) ?? 'The place of these clients is empty, and nobody stands in.',
+    why:
+      whyOfPrimary(program) ??
+      (fate
+        ? 'The death of one worker is no reason to end the others.'
+        : 'The place of these clients is empty, and nobody stands in.'),
     try: 'take the place of the client, or while that is empty the next one that is not',
   });
   const movers = visits.filter((one) => !isHis(one) && one.pid !== homes.get(one.client));
@@ -217,7 +221,7 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
 
 /** In Redis, through a death and a restart. */
 export function demandStore({ program, together, death, kept }) {
-  demandTogether(program, together, 'Redis, not the worker');
+  demandTogether(program, together, 'Redis');
   demandExact(program, death, 'Redis stands still and a worker dies');
   const expected = [together.times, death.sent];
   demand(
