@@ -238,5 +238,7 @@ export async function keepSilent(program, owner) {
 }
 
 /** It had time to give up, by its own event loop: a timer of a second, asked for at the start, has fired. */
-export const isPatient = (program, request) =>
-  request && program.lastBeats.get(request.pid) > request.startMs + (PATIENCE_MS * 3) / 5;
+export function isPatient({ events }, request) {
+  const isItsBeat = ({ what, pid }) => what === 'beat' && pid === request?.pid;
+  return events.findLast(isItsBeat)?.t > request?.startMs + (PATIENCE_MS * 3) / 5;
+}
