@@ -50,7 +50,7 @@ check('09-shared-state', promises, async (lesson) => {
     await program.ready(listeners, START_MS);
     return ready(program, listeners);
   };
-  const times = isQuick ? 240 : 1_600;
+  const times = isQuick ? 240 : 800;
   const main = observe(() => start('primary', WORKERS));
   const together = observe(async () => countTogether(await main, 'pears', times));
   const matched = observe(async () => askForMany(await main, primaryOf(await main)));
