@@ -14,7 +14,7 @@ import {
 const solution = 'solutions/09-shared-state/server.js';
 const wrong = (name) => `checks/submissions/09-shared-state/reject-${name}.js`;
 const CLIENTS = 16;
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 20_000;
 const RETRY_MS = 20;
 
 const start = async (
