@@ -16,6 +16,7 @@ const PACKAGES = packages(...Object.keys(manifest.dependencies));
 const DEV_PACKAGES = packages(...Object.keys(manifest.devDependencies));
 const PURE_NODE = 'node:(?:assert|path|url|util)';
 const LEARNER = [NODE, 'express', '#work', INSIDE];
+const LEARNER_ROOMS = ['lessons', 'solutions', 'checks/starters', 'checks/submissions'];
 
 /** Zones from general to special. `strict` also refuses import() and require() of computed names. */
 const ZONES = [
@@ -73,9 +74,15 @@ const ZONES = [
     strict: true,
   },
   {
-    files: ['lessons/**', 'solutions/**', 'checks/starters/**', 'checks/submissions/**'],
+    files: LEARNER_ROOMS.map((room) => `${room}/**`),
     may: LEARNER,
     because: 'a lesson imports node:*, express, #work and files of its own folder',
+    strict: true,
+  },
+  {
+    files: LEARNER_ROOMS.map((room) => `${room}/09-shared-state/**`),
+    may: [...LEARNER, '@redis/client'],
+    because: 'lesson 9 imports node:*, express, @redis/client, #work and files of its own folder',
     strict: true,
   },
   {

@@ -44,6 +44,7 @@ export {
   requestsOf,
   waitsOf,
 } from './observe/timeline.js';
+export { startRedis } from './redis.js';
 export { demandTool, findTool } from './tools.js';
 export { whyOfCrash } from './verdict/diagnosis.js';
 export { faultOfRandomHex } from './verdict/bodies.js';

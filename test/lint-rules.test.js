@@ -23,6 +23,10 @@ const ZONES = {
   'checks/starters/01-blocking-server/server.js': LEARNER,
   'checks/submissions/01-blocking-server/accept-plain.js': LEARNER,
   'checks/submissions/01-blocking-server/reject-folder/server.js': LEARNER,
+  'solutions/09-shared-state/store.js': {
+    allowed: [...LEARNER.allowed, '@redis/client'],
+    refused: [...LEARNER.refused, '@redis/other'],
+  },
   'checks/01-blocking-server.check.js': {
     allowed: [
       ...['node:test', 'node:assert/strict', '../lib/checking.js'],

@@ -26,12 +26,13 @@ const used = new WeakSet();
 
 /**
  * @param {string} url
- * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string> }} [options]
+ * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string>, method?: string,
+ *   localAddress?: string }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2
  * @returns {Promise<Answer>}  never rejects
  */
 export function get(url, options = {}) {
   const { host } = new URL(url);
-  const { agent = false, headers } = options;
+  const { agent = false, headers, method, localAddress } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
     /** @type {Answer} */
@@ -50,7 +51,7 @@ export function get(url, options = {}) {
       request.destroy();
       resolve({ ...answer, doneMs: nowMs(), error });
     };
-    const request = http.get(url, { agent, headers }, (response) => {
+    const request = http.request(url, { agent, headers, method, localAddress }, (response) => {
       answer.status = response.statusCode;
       answer.headers = response.headers;
       response.setEncoding('latin1');
@@ -75,6 +76,7 @@ export function get(url, options = {}) {
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),
     );
+    request.end();
   });
 }
 

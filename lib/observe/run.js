@@ -16,7 +16,8 @@
  * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
  * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
  * @property {number} [pretendCores]  what os.availableParallelism() tells
- * @property {string} [cwd]
+ * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
+ * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
  *
  * @typedef {object} Runner
@@ -139,11 +140,12 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], cwd = rootFolder, hasChannel } = this.options;
-    const env = this.environment();
+    const { entry, args = [], isNative = false, hasChannel } = this.options;
     const { id, folder } = this;
-    const command = { command: process.execPath, args: [entry, ...args] };
-    this.send({ start: id, ...command, env, cwd, folder, hasChannel });
+    const { cwd = isNative ? folder : rootFolder } = this.options;
+    const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
+    const env = this.environment();
+    this.send({ start: id, command, args: rest, env, cwd, folder, hasChannel });
   }
 
   environment() {

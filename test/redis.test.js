@@ -1,0 +1,113 @@
+// Verifies that a Redis server for a check is started as it is, by no Node, answers before it is used, can stand still, and
+// ends with its run; and that one which does not start is told with what it printed. A stand-in of a few lines is its
+// double, found in PATH as the real one would be.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { test } from 'node:test';
+import { freePort } from '../lib/observe/ports.js';
+import { createRunner } from '../lib/observe/run.js';
+import { startRedis } from '../lib/redis.js';
+import { findTool } from '../lib/tools.js';
+import { Undecided } from '../lib/verdict/outcome.js';
+
+const notOnWindows = { skip: process.platform === 'win32' && 'a script is no program there' };
+
+/** Answers PING, and everything else by its folder. */
+const DOUBLE = `#!${process.execPath}
+const port = process.argv[process.argv.indexOf('--port') + 1];
+if (process.env.DOUBLE_FAILS) throw new Error('no memory today');
+require('node:net')
+  .createServer((socket) => socket.on('data', (data) =>
+    socket.write(/^PING/.test(data) ? '+PONG\\r\\n' : process.cwd() + '\\n')))
+  .listen(port, '127.0.0.1');
+`;
+
+/** @param {import('node:test').TestContext} t @param {string} text */
+function putInPath(t, text) {
+  const folder = mkdtempSync(join(tmpdir(), 'forkshop-redis-'));
+  const before = process.env.PATH;
+  writeFileSync(join(folder, 'redis-server'), text);
+  chmodSync(join(folder, 'redis-server'), 0o755);
+  process.env.PATH = `${folder}${delimiter}${before}`;
+  t.after(() => {
+    process.env.PATH = before;
+    rmSync(folder, { recursive: true });
+  });
+}
+
+/** @param {import('node:test').TestContext} t */
+function open(t) {
+  const runner = createRunner();
+  t.after(() => runner.close());
+  return runner;
+}
+
+/** What is answered to a line; 'silence' after a while without an answer. @returns {Promise<string>} */
+function ask(/** @type {number} */ port, /** @type {string} */ line) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
+    socket.setTimeout(300, () => (resolve('silence'), socket.destroy()));
+    socket.on('data', (data) => (resolve(String(data).trim()), socket.destroy()));
+    socket.on('error', () => resolve('refused'));
+  });
+}
+
+test(
+  'it answers, in a folder of the run; it stands still and goes on; it ends with the run',
+  notOnWindows,
+  async (t) => {
+    putInPath(t, DOUBLE);
+    const runner = open(t);
+    const store = await startRedis(runner.start);
+    assert.equal(store.url, `redis://127.0.0.1:${store.port}`);
+    const folder = await ask(store.port, 'where');
+    assert.match(folder, /forkshop-/);
+    assert.notEqual(folder, realpathSync('.'));
+    store.still();
+    assert.equal(await ask(store.port, 'PING'), 'silence');
+    store.goOn();
+    assert.equal(await ask(store.port, 'PING'), '+PONG');
+    assert.deepEqual(await runner.close(), []);
+    assert.equal(await ask(store.port, 'PING'), 'refused');
+  },
+);
+
+test('it comes back on the same port', notOnWindows, async (t) => {
+  putInPath(t, DOUBLE);
+  const runner = open(t);
+  const port = await freePort();
+  const first = await startRedis(runner.start, { port });
+  assert.deepEqual(await first.stop(), []);
+  assert.equal(await ask(port, 'PING'), 'refused');
+  const second = await startRedis(runner.start, { port });
+  assert.equal(second.port, port);
+  assert.equal(await ask(port, 'PING'), '+PONG');
+});
+
+test(
+  'one that does not start leaves it undecided, and says what was printed',
+  notOnWindows,
+  async (t) => {
+    putInPath(t, DOUBLE.replace('process.env.DOUBLE_FAILS', 'true'));
+    const runner = open(t);
+    await assert.rejects(
+      () => startRedis(runner.start),
+      (error) => error instanceof Undecided && /no memory today/.test(error.story.got),
+    );
+  },
+);
+
+test(
+  'the real one does the same',
+  { skip: !findTool('redis') && 'it is not installed' },
+  async (t) => {
+    const runner = open(t);
+    const store = await startRedis(runner.start);
+    assert.equal(await ask(store.port, 'INCR count'), ':1');
+    assert.equal(await ask(store.port, 'CONFIG GET save'), '*2\r\n$4\r\nsave\r\n$0');
+    assert.deepEqual(await store.stop(), []);
+  },
+);
