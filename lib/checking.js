@@ -24,6 +24,7 @@ export { createLoad } from './measure/load.js';
 export { createOpenLoop } from './measure/open-loop.js';
 export { speedupOfBlocking, speedupOfCpu } from './measure/speedup.js';
 export { mean, meanOf, ratioOf } from './measure/stats.js';
+export { buildNitro } from './nitro.js';
 export { askAtOnce } from './observe/ask.js';
 export { get } from './observe/client.js';
 export { nowMs } from './observe/clock.js';
