@@ -45,7 +45,7 @@ import { Undecided } from './verdict/outcome.js';
 
 const KEY = '11-nitro';
 const lessonFolder = join(rootFolder, 'lessons', KEY);
-const cacheFolder = join(rootFolder, '.forkshop/nitro');
+const workFile = join(rootFolder, 'lessons/work.js');
 const COMMANDS = [
   { command: 'nitropack build', env: {} },
   { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
@@ -61,28 +61,31 @@ const ENTRY = /^server\.[cm]?js$/;
  * @param {(options: Partial<StartOptions> & { entry: string }) => Promise<Program>} start
  * @param {string} [place]  the learner's folder, or a program that stands in for it; what a place other than the
  *   lesson's own folder lacks is taken from the solution
+ * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: where builds are kept
  * @returns {Promise<Built>}
  * @throws {import('./verdict/outcome.js').Broken}  when there is no program
  * @throws {Undecided}  when nitropack is not installed, or a build did not come to its end
  */
-export async function buildNitro(start, place = subjectFolder(KEY)) {
-  const manifest = demandTool('nitropack');
+export async function buildNitro(
+  start,
+  place = subjectFolder(KEY),
+  { manifest = demandTool('nitropack'), cache = join(rootFolder, '.forkshop/nitro') } = {},
+) {
   const entry = entryOf(place);
   const program = { name: `server${extname(entry)}`, bytes: readFileSync(entry) };
   const sources = sourcesOf(place, program);
-  const key = hashOf([manifest, import.meta.filename, workFile()], sources);
-  const folder = join(cacheFolder, 'builds', key);
+  const key = hashOf([manifest, import.meta.filename, workFile], sources);
+  const folder = join(cache, 'builds', key);
   const builds = readBuilds(folder) ?? (await buildInto(folder, { start, manifest, sources }));
   if (builds.some(({ code }) => code !== 0)) return { builds, outputs: [], entry };
   touch(folder);
-  const run = join(cacheFolder, 'runs', `${key}-${hashOf([], new Map([[program.name, program.bytes]]))}`);
+  const edition = hashOf([], new Map([[program.name, program.bytes]]));
+  const run = join(cache, 'runs', `${key}-${edition}`);
   if (!existsSync(run)) copyForRun(folder, run, program);
   touch(run);
-  forgetOld();
+  forgetOld(cache);
   return { builds, outputs: outputsIn(run), entry: join(run, program.name) };
 }
-
-const workFile = () => join(rootFolder, 'lessons/work.js');
 
 /**
  * What goes into a build, by name. The program does not, unless another file names it.
@@ -130,7 +133,7 @@ function readBuilds(folder) {
 async function buildInto(folder, { start, manifest, sources }) {
   const draft = `${folder}.${randomUUID()}`;
   write(draft, sources);
-  write(join(cacheFolder, 'lessons'), new Map([['work.js', readFileSync(workFile())]]));
+  write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
   symlinkSync(join(lessonFolder, 'node_modules'), join(draft, 'node_modules'), 'junction');
   const cli = join(dirname(manifest), 'dist/cli/index.mjs');
   const builds = [];
@@ -206,9 +209,9 @@ const mtimeMs = (folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs
 const touch = (folder) => utimesSync(folder, new Date(), new Date());
 
 /** Keeps what was used last. */
-function forgetOld() {
+function forgetOld(cache) {
   for (const kind of ['builds', 'runs']) {
-    const folders = readdirSync(join(cacheFolder, kind)).map((name) => join(cacheFolder, kind, name));
+    const folders = readdirSync(join(cache, kind)).map((name) => join(cache, kind, name));
     const usedMs = new Map(folders.map((folder) => [folder, mtimeMs(folder)]));
     folders.sort((a, b) => Number(usedMs.get(b)) - Number(usedMs.get(a)));
     for (const folder of folders.slice(MOST_KEPT)) rmSync(folder, { recursive: true, force: true });
