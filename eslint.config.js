@@ -168,7 +168,12 @@ const BROWSER_GLOBALS = [
   ],
   ...['addEventListener', 'document', 'location', 'matchMedia', 'requestAnimationFrame', 'window'],
 ];
-const NITRO_GLOBALS = ['defineEventHandler', 'defineNitroPlugin', 'setResponseHeader', 'useStorage'];
+const NITRO_GLOBALS = [
+  'defineEventHandler',
+  'defineNitroPlugin',
+  'setResponseHeader',
+  'useStorage',
+];
 const COMMONJS_GLOBALS = ['__dirname', '__filename', 'exports', 'module', 'require'];
 const readonly = (names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
 

@@ -21,6 +21,7 @@ import {
   startInVain,
   startOutput,
   stopAtWork,
+  workOf,
 } from './looks/11-nitro.js';
 
 const promises = {
@@ -45,7 +46,7 @@ check('11-nitro', promises, async (lesson) => {
     const env = { NODE_CLUSTER_WORKERS: String(workers) };
     return ready(await launch({ entry, env }), workers);
   };
-  const asked = observe(async () => askUntilAllAnswer(await single));
+  const work = observe(async () => workOf(await single));
   const main = observe(async () => outputOf(await built, 'node-cluster') && start(WORKERS));
   const others = (look) => meanwhile(async () => (await main) && look());
   const byDefault = others(async () => forkByDefault(lesson, await built));
@@ -56,8 +57,8 @@ check('11-nitro', promises, async (lesson) => {
   const answers = observe(async () => answersOf([await single, await main]));
 
   await hold('builds', async () => demandBuilds(await built), { isGate: true });
-  await hold('default-forks-none', async () => demandOneProcess(await single, await asked));
-  await hold('work-blocks', async () => demandWork(await asked));
+  await hold('default-forks-none', async () => demandOneProcess(await single, await work));
+  await hold('work-blocks', async () => demandWork(await work));
   await hold('side-by-side', async () => demandSideBySide(await built), { isGate: true });
   await hold('preset-forks', async () => demandForks(await main, await homes));
   const needs = ['preset-forks'];

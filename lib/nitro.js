@@ -32,7 +32,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -134,7 +133,6 @@ async function buildInto(folder, { start, manifest, sources }) {
   const draft = `${folder}.${randomUUID()}`;
   write(draft, sources);
   write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
-  symlinkSync(join(lessonFolder, 'node_modules'), join(draft, 'node_modules'), 'junction');
   const cli = join(dirname(manifest), 'dist/cli/index.mjs');
   const builds = [];
   try {
@@ -171,7 +169,7 @@ async function outcomeOf(program, folder) {
 /** The built files with a program; not where they were built, so that no program can spoil what is kept. */
 function copyForRun(folder, run, program) {
   const draft = `${run}.${randomUUID()}`;
-  const isWanted = (file) => !['node_modules', '.nitro', 'builds.json'].includes(basename(file));
+  const isWanted = (file) => !['.nitro', 'builds.json'].includes(basename(file));
   cpSync(folder, draft, { recursive: true, filter: isWanted });
   write(draft, new Map([[program.name, program.bytes]]));
   publish(draft, run);

@@ -47,7 +47,10 @@ test('it is built twice, beside a copy of the program, and nothing is written in
     ['node-cluster', 'node-server'],
   );
   assert.ok(started[0].entry.endsWith(join('nitropack', 'dist/cli/index.mjs')));
-  assert.ok(started[0].files.includes('nitro.config.js'), 'what is missing comes from the solution');
+  assert.ok(
+    started[0].files.includes('nitro.config.js'),
+    'what is missing comes from the solution',
+  );
   assert.equal(builds[1].output, 'built in routes');
   assert.deepEqual(outputs.map(({ folder, preset }) => [preset, folder]).sort(), [
     ['node-cluster', join('.output', 'node-cluster')],

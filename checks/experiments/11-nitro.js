@@ -54,7 +54,9 @@ export default [
       const shares = [];
       for (const program of programs) {
         const { requests } = await askAtOnce(program, '/', 8);
-        shares.push([...groupBy(requests, ({ pid }) => pid)].map(([pid, { length }]) => ({ pid, length })));
+        shares.push(
+          [...groupBy(requests, ({ pid }) => pid)].map(([pid, { length }]) => ({ pid, length })),
+        );
       }
       const [one, four] = shares;
       return {
@@ -64,7 +66,8 @@ export default [
         ],
         because:
           'The routes are the same; the preset chose another file to start with. It is the cluster module that you know: a primary which forks and deals, and workers which serve.',
-        asExpected: one.length === 1 && four.length > 1 && four.every(({ pid }) => pid !== programs[1].pid),
+        asExpected:
+          one.length === 1 && four.length > 1 && four.every(({ pid }) => pid !== programs[1].pid),
       };
     },
   },
@@ -223,7 +226,10 @@ export default [
         for (const { preset, server } of outputs) {
           const folder = join(place, preset);
           cpSync(join(server, '../..'), folder, { recursive: true });
-          const program = await lab.launch('', { entry: join(folder, 'server/index.mjs'), env: withWorkers(1) });
+          const program = await lab.launch('', {
+            entry: join(folder, 'server/index.mjs'),
+            env: withWorkers(1),
+          });
           await program.ready(1);
           const { status } = await get(program.url);
           rows.push({ preset, status, ...sizeOf(folder) });
@@ -236,7 +242,9 @@ export default [
           ),
           because:
             'The bundler has put everything that the routes use into the output, our #work too. That folder is all that has to be deployed. What it did not find used, it has left out: see the lesson on work that nobody uses.',
-          asExpected: rows.length === 2 && rows.every(({ status, hasPackages }) => status === 200 && !hasPackages),
+          asExpected:
+            rows.length === 2 &&
+            rows.every(({ status, hasPackages }) => status === 200 && !hasPackages),
         };
       } finally {
         rmSync(place, { recursive: true, force: true });

@@ -26,6 +26,8 @@ const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 export const UNDER_WAY = 6;
 const MOST_STARTS = 30;
 const ROUNDS = 12;
+export const AT_WORK = 16; // requests
+const ROUNDS_AT_WORK = 2;
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 const TURNS = 120; // of an event loop, 20 ms each: whoever ends looks 8 times in the time of so many
 const PATHS = ['/', '/report', '/visits', '/nowhere'];
@@ -55,6 +57,31 @@ export async function askUntilAllAnswer(program) {
   }
   return all;
 }
+
+/**
+ * Some requests at once to one process: how long each took, and all together. When a request ends tells little: Nitro
+ * sends an answer in the next turn of the event loop, so the next request may have begun by then, and blocks.
+ */
+export async function workOf(program) {
+  const alone = await askAtOnce(program, '/', 1);
+  const rounds = [alone];
+  for (let round = 0; round < ROUNDS_AT_WORK; round += 1)
+    rounds.push(await askAtOnce(program, '/', AT_WORK));
+  const answers = rounds.flatMap((round) => round.answers);
+  const requests = rounds.flatMap((round) => round.requests);
+  const whole = rounds.filter((round) => round.requests.length === AT_WORK);
+  const spanMs = Math.min(...whole.map((round) => spanOf(round.requests)));
+  return { answers, requests, quickestMs: quickestOf(requests), spanMs };
+}
+
+const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
+
+/** The shortest time in which one of these was answered. */
+export const quickestOf = (requests) => Math.min(...requests.map(durationOf));
+
+const spanOf = (requests) =>
+  Math.max(...requests.map(({ endMs = Infinity }) => endMs)) -
+  Math.min(...requests.map(({ startMs }) => startMs));
 
 /** Who is to serve: the workers, or the program itself where there are none. */
 export function serversOf({ events, port }) {
@@ -158,7 +185,7 @@ export async function measure({ measured, conditionsWere }, control, candidate) 
   const machine = watchMachine();
   const limits = { target: 0.7 * WORKERS, windowMs: 180, budgetMs: 3_000 };
   const contest = { load, control, candidate, workers: WORKERS, path: '/' };
-  const { target, side, ...speedup } = await speedupOfBlocking({ ...contest, ...limits });
+  const speedup = await speedupOfBlocking({ ...contest, ...limits });
   load.close();
   conditionsWere(machine());
   const label = `blocking work, node-cluster with ${WORKERS} workers against node-server`;
