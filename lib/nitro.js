@@ -50,8 +50,9 @@ const COMMANDS = [
   { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
 ];
 const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no cache of its own
-const DEADLINE_MS = 40_000;
-const MOST_KEPT = 30; // of each kind; one is about 1 MB
+const DEADLINE_MS = 30_000;
+const MOST_KEPT = 30; // of each kind; one has less than 2 MB
+const LONGEST_MS = 10 * 60_000; // nobody builds for so long
 const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
 const ENTRY = /^server\.[cm]?js$/;
 
@@ -206,12 +207,18 @@ function outputsIn(run) {
 const mtimeMs = (folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const touch = (folder) => utimesSync(folder, new Date(), new Date());
 
-/** Keeps what was used last. */
+/** Keeps what was used last; a draft only while somebody may be at it. */
 function forgetOld(cache) {
   for (const kind of ['builds', 'runs']) {
     const folders = readdirSync(join(cache, kind)).map((name) => join(cache, kind, name));
     const usedMs = new Map(folders.map((folder) => [folder, mtimeMs(folder)]));
     folders.sort((a, b) => Number(usedMs.get(b)) - Number(usedMs.get(a)));
-    for (const folder of folders.slice(MOST_KEPT)) rmSync(folder, { recursive: true, force: true });
+    const whole = folders.filter((folder) => !basename(folder).includes('.'));
+    const kept = new Set(whole.slice(0, MOST_KEPT));
+    for (const folder of folders) {
+      const isDraft = basename(folder).includes('.');
+      const isOld = Date.now() - Number(usedMs.get(folder)) > LONGEST_MS;
+      if (isDraft ? isOld : !kept.has(folder)) rmSync(folder, { recursive: true, force: true });
+    }
   }
 }

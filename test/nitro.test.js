@@ -1,6 +1,14 @@
 // Verifies what is built when, for lesson 11, with a stand-in for nitropack: the real one is proved by the lesson.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -130,4 +138,11 @@ test('of what was built only the last thirty are kept', async (t) => {
   }
   for (const kind of ['builds', 'runs'])
     assert.equal(readdirSync(join(home, 'cache', kind)).length, 30);
+  const draft = join(home, 'cache/builds/123.draft');
+  mkdirSync(draft);
+  await build();
+  assert.ok(existsSync(draft), 'somebody may be at it');
+  utimesSync(draft, 0, 0);
+  await build();
+  assert.ok(!existsSync(draft), 'whoever was at it was killed');
 });
