@@ -24,7 +24,7 @@ export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
 export const DEADLINE_MS = 10_000;
 const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 export const UNDER_WAY = 6;
-const MOST_STARTS = 30;
+const MOST_STARTS = 16;
 const ROUNDS = 12;
 export const AT_WORK = 16; // requests
 const ROUNDS_AT_WORK = 2;

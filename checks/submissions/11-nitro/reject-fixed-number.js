@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 
 process.env.PORT ??= '8080'; // Nitro would take 3000
 
-process.env.NITRO_CLUSTER_WORKERS = '2';
+process.env.NITRO_CLUSTER_WORKERS = '6';
 
 await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
 
