@@ -18,7 +18,7 @@
  * @property {string} server  absolute path of its index.mjs
  *
  * @typedef {object} Built
- * @property {Build[]} builds  as configured, then with the preset node-server; only up to the first that failed
+ * @property {Build[]} builds  as configured, and with the preset node-server
  * @property {Output[]} outputs  what is there after both; none when one failed
  * @property {string} entry  absolute path of the copied program, beside the outputs
  */
@@ -50,7 +50,7 @@ const COMMANDS = [
   { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
 ];
 const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no cache of its own
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 45_000;
 const MOST_KEPT = 30; // of each kind; one has less than 2 MB
 const LONGEST_MS = 10 * 60_000; // nobody builds for so long
 const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
@@ -129,27 +129,39 @@ function readBuilds(folder) {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Builds in a folder that gets its name when all is well: whoever finds it finds it whole. */
+/** Builds in folders of which one gets its name when all is well: whoever finds it finds it whole. */
 async function buildInto(folder, { start, manifest, sources }) {
-  const draft = `${folder}.${randomUUID()}`;
-  write(draft, sources);
   write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
-  const cli = join(dirname(manifest), 'dist/cli/index.mjs');
-  const builds = [];
+  const entry = join(dirname(manifest), 'dist/cli/index.mjs');
+  const drafts = COMMANDS.map(() => `${folder}.${randomUUID()}`);
+  const buildOne = async ({ command, env }, index) => {
+    const cwd = drafts[index];
+    write(cwd, sources);
+    const program = await start({ entry, args: ['build'], cwd, env: { ...ENVIRONMENT, ...env } });
+    return { command, ...(await outcomeOf(program, cwd)) };
+  };
   try {
-    for (const { command, env } of COMMANDS) {
-      const program = await start({
-        ...{ entry: cli, args: ['build'], cwd: draft },
-        env: { ...ENVIRONMENT, ...env },
-      });
-      builds.push({ command, ...(await outcomeOf(program, draft)) });
-      if (builds.at(-1)?.code !== 0) return builds;
-    }
-    writeFileSync(join(draft, 'builds.json'), JSON.stringify(builds));
-    publish(draft, folder);
+    const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // both are over, however
+    const builds = settled.map((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value;
+    });
+    if (builds.some(({ code }) => code !== 0)) return builds;
+    const [first, second] = drafts;
+    buildOver(second, first);
+    writeFileSync(join(first, 'builds.json'), JSON.stringify(builds));
+    publish(first, folder);
     return builds;
   } finally {
-    rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
+    for (const draft of drafts) rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** As if they had been built one after the other in one folder: a build empties its output folder first. */
+function buildOver(draft, target) {
+  for (const { folder } of outputsIn(draft)) {
+    rmSync(join(target, folder), { recursive: true, force: true });
+    cpSync(join(draft, folder), join(target, folder), { recursive: true });
   }
 }
 

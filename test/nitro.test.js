@@ -22,7 +22,7 @@ const PAGE = 'export default defineEventHandler(() => 1);\n';
  * A learner's folder, and a stand-in for nitropack that leaves what a build leaves.
  * @param {import('node:test').TestContext} t
  */
-function makePlace(t, fate = { code: 0 }) {
+function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${preset}`) {
   const home = mkdtempSync(join(tmpdir(), 'forkshop nitro ü '));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const place = join(home, 'mine');
@@ -36,8 +36,8 @@ function makePlace(t, fate = { code: 0 }) {
     const { NITRO_PRESET: preset = 'node-cluster' } = options.env;
     started.push({ ...options, preset, files: readdirSync(options.cwd) });
     write(options.cwd, {
-      [`.output/${preset}/nitro.json`]: JSON.stringify({ preset }),
-      [`.output/${preset}/server/index.mjs`]: read(options.cwd, 'routes/index.js'),
+      [`${folderOf(preset)}/nitro.json`]: JSON.stringify({ preset }),
+      [`${folderOf(preset)}/server/index.mjs`]: read(options.cwd, 'routes/index.js'),
     });
     const ended = async () => fate;
     return { ended, stop: async () => [], output: () => `built in ${options.cwd}/routes` };
@@ -97,12 +97,21 @@ test('a build that fails is told, and not kept', async (t) => {
   const { builds, outputs } = await build();
   assert.deepEqual(
     builds.map(({ code }) => code),
-    [1],
+    [1, 1],
   );
   assert.deepEqual(outputs, []);
   await build();
-  assert.equal(started.length, 2);
+  assert.equal(started.length, 4);
   assert.deepEqual(readdirSync(join(home, 'cache/builds')), []);
+});
+
+test('of two builds in one folder only the second is left', async (t) => {
+  const { build } = makePlace(t, { code: 0 }, () => '.output');
+  const { outputs } = await build();
+  assert.deepEqual(
+    outputs.map(({ preset, folder }) => [preset, folder]),
+    [['node-server', '.output']],
+  );
 });
 
 test('a build that does not come to its end decides nothing', async (t) => {

@@ -40,10 +40,12 @@ export function demandBuilds({ builds, outputs }) {
   });
 }
 
-/** The line in which nitropack says what is wrong. */
+/** The line in which nitropack says what is wrong, and where it only announces that, the next. */
 function errorIn(output) {
-  const line = output.split('\n').find((one) => /error/i.test(one)) ?? '';
-  return line.replace(/^\W*ERROR\W*/, '').trim();
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const first = lines.findIndex((line) => /error/i.test(line));
+  const told = lines.slice(first, first + (/:\s*$/.test(lines[first]) ? 2 : 1));
+  return told.map((line) => line.replace(/^.*\bERROR\b\s*/, '').trim()).join(' ');
 }
 
 const list = (outputs) =>
