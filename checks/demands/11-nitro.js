@@ -196,7 +196,7 @@ const STOP_FAULTS = [
   ],
   [
     ({ fate }) => !fate,
-    ({ ends }) => `${ends} workers have ended, and the program still runs.`,
+    ({ ends }) => `${ends} of its workers ended, and the program still runs.`,
     'Nitro ends the primary when the last worker has left; if something replaces the workers, none is the last.',
     'tell all workers; fork none yourself',
   ],
