@@ -17,7 +17,7 @@ import {
   build,
   forkByDefault,
   measure,
-  outputOf,
+  startCluster,
   startInVain,
   startOutput,
   stopAtWork,
@@ -38,16 +38,12 @@ const promises = {
 };
 
 check('11-nitro', promises, async (lesson) => {
-  const { launch, ready, observe, meanwhile, hold } = lesson;
+  const { observe, meanwhile, hold } = lesson;
   const built = observe(() => build(lesson));
   const single = observe(async () => startOutput(lesson, await built, 'node-server'));
-  const start = async (workers) => {
-    const { entry } = await built;
-    const env = { NODE_CLUSTER_WORKERS: String(workers) };
-    return ready(await launch({ entry, env }), workers);
-  };
+  const start = async (workers) => startCluster(lesson, await built, workers);
   const work = observe(async () => workOf(await single));
-  const main = observe(async () => outputOf(await built, 'node-cluster') && start(WORKERS));
+  const main = observe(() => start(WORKERS));
   const others = (look) => meanwhile(async () => (await main) && look());
   const byDefault = others(async () => forkByDefault(lesson, await built));
   const interrupted = others(async () => stopAtWork(await start(2), 'Ctrl-C'));

@@ -13,6 +13,7 @@ import {
   forksOf,
   get,
   listenersOf,
+  nowMs,
   requestsOf,
   speedupOfBlocking,
   watchMachine,
@@ -39,10 +40,28 @@ export const build = ({ launch }) =>
 /** What a build with this preset has left, if one has. */
 export const outputOf = ({ outputs }, wanted) => outputs.find(({ preset }) => preset === wanted);
 
+/** Starts a program and waits until so many of its processes listen, longer than one waits elsewhere: a bundle is large. */
+async function startAndWait({ launch, ready }, options, listeners) {
+  const program = await launch(options);
+  const sinceMs = nowMs();
+  const isReady = await program.ready(listeners, LONG_DEADLINE_MS);
+  const isLate = nowMs() - sinceMs >= LONG_DEADLINE_MS;
+  if (!isReady && isLate && !program.fate)
+    throw busy(`It has not come to listen within ${LONG_DEADLINE_MS / 1_000} s.`);
+  return ready(program, listeners);
+}
+
 /** The program that was built with this preset, started as it is; nothing when there is none. */
-export async function startOutput({ launch, ready }, built, preset) {
+export async function startOutput(lesson, built, preset) {
   const output = outputOf(built, preset);
-  return output && ready(await launch({ isReference: true, entry: output.server }));
+  return output && startAndWait(lesson, { isReference: true, entry: output.server }, 1);
+}
+
+/** The learner's program with so many workers; nothing when the cluster has not been built. */
+export async function startCluster(lesson, built, workers) {
+  const env = { NODE_CLUSTER_WORKERS: String(workers) };
+  const isBuilt = outputOf(built, 'node-cluster');
+  return isBuilt && startAndWait(lesson, { entry: built.entry, env }, workers);
 }
 
 /** A request alone, then rounds of some at once until every process that listens has executed one. */
@@ -92,6 +111,8 @@ export function serversOf({ events, port }) {
 /** How many workers it forks when it is not told, on a machine that says it has so many cores. */
 export async function forkByDefault({ launch }, { entry }) {
   const program = await launch({ entry, pretendCores: PRETENDED_CORES });
+  const hasBegun = (events) => program.fate || forksOf(events).length > 0 || isIdle(events);
+  if (!(await program.until(hasBegun, LONG_DEADLINE_MS))) throw busy('It has not forked yet.');
   await program.settled((events) => forksOf(events).length >= PRETENDED_CORES);
   await program.settled((events) => forksOf(events).length > PRETENDED_CORES, ONE_MORE_MS);
   await program.stop();
@@ -102,7 +123,9 @@ export async function forkByDefault({ launch }, { entry }) {
 export async function answersOf(programs) {
   const rows = [];
   for (const path of PATHS) {
-    const both = await Promise.all(programs.map(({ url }) => get(url + path).then(sketch)));
+    const both = await Promise.all(
+      programs.map(({ url }) => get(url + path, { timeoutMs: DEADLINE_MS }).then(sketch)),
+    );
     rows.push({ path, both });
   }
   return rows;
