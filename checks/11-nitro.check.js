@@ -59,7 +59,9 @@ check('11-nitro', promises, async (lesson) => {
   await hold('preset-forks', async () => demandForks(await main, await homes));
   const needs = ['preset-forks'];
   await hold('cores-unless-told', async () => demandCores(await byDefault), { needs });
-  await hold('same-answers', async () => demandSameAnswers(await answers, await homes), { needs });
+  await hold('same-answers', async () => demandSameAnswers(await answers, await homes), {
+    needs: [...needs, 'work-blocks'],
+  });
   await hold('stops-clean', async () => demandCleanStop([await interrupted, await terminated]));
   await hold('gives-up', async () => demandEnd(await inVain));
 

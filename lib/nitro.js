@@ -50,7 +50,7 @@ const COMMANDS = [
   { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
 ];
 const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no cache of its own
-const DEADLINE_MS = 45_000;
+const DEADLINE_MS = 30_000;
 const MOST_KEPT = 30; // of each kind; one has less than 2 MB
 const LONGEST_MS = 10 * 60_000; // nobody builds for so long
 const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
