@@ -50,7 +50,7 @@ const COMMANDS = [
   { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
 ];
 const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no cache of its own
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 40_000;
 const MOST_KEPT = 30; // of each kind; one has less than 2 MB
 const LONGEST_MS = 10 * 60_000; // nobody builds for so long
 const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
@@ -75,14 +75,19 @@ export async function buildNitro(
   const program = { name: `server${extname(entry)}`, bytes: readFileSync(entry) };
   const sources = sourcesOf(place, program);
   const key = hashOf([manifest, import.meta.filename, workFile], sources);
-  const folder = join(cache, 'builds', key);
-  const builds = readBuilds(folder) ?? (await buildInto(folder, { start, manifest, sources }));
+  const folders = COMMANDS.map((_, index) => join(cache, 'builds', `${key}-${index}`));
+  const buildOne = async (what, index) =>
+    readBuild(folders[index]) ?? buildInto(folders[index], { ...what, start, manifest, sources });
+  const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // both are over, however
+  const builds = settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
   if (builds.some(({ code }) => code !== 0)) return { builds, outputs: [], entry };
-  touch(folder);
   const edition = hashOf([], new Map([[program.name, program.bytes]]));
   const run = join(cache, 'runs', `${key}-${edition}`);
-  if (!existsSync(run)) copyForRun(folder, run, program);
-  touch(run);
+  if (!existsSync(run)) copyForRun(folders, run, program);
+  for (const folder of [...folders, run]) touch(folder);
   forgetOld(cache);
   return { builds, outputs: outputsIn(run), entry: join(run, program.name) };
 }
@@ -123,45 +128,27 @@ function hashOf(files, sources) {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** @returns {Build[] | undefined} */
-function readBuilds(folder) {
-  const text = readIfThere(join(folder, 'builds.json'));
+/** @returns {Build | undefined} */
+function readBuild(folder) {
+  const text = readIfThere(join(folder, 'build.json'));
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Builds in folders of which one gets its name when all is well: whoever finds it finds it whole. */
-async function buildInto(folder, { start, manifest, sources }) {
-  write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
+/** Builds in a folder that gets its name when all is well: whoever finds it finds it whole. */
+async function buildInto(folder, { start, manifest, sources, command, env }) {
+  const draft = `${folder}.${randomUUID()}`;
   const entry = join(dirname(manifest), 'dist/cli/index.mjs');
-  const drafts = COMMANDS.map(() => `${folder}.${randomUUID()}`);
-  const buildOne = async ({ command, env }, index) => {
-    const cwd = drafts[index];
-    write(cwd, sources);
-    const program = await start({ entry, args: ['build'], cwd, env: { ...ENVIRONMENT, ...env } });
-    return { command, ...(await outcomeOf(program, cwd)) };
-  };
+  write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
+  write(draft, sources);
   try {
-    const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // both are over, however
-    const builds = settled.map((one) => {
-      if (one.status === 'rejected') throw one.reason;
-      return one.value;
-    });
-    if (builds.some(({ code }) => code !== 0)) return builds;
-    const [first, second] = drafts;
-    buildOver(second, first);
-    writeFileSync(join(first, 'builds.json'), JSON.stringify(builds));
-    publish(first, folder);
-    return builds;
+    const options = { entry, args: ['build'], cwd: draft, env: { ...ENVIRONMENT, ...env } };
+    const build = { command, ...(await outcomeOf(await start(options), draft)) };
+    if (build.code !== 0) return build;
+    writeFileSync(join(draft, 'build.json'), JSON.stringify(build));
+    publish(draft, folder);
+    return build;
   } finally {
-    for (const draft of drafts) rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-/** As if they had been built one after the other in one folder: a build empties its output folder first. */
-function buildOver(draft, target) {
-  for (const { folder } of outputsIn(draft)) {
-    rmSync(join(target, folder), { recursive: true, force: true });
-    cpSync(join(draft, folder), join(target, folder), { recursive: true });
+    rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
@@ -179,11 +166,19 @@ async function outcomeOf(program, folder) {
   });
 }
 
-/** The built files with a program; not where they were built, so that no program can spoil what is kept. */
-function copyForRun(folder, run, program) {
+/**
+ * The built files with a program; not where they were built, so that no program can spoil what is kept. As if they had
+ * been built one after the other in one folder, where a build empties its output folder first.
+ */
+function copyForRun(folders, run, program) {
+  const [first, second] = folders;
   const draft = `${run}.${randomUUID()}`;
-  const isWanted = (file) => !['.nitro', 'builds.json'].includes(basename(file));
-  cpSync(folder, draft, { recursive: true, filter: isWanted });
+  const isWanted = (file) => !['.nitro', 'build.json'].includes(basename(file));
+  cpSync(first, draft, { recursive: true, filter: isWanted });
+  for (const { folder } of outputsIn(second)) {
+    rmSync(join(draft, folder), { recursive: true, force: true });
+    cpSync(join(second, folder), join(draft, folder), { recursive: true });
+  }
   write(draft, new Map([[program.name, program.bytes]]));
   publish(draft, run);
 }
