@@ -25,23 +25,30 @@ for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key
     assert.equal(new Set(names).size, names.length, 'Two experiments have the same name.');
     await Promise.all(
       experiments.map((experiment) =>
-        t.test(experiment.name, (one) => slots.take(1, () => prove(experiment, one))),
+        t.test(experiment.name, skipWithout(experiment), (one) =>
+          slots.take(1, () => prove(experiment, one)),
+        ),
       ),
     );
   });
 }
+
+const isInstalled = (/** @type {import('../../lib/tools.js').Tool | undefined} */ needs) =>
+  needs === undefined || findTool(needs) !== undefined;
+
+/** What is not installed is left out, but never in CI. @param {import('../../lib/lab.js').Experiment} experiment */
+const skipWithout = ({ needs }) => ({
+  skip: !isInstalled(needs) && !process.env.CI && `${needs} is not installed`,
+});
 
 /**
  * @param {import('../../lib/lab.js').Experiment} experiment
  * @param {import('node:test').TestContext} t
  */
 async function prove({ name, title, question, needs, run }, t) {
+  assert.ok(isInstalled(needs), `${needs} is not installed.`);
   assert.match(name, /^[a-z]+(-[a-z\d]+)*$/);
   assert.ok(title && question.endsWith('?'), 'It asks nothing before it shows something.');
-  if (needs && !findTool(needs)) {
-    assert.ok(!process.env.CI, `${needs} is not installed.`);
-    return t.skip(`${needs} is not installed`);
-  }
   for (let tries = 1; ; tries += 1) {
     const lab = createLab(rootFolder);
     const result = await run(lab).finally(async () => {
