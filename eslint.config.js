@@ -175,12 +175,21 @@ const BROWSER_GLOBALS = [
   ],
   ...['addEventListener', 'document', 'location', 'matchMedia', 'requestAnimationFrame', 'window'],
 ];
+const NITRO_GLOBALS = [
+  'defineEventHandler',
+  'defineNitroPlugin',
+  'setResponseHeader',
+  'useStorage',
+];
 const COMMONJS_GLOBALS = ['__dirname', '__filename', 'exports', 'module', 'require'];
 const readonly = (names) => Object.fromEntries(names.map((name) => [name, 'readonly']));
 
 export default [
   {
-    ignores: ['coverage/', '.forkshop/', 'test/fixtures/', 'checks/submissions/**/*syntax-error*'],
+    ignores: [
+      ...['coverage/', '.forkshop/', '**/.nitro/', '**/.output/', 'test/fixtures/'],
+      'checks/submissions/**/*syntax-error*',
+    ],
   },
   js.configs.recommended,
   {
@@ -210,6 +219,11 @@ export default [
     files: ['lib/cli/main.cjs'],
     languageOptions: { ecmaVersion: 5 },
     rules: { 'no-var': 'off', 'prefer-const': 'off' },
+  },
+  {
+    // Nitro imports these by itself.
+    files: ['**/11-nitro/**/*.js'],
+    languageOptions: { globals: readonly(NITRO_GLOBALS) },
   },
   {
     // A starter imports what its learner is about to use.

@@ -27,6 +27,7 @@ export { reportOf, reportTable, unansweredAt } from './measure/report.js';
 export { speedupOfBlocking, speedupOfCpu } from './measure/speedup.js';
 export { mean, meanOf, ratioOf } from './measure/stats.js';
 export { lostOf, startTraffic } from './measure/traffic.js';
+export { buildNitro } from './nitro.js';
 export { askAtOnce } from './observe/ask.js';
 export { get } from './observe/client.js';
 export { nowMs } from './observe/clock.js';

@@ -5,7 +5,7 @@
  *
  * @typedef {import('./observe/run.js').Program} Program
  * @typedef {Partial<import('./observe/run.js').StartOptions> & { isReference?: boolean }} LaunchOptions
- *   isReference: the lesson's untouched starter instead of the learner's files
+ *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control
  * @typedef {import('./measure/conditions.js').Conditions} Conditions
  * @typedef {import('./verdict/outcome.js').PromiseRecord} PromiseRecord
  *

@@ -156,6 +156,7 @@ function describe(/** @type {number} */ pid) {
 }
 
 function isOpen(/** @type {string} */ port) {
+  if (!(Number(port) < 65_536)) return false; // a program was told nonsense
   return new Promise((resolve) => {
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     socket.on('connect', () => {

@@ -44,7 +44,7 @@ const rootFolder = fileURLToPath(here('../../'));
 
 /** Left in place, these would change what the program is: a plain server would believe that it is a worker. */
 const SCRUBBED =
-  /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_ENV|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
+  /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
 
 const POLL_MS = 4;
 const GONE_POLL_MS = 20; // a look reads every process of the machine

@@ -1,0 +1,69 @@
+import { check } from '../lib/checking.js';
+import {
+  demandBuilds,
+  demandCleanStop,
+  demandCores,
+  demandEnd,
+  demandForks,
+  demandOneProcess,
+  demandSameAnswers,
+  demandSideBySide,
+  demandWork,
+} from './demands/11-nitro.js';
+import {
+  WORKERS,
+  answersOf,
+  askUntilAllAnswer,
+  build,
+  forkByDefault,
+  measure,
+  startCluster,
+  startInVain,
+  startOutput,
+  stopAtWork,
+  workOf,
+} from './looks/11-nitro.js';
+
+const promises = {
+  builds: 'nitropack builds the folder, as configured and with the preset node-server',
+  'default-forks-none': 'built with the preset node-server it is one process, which serves',
+  'work-blocks': 'each / is the work of lesson 1, and the bundler has not removed it',
+  'side-by-side': 'as configured the preset is node-cluster, and each build has its own folder',
+  'preset-forks':
+    'NODE_CLUSTER_WORKERS tells how many workers there are; they answer, on one port, the primary does not',
+  'cores-unless-told': 'without NODE_CLUSTER_WORKERS there is one for each core it may use',
+  'same-answers': 'one process and cluster give the same answers, after the same work',
+  'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then it ends with exit code 0',
+  'gives-up': 'when no worker comes to listen, it gives up, with a message and exit code 1',
+};
+
+check('11-nitro', promises, async (lesson) => {
+  const { observe, meanwhile, hold } = lesson;
+  const built = observe(() => build(lesson));
+  const single = observe(async () => startOutput(lesson, await built, 'node-server'));
+  const start = async (workers) => startCluster(lesson, await built, workers);
+  const work = observe(async () => workOf(await single));
+  const main = observe(() => start(WORKERS));
+  const others = (look) => meanwhile(async () => (await main) && look());
+  const byDefault = others(async () => forkByDefault(lesson, await built));
+  const interrupted = others(async () => stopAtWork(await start(2), 'Ctrl-C'));
+  const terminated = others(async () => stopAtWork(await start(2), 'SIGTERM'));
+  const inVain = others(async () => startInVain(lesson, await built));
+  const homes = observe(async () => askUntilAllAnswer(await main));
+  const answers = observe(async () => answersOf([await single, await main]));
+
+  await hold('builds', async () => demandBuilds(await built), { isGate: true });
+  await hold('default-forks-none', async () => demandOneProcess(await single, await work));
+  await hold('work-blocks', async () => demandWork(await work));
+  await hold('side-by-side', async () => demandSideBySide(await built), { isGate: true });
+  await hold('preset-forks', async () => demandForks(await main, await homes));
+  const needs = ['preset-forks'];
+  await hold('cores-unless-told', async () => demandCores(await byDefault), { needs });
+  await hold('same-answers', async () => demandSameAnswers(await answers, await homes), {
+    needs: [...needs, 'work-blocks'],
+  });
+  await hold('stops-clean', async () => demandCleanStop([await interrupted, await terminated]));
+  await hold('gives-up', async () => demandEnd(await inVain));
+
+  if (lesson.allHold() && !lesson.isQuick) await measure(lesson, await single, await main);
+});

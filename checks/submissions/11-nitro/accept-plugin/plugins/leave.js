@@ -1,0 +1,3 @@
+export default defineNitroPlugin(() => {
+  process.on('message', ({ leave }) => leave && process.kill(process.pid, leave));
+});

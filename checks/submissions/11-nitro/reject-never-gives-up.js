@@ -1,0 +1,24 @@
+// breaks: gives-up
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+
+process.env.PORT ??= '8080'; // Nitro would take 3000
+
+// #region workers
+const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();
+process.env.NITRO_CLUSTER_WORKERS = String(workers);
+// #endregion workers
+
+await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
+
+// #region stop
+function signalAll(signal) {
+  for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);
+}
+
+if (cluster.isPrimary) {
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, signalAll);
+}
+// #endregion stop
+
+// Nitro forks another.

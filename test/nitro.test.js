@@ -1,0 +1,157 @@
+// Verifies what is built when, for lesson 11, with a stand-in for nitropack: the real one is proved by the lesson.
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { buildNitro } from '../lib/nitro.js';
+import { Broken, Undecided } from '../lib/verdict/outcome.js';
+import { read, write } from './fixture-root.js';
+
+const PAGE = 'export default defineEventHandler(() => 1);\n';
+
+/**
+ * A learner's folder, and a stand-in for nitropack that leaves what a build leaves.
+ * @param {import('node:test').TestContext} t
+ */
+function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${preset}`) {
+  const home = mkdtempSync(join(tmpdir(), 'forkshop nitro ü '));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const place = join(home, 'mine');
+  write(home, {
+    'nitropack/package.json': '{}',
+    'mine/server.js': 'first();\n',
+    'mine/routes/index.js': PAGE,
+  });
+  const started = [];
+  const start = async (options) => {
+    const { NITRO_PRESET: preset = 'node-cluster' } = options.env;
+    started.push({ ...options, preset, files: readdirSync(options.cwd) });
+    write(options.cwd, {
+      [`${folderOf(preset)}/nitro.json`]: JSON.stringify({ preset }),
+      [`${folderOf(preset)}/server/index.mjs`]: read(options.cwd, 'routes/index.js'),
+    });
+    const ended = async () => fate;
+    return { ended, stop: async () => [], output: () => `built in ${options.cwd}/routes` };
+  };
+  const options = { manifest: join(home, 'nitropack/package.json'), cache: join(home, 'cache') };
+  const build = (from = place) => buildNitro(/** @type {any} */ (start), from, options);
+  return { home, place, started, build, edit: (files) => write(place, files) };
+}
+
+test('it is built twice, beside a copy of the program, and nothing is written into the folder', async (t) => {
+  const { place, started, build } = makePlace(t);
+  const { builds, outputs, entry } = await build();
+  assert.deepEqual(
+    started.map(({ preset }) => preset),
+    ['node-cluster', 'node-server'],
+  );
+  assert.ok(started[0].entry.endsWith(join('nitropack', 'dist/cli/index.mjs')));
+  assert.ok(
+    started[0].files.includes('nitro.config.js'),
+    'what is missing comes from the solution',
+  );
+  assert.equal(builds[1].output, 'built in routes');
+  assert.deepEqual(outputs.map(({ folder, preset }) => [preset, folder]).sort(), [
+    ['node-cluster', join('.output', 'node-cluster')],
+    ['node-server', join('.output', 'node-server')],
+  ]);
+  assert.equal(readFileSync(entry, 'utf8'), 'first();\n');
+  for (const { server, folder } of outputs)
+    assert.equal(server, join(dirname(entry), folder, 'server/index.mjs'));
+  assert.deepEqual(readdirSync(place).sort(), ['routes', 'server.js']);
+});
+
+test('the same files are built once; an edited program is only copied anew', async (t) => {
+  const { started, build, edit } = makePlace(t);
+  const [first, again] = [await build(), await build()];
+  assert.deepEqual(again, first);
+  edit({ 'server.js': 'second();\n' });
+  const { entry } = await build();
+  assert.notEqual(entry, first.entry);
+  assert.equal(readFileSync(entry, 'utf8'), 'second();\n');
+  assert.equal(started.length, 2);
+});
+
+test('an edited route is built anew, and so is a program that a route names', async (t) => {
+  const { started, build, edit } = makePlace(t);
+  await build();
+  edit({ 'routes/index.js': `// as server.js says\n${PAGE}` });
+  const { outputs } = await build();
+  assert.match(readFileSync(outputs[0].server, 'utf8'), /as server\.js says/);
+  edit({ 'server.js': 'second();\n' });
+  await build();
+  assert.equal(started.length, 6);
+});
+
+test('a build that fails is told, and not kept', async (t) => {
+  const { home, started, build } = makePlace(t, { code: 1 });
+  const { builds, outputs } = await build();
+  assert.deepEqual(
+    builds.map(({ code }) => code),
+    [1, 1],
+  );
+  assert.deepEqual(outputs, []);
+  await build();
+  assert.equal(started.length, 4);
+  assert.deepEqual(readdirSync(join(home, 'cache/builds')), []);
+});
+
+test('of two builds in one folder only the second is left', async (t) => {
+  const { build } = makePlace(t, { code: 0 }, () => '.output');
+  const { outputs } = await build();
+  assert.deepEqual(
+    outputs.map(({ preset, folder }) => [preset, folder]),
+    [['node-server', '.output']],
+  );
+});
+
+test('a build that does not come to its end decides nothing', async (t) => {
+  const killed = /** @type {any} */ ({ kind: 'ended', code: null, signal: 'SIGKILL' });
+  const { home, build } = makePlace(t, killed);
+  await assert.rejects(build(), (error) => {
+    assert.ok(error instanceof Undecided);
+    assert.match(error.story.got, /SIGKILL/);
+    return true;
+  });
+  assert.deepEqual(readdirSync(join(home, 'cache/builds')), []);
+});
+
+test('where there is no program, nothing is built', async (t) => {
+  const { home, build, started } = makePlace(t);
+  await assert.rejects(build(join(home, 'nitropack')), Broken);
+  assert.deepEqual(started, []);
+});
+
+test('a single program stands for the folder; the rest is the solution', async (t) => {
+  const { home, build, started } = makePlace(t);
+  write(home, { 'accept-me.cjs': 'other();\n' });
+  const { entry } = await build(join(home, 'accept-me.cjs'));
+  assert.ok(entry.endsWith('server.cjs'));
+  assert.ok(started[0].files.includes('routes') && started[0].files.includes('package.json'));
+});
+
+test('of what was built only the last thirty are kept', async (t) => {
+  const { home, build, edit } = makePlace(t);
+  for (let edition = 0; edition < 33; edition += 1) {
+    edit({ 'routes/index.js': `${PAGE}// ${edition}\n` });
+    await build();
+  }
+  for (const kind of ['builds', 'runs'])
+    assert.equal(readdirSync(join(home, 'cache', kind)).length, 30);
+  const draft = join(home, 'cache/builds/123.draft');
+  mkdirSync(draft);
+  await build();
+  assert.ok(existsSync(draft), 'somebody may be at it');
+  utimesSync(draft, 0, 0);
+  await build();
+  assert.ok(!existsSync(draft), 'whoever was at it was killed');
+});
