@@ -1,8 +1,7 @@
 // A CPU hog: a process that spins for as long as its parent lives, in a session of its own, as a neighbour's program.
 import { spawn } from 'node:child_process';
 
-const SPIN =
-  'const { ppid } = process; for (let n = 0; n % 1e7 || process.ppid === ppid; n += 1);';
+const SPIN = 'const { ppid } = process; for (let n = 0; n % 1e7 || process.ppid === ppid; n += 1);';
 
 /** Starts so many hogs. @param {number} count @returns {() => void} ends them */
 export function startHogs(count) {
