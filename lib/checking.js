@@ -17,7 +17,7 @@ import { createRunner } from './observe/run.js';
 import { createSession } from './session.js';
 
 export { createSpinners } from './measure/ceiling.js';
-export { interleave } from './measure/compare.js';
+export { interleave, saturate } from './measure/compare.js';
 export { disturbanceOf, watchMachine } from './measure/conditions.js';
 export { createLoad } from './measure/load.js';
 export { createOpenLoop } from './measure/open-loop.js';

@@ -17,6 +17,7 @@
  * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {string} [cwd]
+ * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
  *
  * @typedef {object} Runner
  * @property {(options: StartOptions) => Promise<Program>} start
@@ -98,6 +99,7 @@ export class Program {
   lastRequestMs = 0;
   /** @type {Map<number, string>} every pid seen in the family, and when it was born */
   known = new Map();
+  sinceMs = nowMs();
 
   /**
    * @param {import('node:child_process').ChildProcess} keeper
@@ -111,6 +113,9 @@ export class Program {
     mkdirSync(this.folder, { recursive: true });
     this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
     this.options = options;
+    /** Where its temporary files are, if it was given a place of its own for them. */
+    this.temporary = options.temporary && join(this.folder, options.temporary);
+    if (this.temporary) mkdirSync(this.temporary);
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
   }
 
@@ -137,8 +142,9 @@ export class Program {
   begin() {
     const { entry, args = [], cwd = rootFolder } = this.options;
     const env = this.environment();
-    const { id, folder } = this;
-    this.send({ start: id, command: process.execPath, args: [entry, ...args], env, cwd, folder });
+    const { id, port, folder } = this;
+    const run = { command: process.execPath, args: [entry, ...args], env, cwd, port, folder };
+    this.send({ start: id, ...run });
   }
 
   environment() {
@@ -152,6 +158,7 @@ export class Program {
       NODE_OPTIONS: preloads.join(' '),
       FORKSHOP_TIMELINE: join(this.folder, 'timeline.jsonl'),
       FORKSHOP_PROBE: probe,
+      ...(this.temporary && { TMPDIR: this.temporary }),
       ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
       ...env,
     };
@@ -172,8 +179,7 @@ export class Program {
       this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
     else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
-      const { id, pid, folder } = this;
-      endRun({ id, pid, folder, known: this.known }).then(this.noteStopped);
+      endRun(this).then(this.noteStopped);
     }
   }
 
@@ -268,8 +274,7 @@ export class Program {
 
   /** Everything that the program started, itself included, that is still alive. @returns {number[]} pids */
   survivors() {
-    const { id, pid, folder, known } = this;
-    return findFamily({ id, pid, folder, known }, { thoroughly: true }).map((one) => one.pid);
+    return findFamily(this, { thoroughly: true }).map((one) => one.pid);
   }
 
   /**
