@@ -92,8 +92,20 @@ const ZONES = [
   },
   {
     files: ['checks/*.check.js'],
-    may: [NODE, String.raw`\.\./lib/checking\.js`],
-    because: 'a check imports node:* and ../lib/checking.js',
+    may: [NODE, String.raw`\.\./lib/checking\.js`, String.raw`\./(?:looks|demands)/[^/]+`],
+    because: 'a check imports node:*, ../lib/checking.js, and its looks and demands',
+    strict: true,
+  },
+  {
+    files: ['checks/looks/**'],
+    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`],
+    because: 'a look imports node:*, ../../lib/checking.js and files of its own folder',
+    strict: true,
+  },
+  {
+    files: ['checks/demands/**'],
+    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`, String.raw`\.\./looks/[^/]+`],
+    because: 'a demand imports node:*, ../../lib/checking.js, looks and files of its own folder',
     strict: true,
   },
 ];

@@ -10,7 +10,8 @@
  *       });
  *     });
  *
- * It runs by itself with `node --test`; `npm run check` runs it in the same way and renders what it reports.
+ * It runs by itself with `node --test`; `npm run check` runs it in the same way and renders what it reports. A longer
+ * check has its looks and its demands in files of their own (checks/looks/, checks/demands/), with this door, too.
  */
 import { test } from 'node:test';
 import { createRunner } from './observe/run.js';
@@ -30,7 +31,16 @@ export { memoryOf } from './observe/memory.js';
 export { freePort } from './observe/ports.js';
 export { hasPid } from './observe/processes.js';
 export { acceptQueueOf, listeningSockets } from './observe/sockets.js';
-export { deepestOverlap, forksOf, groupBy, listenersOf, requestsOf } from './observe/timeline.js';
+export {
+  deepestOverlap,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  groupBy,
+  listenersOf,
+  requestsOf,
+  waitsOf,
+} from './observe/timeline.js';
 export { demandTool, findTool } from './tools.js';
 export { whyOfCrash } from './verdict/diagnosis.js';
 export { faultOfRandomHex } from './verdict/bodies.js';

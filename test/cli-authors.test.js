@@ -168,6 +168,25 @@ const misfits = {
     /neither with accept- nor/,
   ],
   'a stray check': [{ 'checks/09-gone.check.js': '' }, 'checks', /"09-gone" belongs to no lesson/],
+  'stray looks, beside a part of those of a lesson': [
+    {
+      'checks/looks/09-gone.js': '',
+      'checks/looks/09-gone.part.js': '',
+      [`checks/looks/${key}.part.js`]: '',
+    },
+    'checks/looks',
+    /"09-gone" belongs to no lesson/,
+  ],
+  'stray demands': [
+    { 'checks/demands/09-gone.js': '' },
+    'checks/demands',
+    /"09-gone" belongs to no lesson/,
+  ],
+  'stray experiments': [
+    { 'checks/experiments/09-gone.js': '' },
+    'checks/experiments',
+    /"09-gone" belongs to no lesson/,
+  ],
   'a stray lesson': [{ 'lessons/Extra/README.md': '' }, 'lessons', /"Extra" belongs to no lesson/],
   'a broken link': [
     { 'README.md': '[a](lib/none.js) [b](README.md#x) [c](https://x.y) [d](#e)\n' },

@@ -110,6 +110,15 @@ Go on with: npm run check lesson-2
   );
 });
 
+test('list says what is not installed that a lesson needs', async (t) => {
+  const root = makeRoot(t);
+  const file = `lessons/${keys[1]}/README.md`;
+  write(root, { [file]: read(root, file).replace('minutes:', 'needs: [vegeta]\nminutes:') });
+  const { stdout } = await forkshop(root, ['list'], { PATH: root });
+  assert.match(stdout, /About 02-cluster-fork \(not installed: vegeta\)\n/);
+  assert.equal(stdout.match(/not installed/g)?.length, 1);
+});
+
 test('hint shows one more each time, of the lesson that is next', async (t) => {
   const root = makeRoot(t);
   pass(root, keys[0]);

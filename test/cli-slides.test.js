@@ -35,7 +35,7 @@ test('serves the deck until Ctrl-C', async () => {
 test('prints the run of show, and exports into a new folder only', async () => {
   const agenda = await forkshop(rootFolder, ['slides', '--agenda']);
   assert.equal(agenda.code, 0, agenda.stderr);
-  assert.match(agenda.stdout, /^A full day\n[^]*lunch[^]*\nA half day/m);
+  assert.match(agenda.stdout, /^A half day[^]*\nA full day[^]*lunch[^]*\nTwo days, the first[^]*lunch[^]*\nTwo days, the second/);
   const out = join(folder, 'out');
   assert.equal((await forkshop(rootFolder, ['slides', '--html', out])).code, 0);
   assert.ok(existsSync(join(out, 'index.html')));

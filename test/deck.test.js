@@ -6,7 +6,7 @@ import http from 'node:http';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { rootFolder } from '../lib/catalog.js';
+import { listLessons, rootFolder } from '../lib/catalog.js';
 import { agenda } from '../lib/web/agenda.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
@@ -15,6 +15,7 @@ import { readDemos, recordDemos } from '../lib/web/recordings.js';
 import { serveDeck } from '../lib/web/serve.js';
 import { createStory, heirsOf, nameOf, rowsOf, tell } from '../lib/web/client/xray-story.js';
 
+const NUMBER = /\d+(?:[.,]\d+)*/g;
 const head = '---\ntitle: One\n---\n\n';
 const slide = '# First {minutes=2}\n\ntext\n\nNote:\n\nSay it.\n';
 
@@ -109,25 +110,48 @@ describe('slides', () => {
   });
 });
 
-test('the run of show adds the minutes up, with breaks, for a full and for a half day', () => {
-  const chapter = (/** @type {string} */ title, minutes, halfMinutes = minutes) => ({
-    key: '01-a',
-    title,
+test("a number that a slide calls measured stands in its lesson's text", () => {
+  const chapters = new Map(readDeck(rootFolder).map(({ key, slides }) => [key, slides]));
+  for (const { key, text } of listLessons(rootFolder)) {
+    const known = new Set(text.match(NUMBER));
+    const measured = chapters.get(key)?.filter(({ heading }) => /measured/i.test(heading)) ?? [];
+    assert.ok(measured.length > 0, `No slide of ${key} is headed "What we measured".`);
+    for (const { id, html } of measured) {
+      const shown = html.replace(/<[^>]*>/g, ' ').match(NUMBER) ?? [];
+      const strangers = shown.filter((number) => number.length > 1 && !known.has(number));
+      assert.deepEqual(strangers, [], `${id} has numbers that lessons/${key}/README.md has not.`);
+    }
+  }
+});
+
+test('the run of show adds the minutes up, with breaks: a half day, a full day, two days', () => {
+  const chapter = (/** @type {string} */ key, minutes, halfMinutes = minutes) => ({
+    key,
+    title: key.slice(3),
     minutes,
     slides: [/** @type {any} */ ({ minutes, halfMinutes })],
   });
-  const text = agenda([chapter('A', 80, 30), chapter('B', 80, 30), chapter('C', 10)]);
+  const chapters = [chapter('01-a', 80, 30), chapter('06-b', 80, 30), chapter('07-c', 90, 50)];
+  const text = agenda([...chapters, chapter('99-d', 10)]);
   assert.deepEqual(text.match(/^ {2}\d.*$/gm), [
-    '  0:00  A       80 min',
-    '  1:20  break   15 min',
-    '  1:35  B       80 min',
-    '  2:55  lunch   60 min',
-    '  3:55  C       10 min',
-    '  4:05  end',
-    '  0:00  A   30 min',
-    '  0:30  B   30 min',
-    '  1:00  C   10 min',
+    '  0:00  a   30 min',
+    '  0:30  b   30 min',
+    '  1:00  d   10 min',
     '  1:10  end',
+    '  0:00  a       30 min',
+    '  0:30  b       30 min',
+    '  1:00  c       50 min',
+    '  1:50  break   15 min',
+    '  2:05  d       10 min',
+    '  2:15  end',
+    '  0:00  a       80 min',
+    '  1:20  break   15 min',
+    '  1:35  b       80 min',
+    '  2:55  end',
+    '  0:00  c       90 min',
+    '  1:30  break   15 min',
+    '  1:45  d       10 min',
+    '  1:55  end',
   ]);
 });
 

@@ -24,10 +24,31 @@ const ZONES = {
   'checks/submissions/01-blocking-server/accept-plain.js': LEARNER,
   'checks/submissions/01-blocking-server/reject-folder/server.js': LEARNER,
   'checks/01-blocking-server.check.js': {
-    allowed: ['node:test', 'node:assert/strict', '../lib/checking.js'],
+    allowed: [
+      ...['node:test', 'node:assert/strict', '../lib/checking.js'],
+      ...['./looks/01-blocking-server.js', './demands/01-blocking-server.part.js'],
+    ],
     refused: [
       ...['express', '#work', '../lib/catalog.js', '../lib/observe/run.js', './other.check.js'],
       ...['../lib/measure/stats.js', '../solutions/01-blocking-server/server.js'],
+      ...['./experiments/01-blocking-server.js', './looks/../other.check.js'],
+    ],
+  },
+  'checks/looks/01-blocking-server.js': {
+    allowed: ['node:net', '../../lib/checking.js', './01-blocking-server.part.js'],
+    refused: [
+      ...['express', '#work', '../../lib/observe/run.js', '../01-blocking-server.check.js'],
+      ...['../demands/01-blocking-server.js', './../demands/01-blocking-server.js'],
+    ],
+  },
+  'checks/demands/01-blocking-server.js': {
+    allowed: [
+      ...['node:os', '../../lib/checking.js', './01-blocking-server.part.js'],
+      '../looks/01-blocking-server.js',
+    ],
+    refused: [
+      ...['express', '#work', '../../lib/verdict/outcome.js', '../01-blocking-server.check.js'],
+      ...['../experiments/01-blocking-server.js', '../looks/../01-blocking-server.check.js'],
     ],
   },
   'lib/catalog.js': {
@@ -142,13 +163,19 @@ test('main.cjs is ES5, and requires what every Node has', async () => {
 });
 
 test('a computed name is no way around the rule where the rule is strict', async () => {
-  for (const file of ['lessons/work.js', 'lib/verdict/style.js', 'checks/01-x.check.js'])
+  for (const file of [
+    ...['lessons/work.js', 'lib/verdict/style.js', 'checks/01-x.check.js'],
+    ...['checks/looks/01-x.js', 'checks/demands/01-x.js'],
+  ])
     for (const code of ["await import('node:' + 'fs');", 'await import(`node:fs`);'])
       assert.equal(await complaints(code, file), 1, `${file} accepts: ${code}`);
 });
 
 test('every folder of code has an import rule', async () => {
-  for (const folder of ['lessons/1', 'solutions/1', 'checks/starters/1', 'checks/submissions/1'])
+  for (const folder of [
+    ...['lessons/1', 'solutions/1', 'checks/starters/1', 'checks/submissions/1'],
+    ...['checks/looks', 'checks/demands', 'checks/experiments'],
+  ])
     assert.equal(await complaints("import 'left-pad';", `${folder}/any.js`), 1, folder);
   for (const folder of [
     'lib',

@@ -289,6 +289,7 @@ describe('a runner', () => {
 
 describe('the timeline', () => {
   const { deepestOverlap, groupBy, listenersOf, openTimeline, parseTimeline } = timeline;
+  const { eventsOf, exitsOf, forksOf, waitsOf } = timeline;
 
   test('takes in what is appended, and waits for the end of a line', () => {
     const file = write('growing.jsonl', '');
@@ -351,6 +352,40 @@ describe('the timeline', () => {
         [12, 'worker', 9, null, 'SIGKILL'],
       ],
     );
+  });
+
+  test('tells the events of a kind, the forks, and the ends of workers', () => {
+    const starts = eventsOf(recorded, 'start');
+    assert.deepEqual(
+      starts.map(({ pid, role }) => [pid, role]),
+      [
+        [10, 'primary'],
+        [11, 'worker'],
+        [11, 'thread'],
+      ],
+    );
+    assert.deepEqual(eventsOf(recorded, 'beat'), []);
+    assert.deepEqual(
+      forksOf(recorded).map(({ workerPid }) => workerPid),
+      [11, 12],
+    );
+    assert.deepEqual(
+      exitsOf(recorded).map(({ workerPid, signal }) => [workerPid, signal]),
+      [[12, 'SIGKILL']],
+    );
+  });
+
+  test('tells how long a primary waits before each new start, also the wait under way', () => {
+    const line = (t, what) => ({ t, pid: 1, what });
+    const events = [
+      ...[line(1, 'fork'), line(11, 'worker-exit')],
+      ...[line(111.4, 'fork'), line(120, 'worker-exit')],
+    ];
+    assert.deepEqual(waitsOf([], 500), []);
+    assert.deepEqual(waitsOf(events.slice(0, 1), 500), [], 'it is alive');
+    assert.deepEqual(waitsOf(events.slice(0, 2)), [], 'there is no next');
+    assert.deepEqual(waitsOf(events), [100]);
+    assert.deepEqual(waitsOf(events, 500), [100, 380]);
   });
 
   test('tells requests, of a path, answered or not', () => {

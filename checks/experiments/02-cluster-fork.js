@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Agent } from 'node:http';
-import { askAtOnce, get, groupBy, requestsOf } from '../../lib/checking.js';
+import { askAtOnce, exitsOf, forksOf, get, groupBy, requestsOf } from '../../lib/checking.js';
 
 const solution = 'solutions/02-cluster-fork/server.js';
 const withWorkers = (count) => ({ env: { NODE_CLUSTER_WORKERS: String(count) } });
@@ -80,13 +80,13 @@ export default [
     async run({ launch }) {
       const program = await launch(solution, withWorkers(2));
       await program.ready(2);
-      const [{ workerPid }] = program.events.filter(({ what }) => what === 'fork');
+      const [{ workerPid }] = forksOf(program.events);
       program.kill(workerPid, 'SIGKILL');
-      await program.until((events) => events.some(({ what }) => what === 'worker-exit'));
+      await program.until((events) => exitsOf(events).length > 0);
       const { answers } = await askAtOnce(program, '/', 6);
       const answered = answers.filter(({ status }) => status === 200).length;
       await program.settled(() => false, 1_000);
-      const forks = program.events.filter(({ what }) => what === 'fork').length;
+      const forks = forksOf(program.events).length;
       return {
         observed: [
           `${answered} of 6 were answered, by process ${[...new Set(answers.map(({ headers }) => headers['x-worker-pid']))].join(', ')}`,
@@ -110,7 +110,7 @@ export default [
       const second = await launch(solution, { env });
       const fate = await second.ended();
       const error = /bind EADDRINUSE/.exec(second.output())?.[0];
-      const exits = second.events.filter(({ what }) => what === 'worker-exit');
+      const exits = exitsOf(second.events);
       return {
         observed: [
           `the workers: ${exits.map(({ code }) => `exit code ${code}`).join(', ')}; ${error}`,

@@ -1,6 +1,14 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { acceptQueueOf, askAtOnce, get, groupBy, requestsOf } from '../../lib/checking.js';
+import {
+  acceptQueueOf,
+  askAtOnce,
+  eventsOf,
+  forksOf,
+  get,
+  groupBy,
+  requestsOf,
+} from '../../lib/checking.js';
 
 const folder = 'lessons/03-scheduling-policies/small';
 const solution = 'solutions/03-scheduling-policies/server.js';
@@ -22,20 +30,18 @@ async function startSmall({ launch }, name, policy, workers = 1) {
   return program;
 }
 
-const workersOf = ({ events }) =>
-  events.filter(({ what }) => what === 'fork').map(({ workerPid }) => workerPid);
+const workersOf = ({ events }) => forksOf(events).map(({ workerPid }) => workerPid);
 
 function listenersIn(program) {
   const workers = workersOf(program);
-  return program.events.filter(({ what, pid }) => what === 'listening' && workers.includes(pid))
-    .length;
+  return eventsOf(program.events, 'listening').filter(({ pid }) => workers.includes(pid)).length;
 }
 
 /** Who accepts the connections of a program: it is asked once. */
 async function whoAccepts(program) {
   await get(`${program.url}/`);
   await program.drained();
-  const { how } = program.events.findLast(({ what }) => what === 'connection') ?? {};
+  const { how } = eventsOf(program.events, 'connection').at(-1) ?? {};
   return { handed: 'the primary', kernel: 'a worker' }[how] ?? 'nobody';
 }
 

@@ -1,4 +1,4 @@
-import { askAtOnce, get, groupBy, listeningSockets } from '../../lib/checking.js';
+import { askAtOnce, eventsOf, get, groupBy, listeningSockets } from '../../lib/checking.js';
 
 const solution = 'solutions/04-port-sharing/server.js';
 const wrong = (name) => `checks/submissions/04-port-sharing/${name}/server.js`;
@@ -63,9 +63,8 @@ export default [
       const program = await start(lab, wrong('reject-keeps-its-copy'), 'listener');
       const holders = listeningSockets(program);
       const answered = await countAnswered(program);
-      const swallowed = program.events.filter(
-        ({ what, pid }) => what === 'connection' && pid === program.pid,
-      ).length;
+      const accepted = eventsOf(program.events, 'connection');
+      const swallowed = accepted.filter(({ pid }) => pid === program.pid).length;
       return {
         observed: [
           holders

@@ -1,21 +1,13 @@
-import { get, mean, requestsOf } from '../../lib/checking.js';
+import { eventsOf, exitsOf, forksOf, get, mean, requestsOf, waitsOf } from '../../lib/checking.js';
 
 const solution = 'solutions/05-crash-restart/server.js';
 const starter = 'checks/starters/05-crash-restart/server.js';
 const deaths = (name) => `lessons/05-crash-restart/deaths/${name}.js`;
 const withWorkers = (count) => ({ env: { NODE_CLUSTER_WORKERS: String(count) } });
-const kindOf = (wanted) => (events) => events.filter(({ what }) => what === wanted);
-const [forksOf, exitsOf, onlineOf] = ['fork', 'worker-exit', 'online'].map(kindOf);
-const [listeningOf, disconnectsOf] = ['worker-listening', 'disconnect'].map(kindOf);
+const onlineOf = (events) => eventsOf(events, 'online');
+const listeningOf = (events) => eventsOf(events, 'worker-listening');
+const disconnectsOf = (events) => eventsOf(events, 'disconnect');
 const howOf = ({ code, signal }) => signal ?? `exit code ${code}`;
-
-/** Milliseconds from the end of each worker to the start of the next. */
-function waitsOf(events) {
-  const ends = exitsOf(events);
-  return forksOf(events).flatMap(({ t }, index) =>
-    index > 0 ? Math.round(t - ends[index - 1].t) : [],
-  );
-}
 
 /** What the primary hears of each way to die: how it ended, and exitedAfterDisconnect. */
 const TABLE = {

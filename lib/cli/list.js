@@ -1,11 +1,12 @@
 import { listLessons } from '../catalog.js';
+import { findTool } from '../tools.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
 import { nextLesson } from './place.js';
 import { readProgress } from './progress.js';
 
 /**
- * `list`: shows all lessons, which ones have passed, and which one is next.
+ * `list`: shows all lessons, which ones have passed, which one is next, and what is not installed that one needs.
  *
  * @param {string[]} argv
  * @param {import('./progress.js').Io} io
@@ -19,7 +20,8 @@ export async function run(argv, io) {
   const next = nextLesson(lessons, progress);
   const longest = Math.max(...lessons.map(({ slug }) => slug.length));
   const line = (/** @type {import('../catalog.js').Lesson} */ lesson) => {
-    const { key, number, slug, minutes, title } = lesson;
+    const { key, number, slug, minutes, title, needs } = lesson;
+    const missing = needs.filter((tool) => !findTool(tool)).join(', ');
     const passed = Boolean(progress.passed[key]);
     const state = passed
       ? style.green('passed')
@@ -27,7 +29,7 @@ export async function run(argv, io) {
         ? style.cyan('next  ')
         : '      ';
     const name = `${String(number).padStart(2)}  ${slug.padEnd(longest)}`;
-    return `${name}  ${String(minutes).padStart(3)} min  ${state}  ${title}`;
+    return `${name}  ${String(minutes).padStart(3)} min  ${state}  ${title}${missing && ` (not installed: ${missing})`}`;
   };
   const count = lessons.filter(({ key }) => progress.passed[key]).length;
   io.stdout.write(`${style.bold(`Lessons: ${count} of ${lessons.length} passed`)}\n\n`);

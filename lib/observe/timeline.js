@@ -126,10 +126,37 @@ export function deepestOverlap(intervals) {
 }
 
 /**
+ * The events of one kind, in order.
+ * @param {Event[]} events
+ * @param {string} kind  as probe.cjs names it
+ */
+export const eventsOf = (events, kind) => events.filter(({ what }) => what === kind);
+
+/**
  * The workers that primaries of the run have forked, in order.
  * @param {Event[]} events
  */
-export const forksOf = (events) => events.filter(({ what }) => what === 'fork');
+export const forksOf = (events) => eventsOf(events, 'fork');
+
+/**
+ * The ends of workers, in the order in which primaries of the run heard of them.
+ * @param {Event[]} events
+ */
+export const exitsOf = (events) => eventsOf(events, 'worker-exit');
+
+/**
+ * From the end of each worker to the start of the next, of a primary that has one worker at a time.
+ * @param {Event[]} events
+ * @param {number} [untilMs]  the present time: then the wait under way counts as well
+ * @returns {number[]}  in whole milliseconds
+ */
+export function waitsOf(events, untilMs) {
+  const starts = [...forksOf(events).map(({ t }) => t), untilMs].slice(1);
+  return exitsOf(events).flatMap(({ t }, index) => {
+    const startMs = starts[index];
+    return startMs === undefined ? [] : [Math.round(startMs - t)];
+  });
+}
 
 /**
  * The ports on which this run's processes listen, and who does. A worker counts as listening on the port that its

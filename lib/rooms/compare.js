@@ -13,6 +13,9 @@ import { submissionProblems } from './submissions.js';
  * @property {string} mend what to do
  */
 
+const ROOMS_OF_FOLDERS = ['lessons', 'solutions', 'checks/starters', 'checks/submissions'];
+const ROOMS_OF_FILES = ['checks', 'checks/looks', 'checks/demands', 'checks/experiments'];
+
 /**
  * Compares the rooms: does every lesson have all its parts, and do they fit together?
  *
@@ -63,7 +66,7 @@ function* strangers(/** @type {string} */ root, /** @type {string[]} */ keys) {
       mend: 'Give one of them another number, in every room.',
     };
   }
-  for (const room of ['lessons', 'solutions', 'checks/starters', 'checks/submissions', 'checks']) {
+  for (const room of [...ROOMS_OF_FOLDERS, ...ROOMS_OF_FILES]) {
     for (const name of partsIn(root, room).filter((part) => !keys.includes(part))) {
       const problem = `"${name}" belongs to no lesson.`;
       const mend = keyPattern.test(name)
@@ -74,13 +77,14 @@ function* strangers(/** @type {string} */ root, /** @type {string[]} */ keys) {
   }
 }
 
-/** @returns {string[]} the keys that a room has parts for */
+/** @returns {string[]} the keys that a room has parts for: of files, what stands before the first dot */
 function partsIn(/** @type {string} */ root, /** @type {string} */ room) {
   if (!existsSync(join(root, room))) return [];
   const entries = readdirSync(join(root, room), { withFileTypes: true });
-  if (room !== 'checks') return entries.filter((e) => e.isDirectory()).map((e) => e.name);
-  const checks = entries.filter((e) => e.name.endsWith('.check.js'));
-  return checks.map((e) => e.name.slice(0, -'.check.js'.length));
+  if (!ROOMS_OF_FILES.includes(room))
+    return entries.filter((e) => e.isDirectory()).map((e) => e.name);
+  const files = entries.filter((e) => e.name.endsWith('.js'));
+  return [...new Set(files.map((e) => e.name.split('.')[0]))];
 }
 
 function* quoteProblems(/** @type {string} */ root, /** @type {string} */ path) {

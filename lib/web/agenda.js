@@ -1,9 +1,11 @@
 /**
- * The run of show, computed from the minutes on the slides: a full day with its exercises, and a half day in which an
- * exercise is only begun, or left for home (`{minutes=20 half=5}`).
+ * The run of show, computed from the minutes on the slides. A half day has the core, and an exercise is only begun, or
+ * left for home (`{minutes=20 half=5}`); a full day has all chapters in that way; two days have all of all.
  */
 const BREAK = { after: 75, minutes: 15, name: 'break' };
 const LUNCH = { after: 150, minutes: 60, name: 'lunch' };
+const LAST_OF_CORE = 6;
+const CLOSING = 99;
 
 /**
  * @param {import('./deck.js').Chapter[]} chapters
@@ -12,10 +14,19 @@ const LUNCH = { after: 150, minutes: 60, name: 'lunch' };
 export function agenda(chapters) {
   const whole = (slide) => slide.minutes;
   const half = (slide) => slide.halfMinutes;
+  const numberOf = ({ key }) => Number(key.slice(0, 2));
+  const first = chapters.filter((chapter) => numberOf(chapter) <= LAST_OF_CORE);
+  const second = chapters.filter((chapter) => numberOf(chapter) > LAST_OF_CORE);
+  const core = [...first, ...second.filter((chapter) => numberOf(chapter) === CLOSING)];
+  const lunch = true;
   return [
-    ...table('A full day', entries(chapters, whole, { lunch: true })),
+    ...table('A half day: exercises are begun in class', entries(core, half)),
     '',
-    ...table('A half day: exercises are begun in class', entries(chapters, half, { lunch: false })),
+    ...table('A full day: all lessons, exercises are begun', entries(chapters, half, { lunch })),
+    '',
+    ...table('Two days, the first: with time to build', entries(first, whole, { lunch })),
+    '',
+    ...table('Two days, the second', entries(second, whole, { lunch })),
     '',
   ].join('\n');
 }
@@ -24,7 +35,7 @@ export function agenda(chapters) {
  * The chapters, with breaks where people need one.
  * @returns {{ name: string, minutes: number }[]}
  */
-function entries(chapters, minutesOf, { lunch }) {
+function entries(chapters, minutesOf, { lunch = false } = {}) {
   let [sinceBreak, total, hadLunch] = [0, 0, !lunch];
   return chapters.flatMap(({ title, slides }, index) => {
     const minutes = Math.round(slides.reduce((sum, slide) => sum + minutesOf(slide), 0));

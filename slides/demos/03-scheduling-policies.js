@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get, requestsOf } from '../../lib/checking.js';
+import { eventsOf, forksOf, get, requestsOf } from '../../lib/checking.js';
 
 const WORKERS = 4;
 const CONNECTIONS = 40;
@@ -73,8 +73,8 @@ async function launchCluster(launch, policy, as = policy) {
 
 /** How many connections each worker has had, as the timeline says. */
 function sharesOf({ events }) {
-  const pids = events.filter(({ what }) => what === 'fork').map(({ workerPid }) => workerPid);
-  const seen = events.filter(({ what }) => what === 'connection');
+  const pids = forksOf(events).map(({ workerPid }) => workerPid);
+  const seen = eventsOf(events, 'connection');
   return pids.map((wanted) => seen.filter(({ pid }) => pid === wanted).length);
 }
 
@@ -85,7 +85,7 @@ function chartOf(program, name) {
 
 /** The shares, and who accepted. */
 function told(program) {
-  const seen = program.events.filter(({ what }) => what === 'connection');
+  const seen = eventsOf(program.events, 'connection');
   const handed = seen.filter(({ how }) => how === 'handed').length;
   return `${sharesOf(program).join(', ')}; ${handed} of ${seen.length} handed over`;
 }

@@ -1,3 +1,5 @@
+import { eventsOf } from '../../lib/checking.js';
+
 const CHILDREN = 2; // two programs with their children are six lanes
 const AT_ONCE = 20;
 const PATIENCE_MS = 1_500;
@@ -55,4 +57,4 @@ const lost = ({ answers }) => answers.filter(({ error }) => error).length;
 
 /** The connections that arrived in the children, healthy or robbed. */
 const countDealt = ({ events }) =>
-  events.filter(({ what, how }) => what === 'connection' && how === 'dealt').length;
+  eventsOf(events, 'connection').filter(({ how }) => how === 'dealt').length;

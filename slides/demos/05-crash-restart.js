@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askAtOnce } from '../../lib/checking.js';
+import { askAtOnce, eventsOf, exitsOf, forksOf, waitsOf } from '../../lib/checking.js';
 
 const solution = 'solutions/05-crash-restart/server.js';
 const starter = 'checks/starters/05-crash-restart/server.js';
@@ -12,8 +12,6 @@ const CALM_MS = 400; // before a death
 const AFTERMATH_MS = 700; // at least, after it: room to write what happened
 const LOOK_EVERY_MS = 200;
 
-const kindOf = (wanted) => (events) => events.filter(({ what }) => what === wanted);
-const [forksOf, exitsOf, listeningOf] = ['fork', 'worker-exit', 'listening'].map(kindOf);
 const isFine = ({ status, error }) => status === 200 && !error;
 
 /** A cluster without a restart, ours when one worker is killed at its work, and ours when no worker can start. */
@@ -59,7 +57,7 @@ export default [
       say(`Worker ${victim.worker} is at work, and gets kill -9. The other three go on.`);
       const death = await program.until((events) => exitsOf(events)[0]);
       const isHeir = ({ pid, t }) => t > death.t && pid !== program.pid;
-      const birth = await program.until((events) => listeningOf(events).find(isHeir));
+      const birth = await program.until((events) => eventsOf(events, 'listening').find(isHeir));
       if (!birth) throw new Error(signal.aborted ? 'It was stopped.' : 'Nobody came in its place.');
       const gapMs = birth.t - death.t;
       measured({
@@ -99,8 +97,7 @@ export default [
       await sleep(AFTERMATH_MS);
       const { status } = await ask(`${other.url}/health`);
       const forks = forksOf(program.events);
-      const exits = exitsOf(program.events);
-      const waits = forks.slice(1).map(({ t }, index) => Math.round(t - exits[index].t));
+      const waits = waitsOf(program.events);
       say(
         `${forks.length} starts in vain, with waits of ${waits.join(', ')} ms. The primary: ` +
           `${fate?.signal ?? `exit code ${fate?.code}`}. The other server still answers ${status}.`,

@@ -40,18 +40,24 @@ export function watchFaults(page, url) {
   return faults;
 }
 
+/** WCAG 2.2 A and AA, and best practices. */
+const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What can differ between a light and a dark page of the same elements. */
+export const COLOURS = ['color-contrast', 'link-in-text-block'];
+
 /**
- * The accessibility faults of a page as it is now: WCAG 2.2 A and AA, and best practices.
+ * The accessibility faults of a page as it is now.
  * @param {import('playwright-core').Page} page
- * @param {string} [part]  a selector: of the whole page unless told
+ * @param {{ part?: string, runOnly?: string[] }} [options]  part: a selector, of the whole page unless told;
+ *   runOnly: axe's tags or rules
  * @returns {Promise<string[]>}
  */
-export async function accessibilityFaults(page, part) {
+export async function accessibilityFaults(page, { part = 'html', runOnly = EVERYTHING } = {}) {
   await page.evaluate(`window.axe || (() => { ${axe.source} })()`);
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   /** @type {any} */
   const { violations } = await page.evaluate(
-    `axe.run(${JSON.stringify(part ?? 'html')}, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] })`,
+    `axe.run(${JSON.stringify(part)}, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })`,
   );
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -12,10 +13,19 @@ import { readDeck } from '../../lib/web/deck.js';
 import { exportHtml, exportPdf } from '../../lib/web/export.js';
 import { serveDeck } from '../../lib/web/serve.js';
 import { createStory, rowsOf, tell } from '../../lib/web/client/xray-story.js';
-import { accessibilityFaults, layoutFaults, openBrowser, skip, watchFaults } from './browser.js';
+import {
+  COLOURS,
+  accessibilityFaults,
+  layoutFaults,
+  openBrowser,
+  skip,
+  watchFaults,
+} from './browser.js';
 
 const SIZE = { width: 1280, height: 720 };
 const TIMES_LEFT = 20;
+const DEMOS_AT_ONCE = 2;
+const RECORDINGS_AT_ONCE = 4;
 const slides = readDeck(rootFolder).flatMap((chapter) => chapter.slides);
 const demoSlides = slides.filter(({ demos }) => demos.length > 0);
 
@@ -56,13 +66,15 @@ describe('the deck in Chromium', { skip }, () => {
 
   /**
    * The faults of all slides. Every step must fit; the first and the last are looked at for accessibility, which show
-   * all that there is, and those between where code changes its colours.
+   * all that there is, and those between where code changes its colours. In the dark only colours are asked for: the
+   * rest is the same page.
    * @param {'light' | 'dark'} colorScheme
    */
   async function lookAtAll(colorScheme) {
     const { page, faults, close } = await open(deck.url, { colorScheme });
     const found = (await accessibilityFaults(page)).map((fault) => `the page: ${fault}`);
     if ((await page.locator('[role=application]').count()) > 0) found.push('role=application');
+    const runOnly = colorScheme === 'dark' ? COLOURS : undefined;
     for (const { id } of slides) {
       await goTo(page, id);
       if ((await page.locator('section.present h1').count()) !== 1) found.push(`${id}: headings`);
@@ -71,7 +83,7 @@ describe('the deck in Chromium', { skip }, () => {
         const bad = await layoutFaults(page);
         const isLast = (await stepsLeft(page)) === 0;
         if (step === 0 || isLast || hasFocus)
-          bad.push(...(await accessibilityFaults(page, 'section.present')));
+          bad.push(...(await accessibilityFaults(page, { part: 'section.present', runOnly })));
         found.push(...bad.map((fault) => `${colorScheme}, ${id}, step ${step}: ${fault}`));
         isMore = !isLast;
         if (isMore) await page.keyboard.press('ArrowRight');
@@ -118,40 +130,47 @@ describe('the deck in Chromium', { skip }, () => {
     await close();
   });
 
-  for (const { id, demos } of demoSlides)
-    test(`the demo ${demos[0]} draws what happened, by keyboard alone, and leaves nothing`, async () => {
-      const { page, faults, close } = await open(deck.url);
-      await goTo(page, id);
-      const run = page.locator('section.present .run');
-      const since = performance.now();
-      await run.focus();
-      await page.keyboard.press('Space');
-      await page.waitForFunction(() => 'told' in window);
-      const body = await page.evaluate(() => /** @type {any} */ (window).told);
-      const tookMs = performance.now() - since;
-      assert.equal(await currentSlide(page), id, 'Space has turned the slide');
-      await page.waitForFunction(
-        () => document.querySelector('section.present .run')?.textContent === 'Run again',
-      );
-      const messages = body
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      assert.deepEqual(messages.at(-1), { end: {} });
-      assert.deepEqual(await tableOf(page), await drawnFrom(messages));
-      const told = await page.locator('section.present .status').innerText();
-      assert.equal(told, messages.filter(({ say }) => say).at(-1).say, 'the text equivalent');
-      assert.ok(
-        (await page.locator('section.present svg.xray').getAttribute('aria-label')).includes(
-          'requests',
-        ),
-      );
-      const bad = [...(await layoutFaults(page)), ...(await accessibilityFaults(page)), ...faults];
-      assert.deepEqual(bad, []);
-      assert.ok(tookMs < 20_000, `it took ${Math.round(tookMs)} ms`);
-      await gone(pidsIn(messages));
-      await close();
-    });
+  describe('every demo', { concurrency: DEMOS_AT_ONCE }, () => {
+    for (const slide of demoSlides)
+      test(`${slide.demos[0]} draws what happened, by keyboard alone, and leaves nothing`, () =>
+        runDemo(slide));
+  });
+
+  /** @param {import('../../lib/web/deck.js').Slide} slide */
+  async function runDemo({ id }) {
+    const { page, faults, close } = await open(deck.url);
+    await goTo(page, id);
+    const run = page.locator('section.present .run');
+    const since = performance.now();
+    await run.focus();
+    await page.keyboard.press('Space');
+    await page.waitForFunction(() => 'told' in window);
+    const body = await page.evaluate(() => /** @type {any} */ (window).told);
+    const tookMs = performance.now() - since;
+    assert.equal(await currentSlide(page), id, 'Space has turned the slide');
+    await page.waitForFunction(
+      () => document.querySelector('section.present .run')?.textContent === 'Run again',
+    );
+    const messages = body
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(messages.at(-1), { end: {} });
+    assert.deepEqual(await tableOf(page), await drawnFrom(messages));
+    const told = await page.locator('section.present .status').innerText();
+    assert.equal(told, messages.filter(({ say }) => say).at(-1).say, 'the text equivalent');
+    assert.ok(
+      (await page.locator('section.present svg.xray').getAttribute('aria-label')).includes(
+        'requests',
+      ),
+    );
+    const bad = [...(await layoutFaults(page)), ...(await accessibilityFaults(page)), ...faults];
+    assert.deepEqual(bad, []);
+    assert.ok(tookMs < 20_000, `it took ${Math.round(tookMs)} ms`);
+    await gone(pidsIn(messages));
+    await closed(portsIn(messages));
+    await close();
+  }
 
   test(`a tab closed midway leaves nothing, ${TIMES_LEFT} times`, async () => {
     for (let count = 0; count < TIMES_LEFT; count += 1) {
@@ -214,25 +233,32 @@ describe('the deck in Chromium', { skip }, () => {
     t.after(() => server.close());
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-    const { page, faults, close } = await open(`http://127.0.0.1:${port}/some/where/`);
-    for (const { id, demos } of demoSlides) {
-      await goTo(page, id);
-      await page.locator('section.present .run').click();
-      await page.waitForFunction(
-        () => document.querySelector('section.present .run')?.textContent === 'Run again',
-        undefined,
-        { timeout: 20_000 },
-      );
-      assert.match(
-        await page.locator('section.present .badge').innerText(),
-        /^recorded: \d+ cores .*, Node \d+.*, \d{4}-/,
-      );
-      assert.deepEqual(await tableOf(page), drawnFrom(recordingOf(demos[0])));
-    }
-    assert.deepEqual(faults, []);
-    await close();
+    const left = [...demoSlides];
+    const play = async () => {
+      const { page, faults, close } = await open(`http://127.0.0.1:${port}/some/where/`);
+      for (let slide = left.pop(); slide; slide = left.pop()) await playRecording(page, slide);
+      assert.deepEqual(faults, []);
+      await close();
+    };
+    await Promise.all(Array.from({ length: RECORDINGS_AT_ONCE }, play));
     server.closeAllConnections();
   });
+
+  /** @param {Page} page @param {import('../../lib/web/deck.js').Slide} slide */
+  async function playRecording(page, { id, demos }) {
+    await goTo(page, id);
+    await page.locator('section.present .run').click();
+    await page.waitForFunction(
+      () => document.querySelector('section.present .run')?.textContent === 'Run again',
+      undefined,
+      { timeout: 20_000 },
+    );
+    assert.match(
+      await page.locator('section.present .badge').innerText(),
+      /^recorded: \d+ cores .*, Node \d+.*, \d{4}-/,
+    );
+    assert.deepEqual(await tableOf(page), drawnFrom(recordingOf(demos[0])));
+  }
 
   for (const hasNotes of [false, true])
     test(`the PDF ${hasNotes ? 'with' : 'without'} notes has a page for each slide, with its text and its demo`, async (t) => {
@@ -328,6 +354,36 @@ const pidsIn = (messages) => [
     messages.flatMap(({ events = [] }) => events.map((/** @type {any} */ { pid }) => pid)),
   ),
 ];
+
+/** The ports on which somebody listened. @param {any[]} messages @returns {number[]} */
+const portsIn = (messages) => [
+  ...new Set(
+    messages
+      .flatMap(({ events = [] }) => events)
+      .filter((/** @type {any} */ { what }) => what === 'listening')
+      .map((/** @type {any} */ { port }) => port),
+  ),
+];
+
+/** Nobody listens there any more. @param {number[]} ports */
+async function closed(ports) {
+  assert.ok(ports.length > 0);
+  const open = await Promise.all(ports.map(isOpen));
+  assert.deepEqual(
+    ports.filter((port, index) => open[index]),
+    [],
+    'These ports are open.',
+  );
+}
+
+/** @param {number} port @returns {Promise<boolean>} */
+const isOpen = (port) =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () =>
+      resolve(false),
+    );
+    socket.on('connect', () => socket.destroy());
+  });
 
 /** The programs that run below this process. @param {number} root @returns {number[]} */
 function childrenOf(root) {
