@@ -1,26 +1,23 @@
 import { check, demandTool } from '../lib/checking.js';
+import { demandCleanStops, demandReasons } from './demands/10-nginx-ports.ends.js';
 import {
-  demandCleanStops,
   demandClientKnown,
   demandContained,
-  demandDeathRoutedAround,
   demandEveryBackend,
-  demandMachines,
   demandOwnPorts,
-  demandReasons,
   demandValid,
 } from './demands/10-nginx-ports.js';
+import { demandDeathRoutedAround, demandMachines } from './demands/10-nginx-ports.machines.js';
+import { lookAtFiles } from './looks/10-nginx-ports.files.js';
 import {
   askEveryBackend,
   askWhoIsThere,
-  killMachine,
-  lookAtFiles,
-  measure,
   openDoor,
-  openMachines,
   startInVain,
   stopAtWork,
 } from './looks/10-nginx-ports.js';
+import { killMachine, openMachines } from './looks/10-nginx-ports.machines.js';
+import { measure } from './looks/10-nginx-ports.measure.js';
 
 const promises = {
   'own-ports': 'each server is a process with a port of its own, which only this machine can reach',
