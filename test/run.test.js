@@ -78,6 +78,28 @@ describe('traps', () => {
     assert.equal(isAlive({ ...child, pid: Number(program.pid) }), false);
   });
 
+  test(
+    'a process whose first thread has ended, but not the others, is alive: it holds its files',
+    onLinux,
+    async (t) => {
+      const ended = 'ctypes.CDLL(None).pthread_exit(None)';
+      const text = `import ctypes, threading; threading.Thread(target=input).start(); ${ended}`;
+      const python = spawn('python3', ['-c', text], { stdio: ['pipe', 'ignore', 'ignore'] });
+      const hasFailed = await new Promise((resolve) =>
+        python.once('spawn', () => resolve(false)).once('error', () => resolve(true)),
+      );
+      if (hasFailed) return t.skip('only Python can end its first thread alone, and is not there');
+      t.after(() => python.kill('SIGKILL'));
+      const pid = Number(python.pid);
+      const stateOf = () => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
+      await until('its first thread has ended', () => stateOf() === 'Z');
+      const found = listProcesses().find((one) => one.pid === pid);
+      assert.ok(found && isAlive(found));
+      python.stdin.end('\n');
+      await until('it has ended', () => !isAlive(found));
+    },
+  );
+
   test('trap 2: the end of a program is seen although a child holds its output open', async (t) => {
     const program = await start(
       t,

@@ -159,7 +159,7 @@ export async function killNext({ give, program }) {
   await orUndecided(program, hasTurned(program)); // nothing old is left to be read
   program.kill(program.pid, 'SIGSTOP');
   program.kill(victim, 'SIGKILL');
-  await orUndecided(program, () => !program.survivors().includes(victim));
+  await orUndecided(program, () => !program.survivors().includes(victim)); // then its channel is closed
   const callers = await connectAll(program, 2 * CHILDREN);
   const waiting = askOn(callers);
   if (give === 'connections')

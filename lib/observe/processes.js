@@ -37,7 +37,8 @@ function readStat(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const [state, ppid, pgid, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (state === 'Z' || state === 'X') return undefined;
+    const threads = Number(rest[14]); // its first thread may be a zombie while others still hold files and ports
+    if (state === 'X' || (state === 'Z' && threads <= 1)) return undefined;
     return { pid, ppid: +ppid, pgid: +pgid, born: rest[16], rssBytes: +rest[18] * PAGE_BYTES };
   } catch {
     return undefined; // it ended while we were looking
