@@ -21,11 +21,13 @@ import { measure } from './looks/10-nginx-ports.measure.js';
 
 const promises = {
   'own-ports': 'each server is a process with a port of its own, which only this machine can reach',
-  'conf-valid': 'nginx takes the configuration and starts, also in a folder with a blank in its name',
+  'conf-valid':
+    'nginx takes the configuration and starts, also in a folder with a blank in its name',
   contained: 'nginx needs no privilege: what it writes lies in a temporary folder',
   'one-front-door': 'through the one port of nginx every server answers, from the first moment on',
   'client-known': 'a server knows the address of its client, whatever the client claims',
-  'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left',
+  'stops-clean':
+    'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left',
   'says-why-not': 'when nginx cannot start, it says why, leaves nothing, and ends with exit code 1',
   'machines-serve': 'with --machines two clusters on two addresses answer behind one nginx',
   'death-routed-around': 'a machine dies, and no request fails; it comes back, and is used again',

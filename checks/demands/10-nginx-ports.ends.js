@@ -1,8 +1,7 @@
 /** What lesson 10 demands of an end: one that was asked for, and one before it has begun. */
-import { demand } from '../../lib/checking.js';
-import { endOf, list } from './10-nginx-ports.js';
+import { demandNone, endOf, list } from './10-nginx-ports.js';
 
-/** [condition, got, why, try]: what is to be mended first in a stop. */
+/** What is to be mended first in a stop. @type {import('./10-nginx-ports.js').Fault[]} */
 const STOP_FAULTS = [
   [
     ({ fate }) => fate?.signal,
@@ -13,7 +12,7 @@ const STOP_FAULTS = [
   ],
   [
     ({ fate }) => !fate,
-    () => 'it still ran ten seconds later.',
+    () => 'it still ran twenty seconds later.',
     'It ends by itself when its children have ended and no timer is set.',
     "front.kill('SIGQUIT'), wait for its 'exit', then stopAll()",
   ],
@@ -46,23 +45,17 @@ const STOP_FAULTS = [
 ];
 
 export function demandCleanStops(stops) {
-  for (const stop of stops) {
-    const [, got, why, repair] = STOP_FAULTS.find(([isSo]) => isSo(stop)) ?? [];
-    demand(!got, {
-      expected: 'What is under way is answered, all end, the folder is removed, and the exit code is 0.',
-      got: got && `${stop.how}: ${got(stop)}`,
-      why,
-      try: repair,
-      output: stop.output,
-    });
-  }
+  const expected =
+    'What is under way is answered, all end, the folder is removed, and the exit code is 0.';
+  for (const stop of stops)
+    demandNone(STOP_FAULTS, { facts: stop, how: stop.how, expected, output: stop.output });
 }
 
-/** [condition, got, why, try] */
+/** @type {import('./10-nginx-ports.js').Fault[]} */
 const VAIN_FAULTS = [
   [
     ({ fate }) => !fate,
-    () => 'it still ran ten seconds later.',
+    () => 'it still ran twenty seconds later.',
     'Servers that nobody can reach are of no use, and nobody learns of it.',
     "front.on('exit', ...): say so, end the servers, exit code 1",
   ],
@@ -94,13 +87,7 @@ const VAIN_FAULTS = [
 
 export function demandReasons(ends) {
   for (const end of ends) {
-    const [, got, why, repair] = VAIN_FAULTS.find(([isSo]) => isSo(end)) ?? [];
-    demand(!got, {
-      expected: `When ${end.how}: a message that says so, exit code 1, and nothing is left.`,
-      got: got && `${end.how}: ${got(end)}`,
-      why,
-      try: repair,
-      output: end.output,
-    });
+    const expected = `When ${end.how}: a message that says so, exit code 1, and nothing is left.`;
+    demandNone(VAIN_FAULTS, { facts: end, how: end.how, expected, output: end.output });
   }
 }

@@ -5,8 +5,22 @@ import { listenersIn } from '../looks/10-nginx-ports.js';
 /** What nginx says when it cannot go on. */
 export const emergencyOf = (program) => /\[emerg\] (?:\d+#\d+: )?(.*)/.exec(program.output())?.[1];
 const isForbidden = (message = '') => /\(13: Permission denied\)/.test(message);
-export const endOf = ({ signal, code }) => (signal ? `was ended by ${signal}` : `ended with exit code ${code}`);
+export const endOf = ({ signal, code }) =>
+  signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
 export const list = (items) => [...new Set(items)].join(', ');
+
+/**
+ * Tells the first of these faults whose condition is met.
+ * @typedef {[(facts: any) => unknown, (facts: any) => string, string, string]} Fault  condition, got, why, try
+ * @param {Fault[]} faults
+ * @param {{ facts: any, how?: string, expected: string, output: string }} story
+ */
+export function demandNone(faults, { facts, how, ...story }) {
+  const fault = faults.find(([isSo]) => isSo(facts));
+  if (!fault) return;
+  const [, got, why, repair] = fault;
+  demand(false, { ...story, got: (how ? `${how}: ` : '') + got(facts), why, try: repair });
+}
 
 export function demandOwnPorts({ program, count }) {
   const servers = listenersIn(program.events).filter(({ pid }) => pid !== program.pid);
@@ -56,7 +70,7 @@ export function demandValid(doors) {
   });
 }
 
-/** [condition, got, why, try] */
+/** @type {Fault[]} */
 const ELSEWHERE = [
   [
     ({ emergency }) => isForbidden(emergency),
@@ -91,20 +105,16 @@ const ELSEWHERE = [
 ];
 
 export function demandContained({ program }, files) {
-  const facts = { files, emergency: emergencyOf(program) };
-  const [, got, why, repair] = ELSEWHERE.find(([isSo]) => isSo(facts)) ?? [];
-  demand(!got, {
+  demandNone(ELSEWHERE, {
+    facts: { files, emergency: emergencyOf(program) },
     expected: 'Everything that nginx writes is below one folder in os.tmpdir().',
-    got: got?.(facts),
-    why,
-    try: repair,
     output: program.output(),
   });
 }
 
 export function demandEveryBackend({ program, count, first }, asked) {
   const node = listenersIn(program.events).find(({ port }) => port === program.port);
-  const server = first.headers.server ?? 'nobody';
+  const server = first.headers.server ?? (first.error ? 'nginx' : 'nobody');
   demand(!node && /^nginx/.test(server), {
     expected: 'nginx listens on PORT, and answers there.',
     got: node
@@ -134,7 +144,7 @@ export function demandEveryBackend({ program, count, first }, asked) {
   });
 }
 
-export function demandClientKnown({ answer, localAddress, claimed }) {
+export function demandClientKnown(/** @type {any} */ { answer, localAddress, claimed }) {
   const { status, error, body } = answer;
   const said = body.trim();
   demand(status === 200 && said === localAddress, {

@@ -1,11 +1,12 @@
 /** What lesson 10 demands of two machines, alive and dead. */
 import { Undecided, demand, whyOfCrash } from '../../lib/checking.js';
+import { tooBusy } from '../looks/10-nginx-ports.js';
 import { machinesOf } from '../looks/10-nginx-ports.machines.js';
 import { emergencyOf, endOf, list } from './10-nginx-ports.js';
 
 const LEAST_ASKED = 20; // so many requests, and none for the machine that is back
 
-export function demandMachines({ missing, door, serving }) {
+export function demandMachines(/** @type {any} */ { missing, door, serving }) {
   if (missing.length > 0) throw new Undecided(withoutAddress(missing[0]));
   const { program, first } = door;
   const machines = machinesOf(program).filter(({ pids }) => pids.length > 0);
@@ -21,7 +22,9 @@ export function demandMachines({ missing, door, serving }) {
   });
   demand(first?.status === 200, {
     expected,
-    got: first ? `The first answer was ${first.error ?? `status ${first.status}`}.` : 'Nobody answers on PORT.',
+    got: first
+      ? `The first answer was ${first.error ?? `status ${first.status}`}.`
+      : 'Nobody answers on PORT.',
     why: emergencyOf(program) ?? 'nginx is not there, or leads elsewhere.',
     try: 'start nginx when both machines listen, with their two addresses as its backends',
     output: program.output(),
@@ -52,17 +55,13 @@ export function demandDeathRoutedAround(seen) {
   demand(!program.fate, {
     expected,
     got: `The program ${endOf(program.fate ?? {})}.`,
-    why: whyOfCrash(program.events) ?? 'One machine is dead; the other, and nginx, should serve on.',
+    why:
+      whyOfCrash(program.events) ?? 'One machine is dead; the other, and nginx, should serve on.',
     try: "child.on('exit', ...) of a machine starts it again, and ends nobody",
     output: program.output(),
   });
   if (lost.length > 0 && lost.every(({ error }) => error === 'timeout'))
-    throw new Undecided({
-      expected,
-      got: `${lost.length} answers took more than five seconds.`,
-      why: 'No request failed; the machine is too busy.',
-      try: 'close other programs, then check again',
-    });
+    throw tooBusy(`${lost.length} answers took more than five seconds; none failed.`);
   demand(lost.length === 0, {
     expected,
     got: `${lost.length} failed: ${list(lost.map(({ error, status }) => error ?? `status ${status}`))}.`,
@@ -77,7 +76,7 @@ function demandReturn({ program, victim, isBack, isUsed, asked, returnMs }) {
   const { address } = victim;
   demand(isBack, {
     expected: `A second after its death machine ${address} is started again, on the same address.`,
-    got: 'It did not come back within five seconds.',
+    got: 'It did not come back within eight seconds.',
     why: 'A machine that dies is switched on again, by somebody or something. Here that is your program.',
     try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
     output: program.output(),
@@ -86,8 +85,7 @@ function demandReturn({ program, victim, isBack, isUsed, asked, returnMs }) {
     expected: `Machine ${address} listens again, and is asked again within a second or two.`,
     got: `${asked} requests in ${returnMs / 1_000} s, and none was for it.`,
   };
-  if (!isUsed && asked < LEAST_ASKED)
-    throw new Undecided({ ...story, why: 'The machine is too busy.', try: 'check again' });
+  if (!isUsed && asked < LEAST_ASKED) throw tooBusy(story.got);
   demand(isUsed, {
     ...story,
     why: 'After a failure nginx leaves a server alone for fail_timeout, which is 10 s if nothing else is said. And it knows only the address that was written down.',

@@ -18,8 +18,8 @@ const temporary = 'temporary';
 
 /** Starts a program and waits until nginx answers on its port. */
 async function open({ launch }, file, { env, ...options } = {}) {
-  const NGINX = demandTool('nginx');
-  const program = await launch(file, { temporary, env: { NGINX, ...env }, ...options });
+  const NGINX_BIN = demandTool('nginx');
+  const program = await launch(file, { temporary, env: { NGINX_BIN, ...env }, ...options });
   const deadline = nowMs() + DEADLINE_MS;
   while (!program.fate && nowMs() < deadline) {
     if (isFine(await get(`${program.url}/pid`))) return program;
@@ -91,7 +91,12 @@ export default [
       const agent = new http.Agent({ localAddress: '127.0.0.9' });
       const who = async ({ url }, options) =>
         (await get(`${url}/client`, { agent, ...options })).body.trim();
-      const seen = [await who(plain), await who(plain, LIES), await who(told), await who(told, LIES)];
+      const seen = [
+        await who(plain),
+        await who(plain, LIES),
+        await who(told),
+        await who(told, LIES),
+      ];
       agent.destroy();
       return {
         observed: [
@@ -120,7 +125,8 @@ export default [
         observed: [line('GET', asItComes), line('GET, off', never), line('POST', posts)],
         because:
           'After an error nginx asks another server, and the client learns nothing of it. A POST may have been carried out already: to ask again could be a second order, so nginx asks again only when it could not even send it. A client gets 502, and decides.',
-        asExpected: asItComes.failed === 0 && never.failed === never.hit && posts.failed === posts.hit,
+        asExpected:
+          asItComes.failed === 0 && never.failed === never.hit && posts.failed === posts.hit,
       };
     },
   },
@@ -237,7 +243,8 @@ export default [
         ],
         because:
           'Whatever Node.js has forked has a channel, and hears when its parent is gone. nginx has none: it stays, holds the port, and finds no server any more. The cluster module has spared you that, too. (The workshop has ended nginx just now.)',
-        asExpected: natives > 0 && natives === left.length && gone.length === 0 && here === 'status 502',
+        asExpected:
+          natives > 0 && natives === left.length && gone.length === 0 && here === 'status 502',
       };
     },
   },

@@ -46,7 +46,9 @@ function defaultPidFile(nginx, pids) {
   const { stderr } = spawnSync(nginx, ['-V'], { encoding: 'utf8' });
   const file = /--pid-path=(\S+)/.exec(stderr ?? '')?.[1];
   if (!file || !existsSync(file)) return undefined;
-  return pids.includes(Number(readIfThere(() => readFileSync(file, 'utf8'), '0'))) ? file : undefined;
+  return pids.includes(Number(readIfThere(() => readFileSync(file, 'utf8'), '0')))
+    ? file
+    : undefined;
 }
 
 /** Was it started with this folder, or in it? Where the system does not tell, yes. */

@@ -6,20 +6,23 @@ import { DEADLINE_MS, canListen, listenersIn, openDoor } from './10-nginx-ports.
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
 const LOAD = { ratePerSecond: 40, durationMs: 1_200 };
+const BACK_MS = 8_000; // a second, and the start of a cluster
 const RETURN_MS = 5_000;
 const PAUSE_MS = 50;
 const ROUNDS = 3;
 
 /** Two machines behind one nginx, and who answers there; undefined where a machine has but one address. */
 export async function openMachines(launch, nginx) {
+  /** @type {string[]} */
   const missing = [];
   for (const address of MACHINES) if (!(await canListen(address))) missing.push(address);
   if (missing.length > 0) return { missing };
   const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
   const { program, first } = door;
+  /** @type {Set<number>} */
   const serving = new Set();
   const size = MACHINES.length * WORKERS;
-  if (first?.status !== 200) return { missing, door, serving: [] };
+  if (first?.status !== 200) return { missing, door, serving: [...serving] };
   for (let round = 0; round < ROUNDS && serving.size < size; round += 1) {
     const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
     await Promise.all(Array.from({ length: 3 * size }, ask)); // at once: a kept connection leads to one worker only
@@ -44,7 +47,7 @@ export function machinesOf(program) {
 }
 
 /** Kills a whole machine under load, with requests under way in it, and waits until it is used again. */
-export async function killMachine({ door, serving, missing }) {
+export async function killMachine(/** @type {any} */ { door, serving, missing }) {
   if (missing.length > 0 || serving.length === 0) return undefined;
   const { program } = door;
   const [victim] = machinesOf(program);
@@ -67,7 +70,7 @@ async function waitForReturn(program, { address, pids }, deadMs) {
   const isNew = ({ pid, t }) => t > deadMs && !pids.includes(pid);
   const back = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
   const fresh = () => back().filter((pid) => !pids.includes(pid));
-  const isBack = await program.until(() => fresh().length >= pids.length, DEADLINE_MS / 2);
+  const isBack = await program.until(() => fresh().length >= pids.length, BACK_MS);
   const backMs = nowMs();
   const isUsed = () =>
     requestsOf(program.events.filter(isNew)).some(({ pid }) => fresh().includes(pid));

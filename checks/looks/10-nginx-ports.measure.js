@@ -15,7 +15,8 @@ const PORTS = 4;
 
 /** One server, the learner's ports behind nginx, and a cluster: in turn, with the same work. */
 export async function measure({ launch, measured, drawn, conditionsWere }, nginx) {
-  const given = (name) => fileURLToPath(new URL(`../starters/10-nginx-ports/${name}`, import.meta.url));
+  const given = (name) =>
+    fileURLToPath(new URL(`../starters/10-nginx-ports/${name}`, import.meta.url));
   const env = { NODE_CLUSTER_WORKERS: String(PORTS) };
   const [one, cluster, { program: ports }] = await Promise.all([
     launch({ entry: given('backend.js') }),

@@ -10,7 +10,7 @@ import { nginxConf } from './conf.js';
 const port = process.env.PORT ?? 8080;
 const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 const { machines } = parseArgs({ options: { machines: { type: 'boolean' } } }).values;
-const { NGINX: nginx = 'nginx', PATH } = process.env;
+const { NGINX_BIN: nginx = 'nginx', PATH } = process.env;
 const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // servers lie in sbin
 
 // #region nginx

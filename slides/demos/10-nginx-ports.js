@@ -20,7 +20,7 @@ export default [
         as: 'server.js',
         args: ['--machines'],
         temporary: 'temporary',
-        env: { NODE_CLUSTER_WORKERS: '2', NGINX: demandTool('nginx') },
+        env: { NODE_CLUSTER_WORKERS: '2', NGINX_BIN: demandTool('nginx') },
       });
       await opened(program);
       begin();

@@ -10,7 +10,7 @@ import { nginxConf } from './conf.js';
 const port = process.env.PORT ?? 8080;
 const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 const { machines } = parseArgs({ options: { machines: { type: 'boolean' } } }).values;
-const { NGINX: nginx = 'nginx', PATH } = process.env;
+const { NGINX_BIN: nginx = 'nginx', PATH } = process.env;
 const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // servers lie in sbin
 
 // #region nginx
@@ -65,5 +65,6 @@ const startPort = async () => (await start('backend.js', { HOST: '127.0.0.1', PO
 const starting = machines
   ? ['127.0.0.2', '127.0.0.3'].map(startMachine)
   : Array.from({ length: count }, startPort);
-Promise.all(starting).then((backends) => isStopping || startNginx(backends)).catch(fail);
+const begin = (backends) => isStopping || startNginx(backends);
+Promise.all(starting).then(begin).catch(fail);
 // #endregion run

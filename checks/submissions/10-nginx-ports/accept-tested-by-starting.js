@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blockFor } from '#work';
 
-const { ROLE, HOST, PORT = '8080', NODE_CLUSTER_WORKERS = '2', NGINX = 'nginx' } = process.env;
+const { ROLE, HOST, PORT = '8080', NODE_CLUSTER_WORKERS = '2', NGINX_BIN = 'nginx' } = process.env;
 const isMachines = process.argv.includes('--machines');
 const children = new Set();
 let isStopping = false;
@@ -106,7 +106,7 @@ function startNginx(backends) {
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, conf(backends));
   const args = ['-p', folder, '-c', file, '-e', 'stderr'];
-  front = spawn(NGINX, args, { stdio: 'inherit', detached: true });
+  front = spawn(NGINX_BIN, args, { stdio: 'inherit', detached: true });
   front.on('error', ({ code }) => fail(`nginx cannot be started: ${code}`));
   front.on('exit', (code) => isStopping || fail(`nginx has ended with exit code ${code}`));
 }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blockFor } from '#work';
 
-const { ROLE, HOST, PORT = '8080', NODE_CLUSTER_WORKERS = '2', NGINX = 'nginx' } = process.env;
+const { ROLE, HOST, PORT = '8080', NODE_CLUSTER_WORKERS = '2', NGINX_BIN = 'nginx' } = process.env;
 const isMachines = process.argv.includes('--machines');
 const children = new Set();
 let isStopping = false;
@@ -107,10 +107,10 @@ function startNginx(backends) {
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, conf(backends));
   const args = ['-p', folder, '-c', file, '-e', 'stderr'];
-  const test = spawnSync(NGINX, ['-t', '-q', ...args], { stdio: 'inherit' });
+  const test = spawnSync(NGINX_BIN, ['-t', '-q', ...args], { stdio: 'inherit' });
   if (test.error) throw new Error(`nginx cannot be started: ${test.error.code}`);
   if (test.status !== 0) throw new Error('nginx does not take this configuration');
-  front = spawn(NGINX, args, { stdio: 'inherit', detached: true });
+  front = spawn(NGINX_BIN, args, { stdio: 'inherit', detached: true });
   front.on('exit', (code) => isStopping || fail(`nginx has ended with exit code ${code}`));
 }
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const { PORT = 8080, NGINX = 'nginx' } = process.env;
+const { PORT = 8080, NGINX_BIN = 'nginx' } = process.env;
 const isAttached = process.argv.includes('--attached');
 const lines = process.argv.slice(2).filter((argument) => argument !== '--attached');
 const folder = mkdtempSync(join(tmpdir(), 'nginx-'));
@@ -36,7 +36,7 @@ http {
 const file = join(folder, 'nginx.conf');
 writeFileSync(file, text);
 const args = ['-p', folder, '-c', file, '-e', 'stderr'];
-const nginx = spawn(NGINX, args, { stdio: 'inherit', detached: !isAttached });
+const nginx = spawn(NGINX_BIN, args, { stdio: 'inherit', detached: !isAttached });
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => nginx.kill('SIGQUIT'));
 nginx.on('exit', () => {
