@@ -157,6 +157,7 @@ function describe(/** @type {number} */ pid) {
 
 function isOpen(/** @type {string} */ port) {
   return new Promise((resolve) => {
+    if (!(Number(port) < 65_536)) return resolve(false); // a check tries what is no port, too
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     socket.on('connect', () => {
       socket.destroy();

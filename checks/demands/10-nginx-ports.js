@@ -93,7 +93,7 @@ const ELSEWHERE = [
   [
     ({ files }) => files?.pidFile,
     ({ files }) => `nginx has written its pid to ${files.pidFile}.`,
-    'That is where the pid of the system’s own nginx belongs: `nginx -s stop` would now end yours.',
+    'There belongs the pid of the nginx that is a service here: `nginx -s stop` would now end yours.',
     'pid "${folder}/nginx.pid";',
   ],
   [

@@ -1,8 +1,8 @@
 /** Where nginx writes: what it holds open, and its pid file. On Linux from /proc, see proc(5). */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { nativesOf } from './10-nginx-ports.js';
+import { linkOf, nativesOf } from './10-nginx-ports.js';
 
 const BODY = { bytes: 200_000, sent: 100_000 }; // more than nginx keeps in memory
 const HALF_SENT_MS = 400;
@@ -33,7 +33,7 @@ export async function lookAtFiles({ program, first }, nginx) {
 /** Regular files that a process has open to write to (Linux, else none); see proc(5). */
 function filesOf(pid) {
   return readIfThere(() => readdirSync(`/proc/${pid}/fd`), []).flatMap((fd) => {
-    const link = readIfThere(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '');
+    const link = linkOf(`/proc/${pid}/fd/${fd}`);
     const info = readIfThere(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1'), '');
     const flags = parseInt(/^flags:\s+(\d+)/m.exec(info)?.[1] ?? '0', 8);
     const isFile = link.startsWith('/') && !/^\/(dev\/(?!shm\/)|proc\/|memfd:)/.test(link);
@@ -55,7 +55,7 @@ function defaultPidFile(nginx, pids) {
 function isAtHome(pid, folder) {
   if (process.platform !== 'linux') return true;
   const command = readIfThere(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '');
-  const cwd = readIfThere(() => readlinkSync(`/proc/${pid}/cwd`), '');
+  const cwd = linkOf(`/proc/${pid}/cwd`);
   return command.includes(folder) || cwd.startsWith(folder);
 }
 

@@ -3,7 +3,7 @@
  * in peace and before it has begun.
  */
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,11 +23,16 @@ const UNDER_WAY = 6;
 /** A status, or none in vain; refused or reset means that nginx is not there yet: `nginx -t` opens the port, too. */
 const isAnswer = ({ status, error }) => status !== undefined || /^no answer/.test(error);
 
-/** Starts the program and knocks until somebody answers, or nothing more is going to happen. */
-export async function openDoor(launch, { count, nginx, args = [], env = {} }) {
+/**
+ * Starts the program and knocks until somebody answers, or nothing more is going to happen.
+ * @param {(options: any) => Promise<import('../../lib/observe/run.js').Program>} launch
+ * @param {{ count: number, nginx: string, args?: string[] }} options
+ * @returns {Promise<Door>}
+ */
+export async function openDoor(launch, { count, nginx, args = [] }) {
   const program = await launch({
     args,
-    env: { NODE_CLUSTER_WORKERS: String(count), NGINX_BIN: nginx, ...env },
+    env: { NODE_CLUSTER_WORKERS: String(count), NGINX_BIN: nginx },
     temporary: 'with a blank',
   });
   /** @type {Door} */
@@ -42,12 +47,30 @@ export async function openDoor(launch, { count, nginx, args = [], env = {} }) {
   };
   const knocking = knock();
   const lateMs = nowMs() + DEADLINE_MS;
-  await program.settled(() => door.first !== undefined, DEADLINE_MS);
+  do {
+    await program.settled(() => door.first !== undefined, DEADLINE_MS);
+  } while (!door.first && !program.fate && nowMs() < lateMs && (await isHatching(program)));
   isOver = true;
   await knocking;
   if (!door.first && !program.fate && nowMs() > lateMs)
     throw tooBusy('It has not come up in 20 s.');
   return door;
+}
+
+/** Has a Node.js been started that has not reported itself yet? A moment later, and only Linux tells. */
+async function isHatching(program) {
+  await sleep(KNOCK_MS);
+  const isNode = (pid) => linkOf(`/proc/${pid}/exe`) === process.execPath;
+  return nativesOf(program).some(isNode);
+}
+
+/** Where a link leads; nowhere when it has gone. */
+export function linkOf(path) {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }
 
 /** What was seen may be the machine's fault. */
