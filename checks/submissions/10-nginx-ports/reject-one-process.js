@@ -1,4 +1,5 @@
-// accepts: nginx without a worker process (master_process off), which serves by itself
+// breaks: stops-clean
+// nginx without a worker process (master_process off): there a graceful stop is none.
 import { fork, spawn, spawnSync } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
