@@ -7,7 +7,7 @@
  * @property {string} id  the value of FORKSHOP_RUN in the environment of every process of the run
  * @property {number} [pid]  the first process, which leads the group
  * @property {string} folder  its timeline and its output
- * @property {number} port  which was free before
+ * @property {number} [port]  which was free before; undefined when the run was given another one
  * @property {number} sinceMs  when it began, by the clock of its timeline
  * @property {Map<number, string>} known  every pid seen so far in the family, and when it was born
  */
@@ -15,10 +15,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
-import { ageMs, familyOf, isAlive, listProcesses, wasStartedWith } from './processes.js';
+import { ageMs, familyOf, isAlive, listProcesses } from './processes.js';
+import { speaksOf, wasStartedWith } from './processes.js';
 import { holdersOf } from './sockets.js';
 
 const DEADLINE_MS = 5_000;
+const RUN_FOLDER = '/forkshop-'; // in the path of every run's files, see run.js
 const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in ticks of 10 ms, or in seconds
 
 /**
@@ -44,11 +46,16 @@ export function findFamily(run, { thoroughly = false, all = listProcesses() } = 
   return family;
 }
 
-/** Whoever listens on the run's port and was born since the run began, though nothing else tells whose it is. */
-function daemonsOf({ port, sinceMs }, all, family) {
+/**
+ * Whoever listens on the run's port, was born since the run began, and speaks of no other run: a port that is free again
+ * may soon be another's.
+ */
+function daemonsOf(/** @type {Started} */ { id, port, sinceMs }, all, family) {
+  if (port === undefined) return [];
   const isNew = (one) => !family.includes(one) && ageMs(one) <= nowMs() - sinceMs + TICK_MS;
   const pids = holdersOf(port, () => all.filter(isNew).map(({ pid }) => pid));
-  return all.filter(({ pid }) => pids.includes(pid));
+  const isOurs = (pid) => speaksOf(pid, id) || !speaksOf(pid, RUN_FOLDER);
+  return all.filter(({ pid }) => pids.includes(pid) && isOurs(pid));
 }
 
 /**

@@ -109,6 +109,8 @@ export class Program {
   constructor(keeper, { home, port }, options) {
     this.keeper = keeper;
     this.port = port;
+    /** The port to which nobody else has a right. */
+    this.ownPort = options.env?.PORT ? undefined : port;
     this.folder = join(home, this.id);
     mkdirSync(this.folder, { recursive: true });
     this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
@@ -142,9 +144,15 @@ export class Program {
   begin() {
     const { entry, args = [], cwd = rootFolder } = this.options;
     const env = this.environment();
-    const { id, port, folder } = this;
+    const { id, ownPort: port, folder } = this;
     const run = { command: process.execPath, args: [entry, ...args], env, cwd, port, folder };
     this.send({ start: id, ...run });
+  }
+
+  /** @returns {import('./ending.js').Started} */
+  #asRun() {
+    const { id, pid, folder, ownPort: port, sinceMs, known } = this;
+    return { id, pid, folder, port, sinceMs, known };
   }
 
   environment() {
@@ -179,7 +187,7 @@ export class Program {
       this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
     else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
-      endRun(this).then(this.noteStopped);
+      endRun(this.#asRun()).then(this.noteStopped);
     }
   }
 
@@ -274,7 +282,7 @@ export class Program {
 
   /** Everything that the program started, itself included, that is still alive. @returns {number[]} pids */
   survivors() {
-    return findFamily(this, { thoroughly: true }).map((one) => one.pid);
+    return findFamily(this.#asRun(), { thoroughly: true }).map((one) => one.pid);
   }
 
   /**

@@ -1,5 +1,5 @@
 // breaks: one-front-door
-// The door is a Node.js, which passes the requests on; nginx stands beside it and serves nobody.
+// The door is a Node.js, which passes the requests on; nginx only tests a configuration.
 import { fork, spawn, spawnSync } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
@@ -110,14 +110,14 @@ function startNginx(backends) {
   const test = spawnSync(NGINX_BIN, ['-t', '-q', ...args], { stdio: 'inherit' });
   if (test.error) throw new Error(`nginx cannot be started: ${test.error.code}`);
   if (test.status !== 0) throw new Error('nginx does not take this configuration');
+  if (!isMachines) return proxy(backends);
   front = spawn(NGINX_BIN, args, { stdio: 'inherit', detached: true });
-  if (!isMachines) proxy(backends);
   front.on('exit', (code) => isStopping || fail(`nginx has ended with exit code ${code}`));
 }
 
 function proxy(backends) {
   let turn = 0;
-  createServer((request, response) => {
+  const server = createServer((request, response) => {
     turn += 1;
     const [host, port] = backends[turn % backends.length].split(':');
     const { url: path, socket } = request;
@@ -126,7 +126,10 @@ function proxy(backends) {
       response.writeHead(answer.statusCode, { ...answer.headers, server: 'nginx' });
       answer.pipe(response);
     });
-  }).listen(PORT, '127.0.0.1');
+  });
+  server.on('error', ({ code }) => fail(`nobody can listen on port ${PORT}: ${code}`));
+  server.listen(PORT, '127.0.0.1');
+  front = { kill: () => server.close() && false };
 }
 
 function conf(backends) {
@@ -150,7 +153,7 @@ http {
     keepalive 16;
   }
   server {
-    listen ${isMachines ? `127.0.0.1:${PORT}` : `unix:${folder}/idle.sock`};
+    listen 127.0.0.1:${PORT};
     location / {
       proxy_pass http://backends;
       proxy_http_version 1.1;
