@@ -5,19 +5,19 @@ import { connect } from 'node:net';
 import { linkOf, nativesOf } from './10-nginx-ports.js';
 
 const BODY = { bytes: 200_000, sent: 100_000 }; // more than nginx keeps in memory
-const HALF_SENT_MS = 400;
+const HALF_SENT_MS = 3_000; // a moment, where nginx does what it does if nothing else is said
 
 /** Which files nginx holds open to write to, while it takes a body that is too large for its memory. */
 export async function lookAtFiles({ program, first }, nginx) {
   if (!first || program.fate) return undefined;
   const pids = nativesOf(program);
+  const before = pids.flatMap(filesOf).length;
   const socket = connect(program.port, '127.0.0.1');
   let answer = '';
   socket.setEncoding('latin1').on('data', (part) => (answer += part));
   socket.on('error', () => {});
   socket.write(`POST /pid HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.bytes}\r\n\r\n`);
   socket.write('x'.repeat(BODY.sent));
-  const before = pids.flatMap(filesOf).length;
   const isWritten = () => answer !== '' || pids.flatMap(filesOf).length > before;
   await program.until(isWritten, HALF_SENT_MS);
   const files = [...new Set(pids.flatMap(filesOf))];
