@@ -1,5 +1,5 @@
 // breaks: conf-valid
-// nginx listens on a port of its own choice, whatever PORT says.
+// nginx listens on another port than PORT says.
 import { fork, spawn, spawnSync } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
@@ -135,7 +135,7 @@ http {
     keepalive 16;
   }
   server {
-    listen 127.0.0.1:19999;
+    listen 127.0.0.1:${Number(PORT) - 1};
     location / {
       proxy_pass http://backends;
       proxy_http_version 1.1;
