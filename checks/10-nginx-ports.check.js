@@ -57,11 +57,11 @@ check('10-nginx-ports', promises, async (lesson) => {
   await hold('contained', async () => demandContained(await many, await files), { needs });
   needs = ['contained'];
   await hold('one-front-door', async () => demandEveryBackend(await many, await asked), { needs });
-  await hold('says-why-not', async () => demandReasons(await vain), { needs });
   needs = ['one-front-door'];
   await hold('client-known', async () => demandClientKnown(await told), { needs });
   const stops = async () => [await terminated, await interrupted];
   await hold('stops-clean', async () => demandCleanStops(await stops()), { needs });
+  await hold('says-why-not', async () => demandReasons(await vain), { needs: ['contained'] });
   await hold('machines-serve', async () => demandMachines(await machines), { needs });
   needs = ['machines-serve'];
   await hold('death-routed-around', async () => demandDeathRoutedAround(await killed), { needs });

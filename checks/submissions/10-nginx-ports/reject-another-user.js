@@ -117,7 +117,7 @@ function startNginx(backends) {
 function conf(backends) {
   const servers = backends.map((address) => `server ${address} max_fails=1 fail_timeout=1s;`);
   return `
-${process.getuid?.() === 0 ? 'user daemon;' : 'client_body_temp_path x;'}
+${process.getuid?.() === 0 ? 'user daemon;' : 'error_log /var/log/nginx/error.log;'}
 daemon off;
 worker_processes 1;
 pid "${folder}/nginx.pid";
