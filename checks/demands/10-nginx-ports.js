@@ -1,6 +1,6 @@
 /** What lesson 10 demands of the servers, the configuration and the door, in the order of its promises. */
 import { demand, whyOfCrash } from '../../lib/checking.js';
-import { listenersIn } from '../looks/10-nginx-ports.js';
+import { listenersIn, serversIn } from '../looks/10-nginx-ports.js';
 
 /** What nginx says when it cannot go on. */
 export const emergencyOf = (program) => /\[emerg\] (?:\d+#\d+: )?(.*)/.exec(program.output())?.[1];
@@ -23,7 +23,7 @@ export function demandNone(faults, { facts, how, ...story }) {
 }
 
 export function demandOwnPorts({ program, count }) {
-  const servers = listenersIn(program.events).filter(({ pid }) => pid !== program.pid);
+  const servers = serversIn(program);
   const exposed = servers.find(({ address }) => !/^(127\.|::1$)/.test(address ?? ''));
   const ports = new Set(servers.map(({ port }) => port));
   const pids = new Set(servers.map(({ pid }) => pid));

@@ -59,7 +59,7 @@ export async function openDoor(launch, { count, nginx, args = [] }) {
   await knocking;
   if (door.first && door.first.status !== 200)
     // servers that come after the door are seen, too
-    await program.until((events) => listenersIn(events).length >= count, LATE_SERVERS_MS);
+    await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
   if (!door.first && !program.fate && nowMs() > lateMs)
     throw tooBusy('It has not come up in 20 s.');
   return door;
@@ -94,6 +94,10 @@ export function tooBusy(got) {
 
 /** The processes of Node.js that listen, and where. */
 export const listenersIn = (events) => eventsOf(events, 'listening');
+
+/** The same without the program's first process, which is no server. */
+export const serversIn = ({ events, pid: first }) =>
+  listenersIn(events).filter(({ pid }) => pid !== first);
 
 /** The processes of the program that are no Node.js, of those which are alive. */
 export function nativesOf(program, alive = program.survivors()) {
