@@ -7,6 +7,7 @@ const withWorkers = (count) => ({ env: { NODE_CLUSTER_WORKERS: String(count) } }
 const onlineOf = (events) => eventsOf(events, 'online');
 const listeningOf = (events) => eventsOf(events, 'worker-listening');
 const disconnectsOf = (events) => eventsOf(events, 'disconnect');
+const PATIENCE_MS = 30_000; // twelve processes, one after the other, also on a busy machine
 const howOf = ({ code, signal }) => signal ?? `exit code ${code}`;
 
 /** What the primary hears of each way to die: how it ended, and exitedAfterDisconnect. */
@@ -33,7 +34,7 @@ export default [
       'Which of them have an exit code, which a signal, and for which is exitedAfterDisconnect true?',
     async run({ launch }) {
       const program = await launch(deaths('all'));
-      await program.ended();
+      await program.ended(PATIENCE_MS);
       const lines = [
         ...program.output().matchAll(/^(\S.*?) +\{ code: (\w+), signal: (\S+), .*: (\w+) \}$/gm),
       ];
