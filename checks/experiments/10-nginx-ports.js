@@ -149,6 +149,12 @@ export default [
       const deadMs = nowMs();
       for (const pid of dead) program.kill(pid, 'SIGKILL');
       const { answers } = await loaded;
+      const isBack = () => at('127.0.0.2').some((pid) => !dead.includes(pid));
+      await program.until(isBack, DEADLINE_MS); // on a busy machine it boots longer
+      for (let count = 0; count < 40 && isBack(); count += 1) {
+        await get(`${program.url}/pid`);
+        await sleep(40);
+      }
       const served = requestsOf(program.events.slice(first));
       const heirs = at('127.0.0.2').filter((pid) => !dead.includes(pid));
       const ofHeirs = served.filter(({ pid }) => heirs.includes(pid));

@@ -1,12 +1,12 @@
 /** Two machines behind nginx: who answers, and what happens when one dies. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOpenLoop, get, nowMs, requestsOf } from '../../lib/checking.js';
-import { DEADLINE_MS, canListen, listenersIn, openDoor } from './10-nginx-ports.js';
+import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './10-nginx-ports.js';
 
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
 const LOAD = { ratePerSecond: 40, durationMs: 1_200 };
-const BACK_MS = 8_000; // a second, and the start of a cluster
+const BOOT_MS = 8_000; // a second, in fact
 const RETURN_MS = 5_000;
 const PAUSE_MS = 50;
 const ROUNDS = 3;
@@ -70,7 +70,12 @@ async function waitForReturn(program, { address, pids }, deadMs) {
   const isNew = ({ pid, t }) => t > deadMs && !pids.includes(pid);
   const back = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
   const fresh = () => back().filter((pid) => !pids.includes(pid));
-  const isBack = await program.until(() => fresh().length >= pids.length, BACK_MS);
+  const isStarted = (events) => events.some(({ what, t }) => what === 'child' && t > deadMs);
+  const isBoot = await program.until(isStarted, BOOT_MS);
+  const isBack = isBoot && (await program.until(() => fresh().length >= pids.length, DEADLINE_MS));
+  const isAnybody = listenersIn(program.events).some(({ t }) => t > deadMs);
+  if (isBoot && !isBack && !isAnybody && !program.fate)
+    throw tooBusy('Something was started in its place, and has not come up in 20 s.');
   const backMs = nowMs();
   const isUsed = () =>
     requestsOf(program.events.filter(isNew)).some(({ pid }) => fresh().includes(pid));
