@@ -19,7 +19,7 @@ import { createSession } from './session.js';
 
 export { measureAtRate } from './measure/at-rate.js';
 export { createSpinners } from './measure/ceiling.js';
-export { interleave } from './measure/compare.js';
+export { interleave, saturate } from './measure/compare.js';
 export { disturbanceOf, watchMachine } from './measure/conditions.js';
 export { createLoad } from './measure/load.js';
 export { createOpenLoop } from './measure/open-loop.js';

@@ -36,6 +36,7 @@ const hostile = {
   'detached-grandchild': { says: /forks no worker/ },
   'detached-in-disguise': { says: /forks no worker/ },
   'leaves-a-stray': { says: /exit code 0 before it listened/ },
+  'leaves-a-daemon': { says: /listens on no port.*Nothing called listen/ },
   hydra: { says: /exit code 0 before it listened/ },
   'ignores-signals': { says: /forks no worker/ },
   'floods-output': { says: /printed \d+ MB.*prints without end/ },

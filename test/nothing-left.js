@@ -158,6 +158,7 @@ function describe(/** @type {number} */ pid) {
 function isOpen(/** @type {string} */ port) {
   if (!(Number(port) < 65_536)) return false; // a program was told nonsense
   return new Promise((resolve) => {
+    if (!(Number(port) < 65_536)) return resolve(false); // a check tries what is no port, too
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     socket.on('connect', () => {
       socket.destroy();

@@ -285,6 +285,14 @@ describe('a runner', () => {
     assert.equal(program.output(), 'function function\n');
   });
 
+  test('gives a program a folder of its own for temporary files, if asked', async (t) => {
+    const text = "import { tmpdir } from 'node:os'; console.log(tmpdir());";
+    const program = await start(t, text, { temporary: 'with a blank' });
+    await fate(program);
+    assert.equal(program.output().trim(), join(program.folder, 'with a blank'));
+    assert.equal(program.temporary, join(program.folder, 'with a blank'));
+  });
+
   test('pretends cores', async (t) => {
     const text = `import os, { availableParallelism } from 'node:os';
       console.log(availableParallelism(), os.availableParallelism(), os.cpus().length);`;

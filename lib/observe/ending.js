@@ -1,27 +1,34 @@
 /**
  * Ending a run, with all that belongs to it: its process group, its descendants (a detached one too), what carries its
- * mark in the environment, and what the probe reported as a child of one of these.
+ * mark in the environment, what the probe reported as a child of one of these, and who listens on the run's port: a
+ * daemon such as nginx leaves its group and its parent, and writes over its environment.
  *
  * @typedef {object} Started
  * @property {string} id  the value of FORKSHOP_RUN in the environment of every process of the run
  * @property {number} [pid]  the first process, which leads the group
  * @property {string} folder  its timeline and its output
+ * @property {number} [port]  which was free before; undefined when the run was given another one
+ * @property {number} sinceMs  when it began, by the clock of its timeline
  * @property {Map<number, string>} known  every pid seen so far in the family, and when it was born
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
-import { ageMs, familyOf, isAlive, listProcesses, wasStartedWith } from './processes.js';
+import { ageMs, familyOf, isAlive, listProcesses } from './processes.js';
+import { speaksOf, wasStartedWith } from './processes.js';
+import { holdersOf } from './sockets.js';
 
 const DEADLINE_MS = 5_000;
+const RUN_FOLDER = '/forkshop-'; // in the path of every run's files, see run.js
 const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in ticks of 10 ms, or in seconds
 
 /**
  * The living processes of a run. What is found once stays known, also when its parent has gone.
  * @param {Started} run
  * @param {{ thoroughly?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look into every
- *   process's environment and into the timeline too (slower); all: the machine's processes, if they were just listed
+ *   process's environment, into the timeline and at the port too (slower); all: the machine's processes, if they were
+ *   just listed
  */
 export function findFamily(run, { thoroughly = false, all = listProcesses() } = {}) {
   const mark = `FORKSHOP_RUN=${run.id}`;
@@ -32,9 +39,23 @@ export function findFamily(run, { thoroughly = false, all = listProcesses() } = 
     run.known.get(one.pid) === one.born ||
     (reported.has(one.pid) && isReported(one)) || // and not a later one with the same pid
     (thoroughly && wasStartedWith(one.pid, mark));
-  const family = familyOf(all, isRoot);
+  let family = familyOf(all, isRoot);
+  const daemons = thoroughly ? daemonsOf(run, all, family) : [];
+  if (daemons.length > 0) family = familyOf(all, (one) => isRoot(one) || daemons.includes(one));
   for (const { pid, born } of family) run.known.set(pid, born);
   return family;
+}
+
+/**
+ * Whoever listens on the run's port, was born since the run began, and speaks of no other run: a port that is free again
+ * may soon be another's.
+ */
+function daemonsOf(/** @type {Started} */ { id, port, sinceMs }, all, family) {
+  if (port === undefined) return [];
+  const isNew = (one) => !family.includes(one) && ageMs(one) <= nowMs() - sinceMs + TICK_MS;
+  const pids = holdersOf(port, () => all.filter(isNew).map(({ pid }) => pid));
+  const isOurs = (pid) => speaksOf(pid, id) || !speaksOf(pid, RUN_FOLDER);
+  return all.filter(({ pid }) => pids.includes(pid) && isOurs(pid));
 }
 
 /**

@@ -4,13 +4,14 @@
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
  * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not the check.
  *
- * Messages in:  { start: id, command, args, env, cwd, folder, hasChannel }   { post: id, message }   { stop: id }
+ * Messages in:  { start: id, command, args, env, cwd, port, folder, hasChannel }   { post: id, message }   { stop: id }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { nowMs } from './clock.js';
 import { endRun, findFamily } from './ending.js';
 import { listProcesses } from './processes.js';
 
@@ -46,9 +47,9 @@ function start(order) {
   }
 }
 
-function begin({ start: id, command, args, env, cwd, folder, hasChannel }) {
+function begin({ start: id, command, args, env, cwd, port, folder, hasChannel }) {
   const output = openSync(join(folder, 'output.txt'), 'a');
-  const run = { id, folder, known: new Map(), startedAt: Date.now() };
+  const run = { id, port, folder, known: new Map(), sinceMs: nowMs() };
   const mark = { FORKSHOP_RUN: id };
   const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
   /** @type {import('node:child_process').StdioOptions} */
@@ -71,7 +72,7 @@ function watch() {
   if (!isWatching) return;
   const all = listProcesses();
   for (const run of watched) limit(run, findFamily(run, { all }));
-  const isYoung = watched.some((run) => Date.now() - run.startedAt < YOUNG_MS);
+  const isYoung = watched.some((run) => nowMs() - run.sinceMs < YOUNG_MS);
   setTimeout(watch, isYoung ? WATCH_MS : WATCH_SLOWLY_MS);
 }
 

@@ -104,6 +104,23 @@ export function wasStartedWith(pid, entry) {
 }
 
 /**
+ * Is there such a text in the process's environment or command line, as it was started or as it now calls itself?
+ * Linux only; elsewhere false.
+ * @param {number} pid
+ * @param {string} text
+ */
+export function speaksOf(pid, text) {
+  if (process.platform !== 'linux') return false;
+  return ['environ', 'cmdline'].some((name) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, 'utf8').includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
  * These processes and all that descend from them, found among `all`.
  * @param {Process[]} all
  * @param {(one: Process) => boolean} isRoot

@@ -19,6 +19,7 @@
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
+ * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
  *
  * @typedef {object} Runner
  * @property {string} home  a folder of its own, which is removed at the end
@@ -103,6 +104,7 @@ export class Program {
   lastRequestMs = 0;
   /** @type {Map<number, string>} every pid seen in the family, and when it was born */
   known = new Map();
+  sinceMs = nowMs();
 
   /**
    * @param {import('node:child_process').ChildProcess} keeper
@@ -112,10 +114,15 @@ export class Program {
   constructor(keeper, { home, port }, options) {
     this.keeper = keeper;
     this.port = port;
+    /** The port to which nobody else has a right. */
+    this.ownPort = options.env?.PORT ? undefined : port;
     this.folder = join(home, this.id);
     mkdirSync(this.folder, { recursive: true });
     this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
     this.options = options;
+    /** Where its temporary files are, if it was given a place of its own for them. */
+    this.temporary = options.temporary && join(this.folder, options.temporary);
+    if (this.temporary) mkdirSync(this.temporary);
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
   }
 
@@ -141,11 +148,17 @@ export class Program {
 
   begin() {
     const { entry, args = [], isNative = false, hasChannel } = this.options;
-    const { id, folder } = this;
+    const { id, ownPort: port, folder } = this;
     const { cwd = isNative ? folder : rootFolder } = this.options;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = this.environment();
-    this.send({ start: id, command, args: rest, env, cwd, folder, hasChannel });
+    this.send({ start: id, command, args: rest, env, cwd, port, folder, hasChannel });
+  }
+
+  /** @returns {import('./ending.js').Started} */
+  #asRun() {
+    const { id, pid, folder, ownPort: port, sinceMs, known } = this;
+    return { id, pid, folder, port, sinceMs, known };
   }
 
   environment() {
@@ -160,6 +173,7 @@ export class Program {
       NODE_OPTIONS: preloads.join(' '),
       FORKSHOP_TIMELINE: join(this.folder, 'timeline.jsonl'),
       FORKSHOP_PROBE: probe,
+      ...(this.temporary && { TMPDIR: this.temporary }),
       ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
       ...env,
     };
@@ -180,8 +194,7 @@ export class Program {
       this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
     else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
-      const { id, pid, folder } = this;
-      endRun({ id, pid, folder, known: this.known }).then(this.noteStopped);
+      endRun(this.#asRun()).then(this.noteStopped);
     }
   }
 
@@ -286,8 +299,7 @@ export class Program {
 
   /** Everything that the program started, itself included, that is still alive. @returns {number[]} pids */
   survivors() {
-    const { id, pid, folder, known } = this;
-    return findFamily({ id, pid, folder, known }, { thoroughly: true }).map((one) => one.pid);
+    return findFamily(this.#asRun(), { thoroughly: true }).map((one) => one.pid);
   }
 
   /**

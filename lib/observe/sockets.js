@@ -22,6 +22,19 @@ export function listeningSockets(program) {
 }
 
 /**
+ * Those of these processes that hold a listening socket on a port.
+ * @param {number} port
+ * @param {() => number[]} pids  asked only when somebody listens there
+ * @returns {number[]}  none where the system does not tell
+ */
+export function holdersOf(port, pids) {
+  if (process.platform !== 'linux') return [];
+  const inodes = new Set(listenersAt(port).map(({ inode }) => inode));
+  if (inodes.size === 0) return [];
+  return pids().filter((pid) => socketsOf(pid).some((inode) => inodes.has(inode)));
+}
+
+/**
  * How many connections wait at a port to be accepted: rx_queue of its listening sockets.
  * @param {number} port
  * @returns {number | undefined}  undefined where the system does not tell

@@ -1,0 +1,70 @@
+import { check, demandTool } from '../lib/checking.js';
+import { demandCleanStops, demandReasons } from './demands/10-nginx-ports.ends.js';
+import {
+  demandClientKnown,
+  demandContained,
+  demandEveryBackend,
+  demandOwnPorts,
+  demandValid,
+} from './demands/10-nginx-ports.js';
+import { demandDeathRoutedAround, demandMachines } from './demands/10-nginx-ports.machines.js';
+import { lookAtFiles } from './looks/10-nginx-ports.files.js';
+import {
+  askEveryBackend,
+  askWhoIsThere,
+  openDoor,
+  startInVain,
+  stopAtWork,
+} from './looks/10-nginx-ports.js';
+import { killMachine, openMachines } from './looks/10-nginx-ports.machines.js';
+import { measure } from './looks/10-nginx-ports.measure.js';
+
+const promises = {
+  'own-ports': 'each server is a process with a port of its own, which only this machine can reach',
+  'conf-valid':
+    'nginx takes the configuration and starts, also in a folder with a blank in its name',
+  contained: 'nginx needs no privilege: what it writes lies in a temporary folder',
+  'one-front-door': 'through the one port of nginx every server answers, from the first moment on',
+  'client-known': 'a server knows the address of its client, whatever the client claims',
+  'stops-clean':
+    'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left',
+  'says-why-not': 'when nginx cannot start, it says why, leaves nothing, and ends with exit code 1',
+  'machines-serve': 'with --machines two clusters on two addresses answer behind one nginx',
+  'death-routed-around': 'a machine dies, and no request fails; it comes back, and is used again',
+};
+const FEW = 2;
+const MANY = 5;
+
+check('10-nginx-ports', promises, async (lesson) => {
+  const { launch, observe, meanwhile, hold } = lesson;
+  const nginx = meanwhile(async () => demandTool('nginx'));
+  const open = async (count) => openDoor(launch, { count, nginx: await nginx });
+
+  const many = observe(() => open(MANY));
+  const files = observe(async () => lookAtFiles(await many, await nginx));
+  const few = meanwhile(async () => (await files, open(FEW)));
+  const vain = meanwhile(async () => (await files, startInVain(launch, await nginx)));
+  const machines = meanwhile(async () => (await files, openMachines(launch, await nginx)));
+  const killed = meanwhile(async () => killMachine(await machines));
+  const asked = observe(async () => askEveryBackend(await many));
+  const told = observe(async () => askWhoIsThere(await many));
+  const terminated = observe(async () => stopAtWork(await many, 'SIGTERM'));
+  const interrupted = meanwhile(async () => stopAtWork(await few, 'Ctrl-C'));
+
+  await hold('own-ports', async () => demandOwnPorts(await many));
+  await hold('conf-valid', async () => demandValid([await many, await few]));
+  let needs = ['conf-valid'];
+  await hold('contained', async () => demandContained(await many, await files), { needs });
+  needs = ['contained'];
+  await hold('one-front-door', async () => demandEveryBackend(await many, await asked), { needs });
+  needs = ['one-front-door'];
+  await hold('client-known', async () => demandClientKnown(await told), { needs });
+  const stops = async () => [await terminated, await interrupted];
+  await hold('stops-clean', async () => demandCleanStops(await stops()), { needs });
+  await hold('says-why-not', async () => demandReasons(await vain), { needs: ['contained'] });
+  await hold('machines-serve', async () => demandMachines(await machines), { needs });
+  needs = ['machines-serve'];
+  await hold('death-routed-around', async () => demandDeathRoutedAround(await killed), { needs });
+
+  if (lesson.allHold() && !lesson.isQuick) await measure(lesson, await nginx);
+});

@@ -1,0 +1,89 @@
+/** Two machines behind nginx: who answers, and what happens when one dies. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createOpenLoop, get, nowMs, requestsOf } from '../../lib/checking.js';
+import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './10-nginx-ports.js';
+
+const MACHINES = ['127.0.0.2', '127.0.0.3'];
+const WORKERS = 2; // of each machine
+const LOAD = { ratePerSecond: 40, durationMs: 1_200 };
+const BOOT_MS = 8_000; // a second, in fact
+const RETURN_MS = 5_000;
+const PAUSE_MS = 50;
+const ROUNDS = 3;
+
+/** Two machines behind one nginx, and who answers there; undefined where a machine has but one address. */
+export async function openMachines(launch, nginx) {
+  /** @type {string[]} */
+  const missing = [];
+  for (const address of MACHINES) if (!(await canListen(address))) missing.push(address);
+  if (missing.length > 0) return { missing };
+  const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
+  const { program, first } = door;
+  /** @type {Set<number>} */
+  const serving = new Set();
+  const size = MACHINES.length * WORKERS;
+  if (first?.status !== 200) return { missing, door, serving: [...serving] };
+  for (let round = 0; round < ROUNDS && serving.size < size; round += 1) {
+    const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+    await Promise.all(Array.from({ length: 3 * size }, ask)); // at once: a kept connection leads to one worker only
+    for (const { pid } of requestsOf(program.events, '/report')) serving.add(pid);
+  }
+  return { missing, door, serving: [...serving] };
+}
+
+/** The machines of a run: the address of each, the processes that listen there, and those that started them. */
+export function machinesOf(program) {
+  const { events, pid: first } = program;
+  const parents = new Map(
+    events.flatMap(({ what, pid, ppid }) => (what === 'start' ? [[pid, ppid]] : [])),
+  );
+  const byAddress = new Map();
+  for (const { pid, address } of listenersIn(events)) {
+    const pids = byAddress.get(address) ?? new Set();
+    for (const one of [parents.get(pid), pid]) if (one !== first && parents.has(one)) pids.add(one);
+    byAddress.set(address, pids);
+  }
+  return [...byAddress].map(([address, pids]) => ({ address, pids: [...pids] }));
+}
+
+/** Kills a whole machine under load, with requests under way in it, and waits until it is used again. */
+export async function killMachine(/** @type {any} */ { door, serving, missing }) {
+  if (missing.length > 0 || serving.length === 0) return undefined;
+  const { program } = door;
+  const [victim] = machinesOf(program);
+  const { fire, close } = createOpenLoop();
+  const since = program.events.length;
+  const loaded = fire({ url: `${program.url}/report`, ...LOAD });
+  const reports = () => requestsOf(program.events.slice(since), '/report');
+  const underWay = () => reports().filter((one) => victim.pids.includes(one.pid) && !one.endMs);
+  await program.until(() => underWay().length > 1, DEADLINE_MS);
+  const hit = underWay().length;
+  const deadMs = nowMs();
+  for (const pid of victim.pids) program.kill(pid, 'SIGKILL');
+  const { answers } = await loaded;
+  close();
+  return { program, victim, hit, answers, ...(await waitForReturn(program, victim, deadMs)) };
+}
+
+/** Until the machine's processes listen again, and then until one of them has been asked. */
+async function waitForReturn(program, { address, pids }, deadMs) {
+  const isNew = ({ pid, t }) => t > deadMs && !pids.includes(pid);
+  const back = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
+  const fresh = () => back().filter((pid) => !pids.includes(pid));
+  const isStarted = (events) => events.some(({ what, t }) => what === 'child' && t > deadMs);
+  const isBoot = await program.until(isStarted, BOOT_MS);
+  const isBack = isBoot && (await program.until(() => fresh().length >= pids.length, DEADLINE_MS));
+  const isAnybody = listenersIn(program.events).some(({ t }) => t > deadMs);
+  if (isBoot && !isBack && !isAnybody && !program.fate)
+    throw tooBusy('Something was started in its place, and has not come up in 20 s.');
+  const backMs = nowMs();
+  const isUsed = () =>
+    requestsOf(program.events.filter(isNew)).some(({ pid }) => fresh().includes(pid));
+  let asked = 0;
+  while (isBack && !isUsed() && nowMs() < backMs + RETURN_MS && !program.fate) {
+    await get(`${program.url}/pid`, { timeoutMs: DEADLINE_MS });
+    asked += 1;
+    await sleep(PAUSE_MS);
+  }
+  return { isBack: Boolean(isBack), isUsed: isUsed(), asked, returnMs: RETURN_MS };
+}

@@ -1,0 +1,76 @@
+/** What is only shown, and decides nothing: ports behind nginx beside a cluster, how fast and how late. */
+import { fileURLToPath } from 'node:url';
+import {
+  createLoad,
+  disturbanceOf,
+  interleave,
+  mean,
+  ratioOf,
+  saturate,
+  watchMachine,
+} from '../../lib/checking.js';
+import { DEADLINE_MS, openDoor } from './10-nginx-ports.js';
+
+const PORTS = 4;
+
+/** One server, the learner's ports behind nginx, and a cluster: in turn, with the same work. */
+export async function measure({ launch, measured, drawn, conditionsWere }, nginx) {
+  const given = (name) =>
+    fileURLToPath(new URL(`../starters/10-nginx-ports/${name}`, import.meta.url));
+  const env = { NODE_CLUSTER_WORKERS: String(PORTS) };
+  const [one, cluster, { program: ports }] = await Promise.all([
+    launch({ entry: given('backend.js') }),
+    launch({ entry: given('machine.js'), env }),
+    openDoor(launch, { count: PORTS, nginx }),
+  ]);
+  await Promise.all([one.ready(1), cluster.ready(PORTS)]);
+  const load = createLoad();
+  const machine = watchMachine();
+  const side = (program, processes) => async () =>
+    (await saturate(load, program, { path: '/', processes, durationMs: 180 })).perSecond;
+  const sides = { one: side(one, 1), ports: side(ports, PORTS), cluster: side(cluster, PORTS) };
+  const rates = await interleave(sides, {
+    isEnough: ({ ports: some }) => some.length >= 4,
+    budgetMs: DEADLINE_MS,
+  });
+  const conditions = conditionsWere(machine());
+  const note = disturbanceOf(conditions);
+  for (const [name, label] of [
+    ['ports', `blocking work, ${PORTS} ports behind nginx against one process`],
+    ['cluster', `the same by the cluster module, with ${PORTS} workers`],
+  ]) {
+    const ratio = ratioOf(rates.one, rates[name]);
+    const [controlPerSecond, candidatePerSecond] = [rates.one, rates[name]].map(mean);
+    const isHeadline = name === 'ports';
+    const both = { controlPerSecond, candidatePerSecond, ceiling: PORTS, unit: 'times' };
+    measured(name, { label, isHeadline, note, ...both, ...ratio });
+  }
+  await drawLatency({ drawn, load, note }, { one, ports, cluster });
+  load.close();
+}
+
+/** What the way through nginx costs: the median of one kept connection's answers, in windows that alternate. */
+async function drawLatency({ drawn, load, note }, { one, ports, cluster }) {
+  const window = (program) => async () => {
+    const url = `${program.url}/pid`;
+    const { answers } = await load.fire({ url, connections: 1, durationMs: 120 });
+    return median(answers.map(({ sentMs, doneMs }) => doneMs - sentMs));
+  };
+  const sides = { one: window(one), ports: window(ports), cluster: window(cluster) };
+  const medians = await interleave(sides, {
+    isEnough: ({ one: some }) => some.length >= 4,
+    budgetMs: DEADLINE_MS,
+  });
+  const row = (name, side) => ({ name, value: Math.round(median(medians[side]) * 1_000) });
+  const rows = [
+    row('one process', 'one'),
+    row('through nginx', 'ports'),
+    row('cluster', 'cluster'),
+  ];
+  const label = 'an answer of /pid on an idle server, half are quicker';
+  drawn('latency', { label, unit: 'µs', rows, note });
+}
+
+function median(values) {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+}

@@ -1,0 +1,48 @@
+// As root nginx would run its worker as another user, who may not enter our folder.
+const user = process.getuid?.() === 0 ? 'user root;' : '';
+
+// The text of an nginx.conf: nginx listens on 127.0.0.1, at `port`, and passes each request on to
+// one of the `backends`, such as '127.0.0.1:40123'. Whatever it writes goes into `folder`.
+export function nginxConf({ port, backends, folder }) {
+  // #region conf
+  const servers = backends.map((address) => `    server ${address} max_fails=1 fail_timeout=1s;`);
+  return `${user}
+daemon off;
+worker_processes 1;
+worker_shutdown_timeout 5s;
+pid "${folder}/nginx.pid";
+error_log stderr;
+
+events {}
+
+http {
+  access_log off;
+  client_body_temp_path "${folder}/body";
+  proxy_temp_path "${folder}/proxy";
+  fastcgi_temp_path "${folder}/fastcgi";
+  uwsgi_temp_path "${folder}/uwsgi";
+  scgi_temp_path "${folder}/scgi";
+
+  upstream backends {
+${servers.join('\n')}
+    keepalive 16;
+    keepalive_timeout 4s; # a Node.js server hangs up after 5 s: be the first
+  }
+
+  server {
+    listen 127.0.0.1:${port};
+
+    location / {
+      proxy_pass http://backends;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $host;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_connect_timeout 1s;
+      proxy_next_upstream error timeout;
+    }
+  }
+}
+`;
+  // #endregion conf
+}
