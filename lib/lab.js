@@ -1,10 +1,10 @@
 /**
  * What an experiment works with: real programs under the probe, and requests to them.
  *
- * @typedef {import('./observe/run.js').Program} Program
+ * @typedef {import('./observe/program.js').Program} Program
  *
  * @typedef {object} Lab
- * @property {(file: string, options?: Partial<import('./observe/run.js').StartOptions>) => Promise<Program>} launch
+ * @property {(file: string, options?: Partial<import('./observe/program.js').StartOptions>) => Promise<Program>} launch
  *   starts a program of this repository; `file` is its path from the root
  * @property {(folder: string) => import('./observe/copy.js').Copy} copy  of a folder of this repository with its server.js, to
  *   deploy there; launch takes the copy's entry, too

@@ -4,8 +4,8 @@
  * by the content of all that went into it, so that the same files are built once; a program that is edited is only
  * copied anew.
  *
- * @typedef {import('./observe/run.js').Program} Program
- * @typedef {import('./observe/run.js').StartOptions} StartOptions
+ * @typedef {import('./observe/program.js').Program} Program
+ * @typedef {import('./observe/program.js').StartOptions} StartOptions
  *
  * @typedef {object} Build  one run of `nitropack build`
  * @property {string} command  as one would type it

@@ -19,7 +19,7 @@ const PING_MS = 500;
 const POLL_MS = 10;
 
 /**
- * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('./observe/run.js').Program>} launch
+ * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('./observe/program.js').Program>} launch
  * @param {{ port?: number }} [options]  port: a free one unless told otherwise
  * @returns {Promise<Redis>}  answers already
  * @throws {Undecided}  when it is not installed, or does not start

@@ -3,8 +3,8 @@
  * a subtest and its words; driven by the command line, which sets FORKSHOP_REPORT=json, it is also a diagnostic, one
  * line of JSON.
  *
- * @typedef {import('./observe/run.js').Program} Program
- * @typedef {Partial<import('./observe/run.js').StartOptions> & { isReference?: boolean }} LaunchOptions
+ * @typedef {import('./observe/program.js').Program} Program
+ * @typedef {Partial<import('./observe/program.js').StartOptions> & { isReference?: boolean }} LaunchOptions
  *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control
  * @typedef {import('./measure/conditions.js').Conditions} Conditions
  * @typedef {import('./verdict/outcome.js').PromiseRecord} PromiseRecord

@@ -16,7 +16,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** @param {string} text @param {Partial<import('../lib/observe/run.js').StartOptions>} [options] */
+/** @param {string} text @param {Partial<import('../lib/observe/program.js').StartOptions>} [options] */
 function start(text, options) {
   const entry = join(folder, `${Math.random()}.mjs`);
   writeFileSync(entry, text);
@@ -90,7 +90,7 @@ describe('a signal', () => {
 });
 
 describe('who holds the port', () => {
-  /** @type {import('../lib/observe/run.js').Program} */
+  /** @type {import('../lib/observe/program.js').Program} */
   let program;
   before(async () => {
     program = await start(byHand);

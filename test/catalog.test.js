@@ -30,6 +30,7 @@ test('listLessons reads everything, in order, and leaves out what is no lesson',
     concepts: ['02-cluster-fork'],
     hints: ['nudge', 'look it up', 'the answer'],
     starterFails: ['greets'],
+    needs: [],
     folder: join(root, 'lessons', '02-cluster-fork'),
   });
   assert.match(text, /^\n# About 02-cluster-fork\n/);

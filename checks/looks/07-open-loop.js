@@ -11,7 +11,7 @@ import {
   watchMachine,
 } from '../../lib/checking.js';
 
-/** @typedef {import('../../lib/observe/run.js').Program} Program */
+/** @typedef {import('../../lib/observe/program.js').Program} Program */
 
 export const TOLD = 4;
 export const WORK_MS = 8.6; // unless told otherwise by WORK_MS
@@ -96,7 +96,7 @@ export const forkForSlowPages = (launch) => countForks(launch, SLOW);
  * @property {boolean} isFlood  there were more processes than anybody asks for
  * @property {number} tookMs  from the program's start to its last fork
  * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
- * @property {import('../../lib/observe/run.js').Fate} [fate]
+ * @property {import('../../lib/observe/program.js').Fate} [fate]
  * @property {string} output
  */
 

@@ -21,7 +21,7 @@ const UNDER_WAY = 6;
 
 /**
  * The program with so many servers, and the first answer that its port gave, if any.
- * @typedef {{ program: import('../../lib/observe/run.js').Program, count: number, first: any }} Door
+ * @typedef {{ program: import('../../lib/observe/program.js').Program, count: number, first: any }} Door
  */
 
 /** A status, or none in vain; refused or reset means that nginx is not there yet: `nginx -t` opens the port, too. */
@@ -29,7 +29,7 @@ const isAnswer = ({ status, error }) => status !== undefined || /^no answer/.tes
 
 /**
  * Starts the program and knocks until somebody answers, or nothing more is going to happen.
- * @param {(options: any) => Promise<import('../../lib/observe/run.js').Program>} launch
+ * @param {(options: any) => Promise<import('../../lib/observe/program.js').Program>} launch
  * @param {{ count: number, nginx: string, args?: string[] }} options
  * @returns {Promise<Door>}
  */

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 30_000; // as vegeta's
 
 /**
  * @param {ReturnType<typeof import('./open-loop.js').createOpenLoop>} openLoop
- * @param {import('../observe/run.js').Program} program
+ * @param {import('../observe/program.js').Program} program
  * @param {{ ratePerSecond: number, durationMs: number, timeoutMs?: number, isRandom?: boolean }} options
  * @returns {Promise<import('./report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}
  *   with keep-alive connections, as vegeta has them; the cores while it was sent, the most memory until all was answered
@@ -33,7 +33,7 @@ export async function measureAtRate(openLoop, program, options) {
 }
 
 /** Looks now and then at the memory of a program's processes, and keeps the most of each. */
-function watchMemory(/** @type {import('../observe/run.js').Program} */ program) {
+function watchMemory(/** @type {import('../observe/program.js').Program} */ program) {
   /** @type {Map<number, { role: string, rssBytes: number, ussBytes?: number }>} */
   const most = new Map();
   const look = () => {

@@ -39,7 +39,7 @@ export async function interleave(sides, { isEnough, budgetMs }) {
 /**
  * One window of closed-loop load, enough to keep every process busy, and the wait until its queue is empty.
  * @param {import('./load.js').Load} load
- * @param {import('../observe/run.js').Program} program  its requests are observed, or the rate cannot be known
+ * @param {import('../observe/program.js').Program} program  its requests are observed, or the rate cannot be known
  * @param {{ path: string, processes: number, durationMs: number }} options
  * @returns {Promise<Saturated>}
  */

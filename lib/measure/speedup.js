@@ -8,8 +8,8 @@
  *
  * @typedef {object} Contest
  * @property {import('./load.js').Load} load
- * @property {import('../observe/run.js').Program} control  one process
- * @property {import('../observe/run.js').Program} candidate
+ * @property {import('../observe/program.js').Program} control  one process
+ * @property {import('../observe/program.js').Program} candidate
  * @property {number} workers  the candidate's processes that serve
  * @property {string} path  the same work on both sides
  * @property {number} windowMs

@@ -6,7 +6,7 @@ const SEEN_WITHIN_MS = 1_000;
 
 /**
  * Sends the same request several times at once and waits until the server's side of it is on record.
- * @param {import('./run.js').Program} program
+ * @param {import('./program.js').Program} program
  * @param {string} path
  * @param {number} times
  * @returns {Promise<{ answers: import('./client.js').Answer[], requests: import('./timeline.js').Request[] }>}

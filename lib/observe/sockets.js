@@ -6,7 +6,7 @@ const LISTENING = '0A'; // the state's name in /proc/net/tcp
 /**
  * The processes of a run that hold a listening socket on the program's port. The inode names the socket: the same in
  * two processes, it is one socket, opened once.
- * @param {import('./run.js').Program} program
+ * @param {import('./program.js').Program} program
  * @returns {{ pid: number, inode: string }[] | undefined}  undefined where the system does not tell
  */
 export function listeningSockets(program) {

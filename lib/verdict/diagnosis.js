@@ -14,7 +14,7 @@ const FORKS =
  * @param {string} run.name  the program's file, as its author knows it
  * @param {string} [run.command]  the same with its arguments
  * @param {number} run.port
- * @param {import('../observe/run.js').Fate} [run.fate]
+ * @param {import('../observe/program.js').Fate} [run.fate]
  * @param {import('../observe/timeline.js').Event[]} run.events
  * @param {string} run.output
  * @param {number} [run.nowMs]  by the clock of the events
@@ -29,7 +29,7 @@ export function explainNotReady({ fate, ...run }, expected) {
   return new Broken({ expected, try: `PORT=8080 node ${command}`, ...story });
 }
 
-/** @param {import('../observe/run.js').Fate} fate */
+/** @param {import('../observe/program.js').Fate} fate */
 function fromFate({ kind, code, signal, of, amount, error }, { name, events, output }) {
   if (kind === 'unstarted') return { got: `It could not be started: ${error}.` };
   if (kind === 'orphaned') {

@@ -7,7 +7,7 @@
  * { origin: ms } before anything else; { end: { error } } at the end.
  *
  * @typedef {object} Stage  what a demo of slides/demos/ works with
- * @property {(file: string, options?: Partial<import('../observe/run.js').StartOptions> & { as?: string }) => Promise<import('../observe/run.js').Program>} launch
+ * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions> & { as?: string }) => Promise<import('../observe/program.js').Program>} launch
  *   `file` is a path from the root; `as` is how its lanes are called
  * @property {() => import('../measure/load.js').Load} load
  * @property {() => ReturnType<import('../lab.js').Lab['openLoop']>} openLoop

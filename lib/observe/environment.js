@@ -1,0 +1,46 @@
+/** The environment of a started program: what of ours it must not inherit, and what the probe needs. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isCompleteCopy } from './copy.js';
+
+const here = (file) => new URL(file, import.meta.url);
+
+/** The absolute path of this repository. */
+export const rootFolder = fileURLToPath(here('../../'));
+
+/** Left in place, these would change what the program is: a plain server would believe that it is a worker. */
+const SCRUBBED =
+  /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv}  without what would change what a program is
+ */
+export function scrub(env) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SCRUBBED.test(name)));
+}
+
+/**
+ * @param {import('./program.js').Program} program
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function environmentOf({ options, port, folder, temporary }) {
+  const { entry, env = {}, probe = 'requests', pretendCores } = options;
+  const preloads = [requiring('probe.cjs')];
+  if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
+  if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
+    preloads.push(`--import=${here('resolve-elsewhere.js')}`);
+  return {
+    ...scrub(process.env),
+    PORT: String(port),
+    NODE_OPTIONS: preloads.join(' '),
+    FORKSHOP_TIMELINE: join(folder, 'timeline.jsonl'),
+    FORKSHOP_PROBE: probe,
+    ...(temporary && { TMPDIR: temporary }),
+    ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
+    ...env,
+  };
+}
+
+/** As NODE_OPTIONS takes it: in quotes, because of blanks. */
+const requiring = (file) => `--require=${JSON.stringify(fileURLToPath(here(file)))}`;

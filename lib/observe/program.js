@@ -1,0 +1,275 @@
+/**
+ * One started program: it tells when it is ready or why it never will be, what it did, what it printed, how it ended;
+ * and it ends it with all that it started.
+ *
+ * @typedef {object} Fate  how a program's first process came to its end
+ * @property {'ended' | 'excess' | 'unstarted' | 'orphaned'} kind  orphaned: it killed its parent, the keeper
+ * @property {number | null} [code]
+ * @property {string | null} [signal]
+ * @property {'processes' | 'memory' | 'output'} [of]  what it took too much of
+ * @property {number} [amount]  processes, or bytes
+ * @property {string} [error]  why it could not be started
+ *
+ * @typedef {object} StartOptions
+ * @property {string} entry  absolute path of the program
+ * @property {string[]} [args]  behind the entry on its command line
+ * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
+ * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
+ * @property {number} [pretendCores]  what os.availableParallelism() tells
+ * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
+ * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
+ * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
+ * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
+ */
+import { randomUUID } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nowMs } from './clock.js';
+import { endRun, findFamily, sendSignal } from './ending.js';
+import { environmentOf, rootFolder } from './environment.js';
+import { isSettled } from './settled.js';
+import { openTimeline } from './timeline.js';
+
+const POLL_MS = 4;
+const GONE_POLL_MS = 20; // a look reads every process of the machine
+const READY_DEADLINE_MS = 10_000;
+const CALM_MS = 10; // the next of several queued requests would have begun by then
+const DRAIN_DEADLINE_MS = 3_000;
+const OUTPUT_SHOWN = 16 * 1024;
+
+/** One started program: its timeline, its output, its fate. */
+export class Program {
+  id = randomUUID();
+  /** @type {Fate | undefined} undefined while it runs */
+  fate;
+  /** @type {number | undefined} */
+  pid;
+  /** @type {Map<number, number>} when each process's event loop last turned */
+  lastBeats = new Map();
+  lastRequestMs = 0;
+  /** @type {Map<number, string>} every pid seen in the family, and when it was born */
+  known = new Map();
+  sinceMs = nowMs();
+
+  /**
+   * @param {import('node:child_process').ChildProcess} keeper
+   * @param {{ home: string, port: number }} place  home: the runner's folder
+   * @param {StartOptions} options
+   */
+  constructor(keeper, { home, port }, options) {
+    this.keeper = keeper;
+    this.port = port;
+    /** The port to which nobody else has a right. */
+    this.ownPort = options.env?.PORT ? undefined : port;
+    this.folder = join(home, this.id);
+    mkdirSync(this.folder, { recursive: true });
+    this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
+    this.options = options;
+    /** Where its temporary files are, if it was given a place of its own for them. */
+    this.temporary = options.temporary && join(this.folder, options.temporary);
+    if (this.temporary) mkdirSync(this.temporary);
+    this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Everything that has been reported up to now. @returns {import('./timeline.js').Event[]} */
+  get events() {
+    if (!this.closed) this.#read();
+    return this.timeline.events;
+  }
+
+  #read() {
+    for (const { t, pid, tid, what, workerPid } of this.timeline.read()) {
+      if (tid !== undefined) continue; // a thread's loop is not its process's
+      if (what === 'beat') this.lastBeats.set(pid, t);
+      else if (what === 'exit') this.lastBeats.delete(pid);
+      else if (what === 'worker-exit') this.lastBeats.delete(workerPid);
+      else if (what === 'request' || what === 'response') this.lastRequestMs = t;
+    }
+  }
+
+  begin() {
+    const { entry, args = [], isNative = false, hasChannel } = this.options;
+    const { id, ownPort: port, folder } = this;
+    const { cwd = isNative ? folder : rootFolder } = this.options;
+    const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
+    const env = environmentOf(this);
+    this.send({ start: id, command, args: rest, env, cwd, port, folder, hasChannel });
+  }
+
+  /** @returns {import('./ending.js').Started} */
+  #asRun() {
+    const { id, pid, folder, ownPort: port, sinceMs, known } = this;
+    return { id, pid, folder, port, sinceMs, known };
+  }
+
+  send(message) {
+    if (this.keeper.connected) this.keeper.send(message, () => {});
+    else this.hear({ orphaned: true });
+  }
+
+  /** What the keeper says of this program. */
+  hear(message) {
+    if (message.started) this.pid = message.pid;
+    else if (message.stopped) this.noteStopped(message.left);
+    else if (message.excess) this.fate = { kind: 'excess', of: message.of, amount: message.amount };
+    else if (message.failed) this.fate ??= { kind: 'unstarted', error: message.error };
+    else if (message.ended)
+      this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
+    else if (message.orphaned) {
+      this.fate ??= { kind: 'orphaned' };
+      endRun(this.#asRun()).then(this.noteStopped);
+    }
+  }
+
+  /**
+   * Waits until `find` finds something in the events, the program is at its end, or time is up.
+   * @template T
+   * @param {(events: import('./timeline.js').Event[]) => T | undefined | false} find
+   * @param {number} [deadlineMs]
+   * @returns {Promise<T | undefined>}
+   */
+  async until(find, deadlineMs = READY_DEADLINE_MS) {
+    const deadline = performance.now() + deadlineMs;
+    for (;;) {
+      const { fate } = this; // before the look: what it did last is still seen
+      const found = find(this.events);
+      if (found) return found;
+      if (fate || performance.now() > deadline) return undefined;
+      await sleep(POLL_MS);
+    }
+  }
+
+  /**
+   * Waits until `isDone`, or nothing more is going to happen by itself, or the program is at its end.
+   * @param {(events: import('./timeline.js').Event[]) => boolean} isDone
+   * @param {number} [deadlineMs]
+   * @returns {Promise<boolean>}  whether it is done
+   */
+  async settled(isDone, deadlineMs) {
+    let done = false;
+    await this.until((events) => (done = isDone(events)) || isSettled(events), deadlineMs);
+    return done;
+  }
+
+  /**
+   * Waits until so many processes listen on the program's port. A primary that deals to others does not count itself.
+   * @param {number} listeners
+   * @param {number} [deadlineMs]
+   * @returns {Promise<boolean>}  whether they all do; false as soon as it is plain that they never will
+   */
+  ready(listeners, deadlineMs) {
+    return this.settled((events) => {
+      const here = events.filter(({ what, port }) => what === 'listening' && port === this.port);
+      const dealt = here.filter(({ handle }) => handle === 'handed');
+      const counted = dealt.length > 0 ? dealt : here;
+      return new Set(counted.map(({ pid }) => pid)).size >= listeners;
+    }, deadlineMs);
+  }
+
+  /** Waits until no request is left: a while without one, in which every process's event loop has turned. */
+  async drained(deadlineMs = DRAIN_DEADLINE_MS) {
+    const fromMs = nowMs();
+    await this.until(() => {
+      const sinceMs = Math.max(this.lastRequestMs, fromMs);
+      return nowMs() > sinceMs + CALM_MS && [...this.lastBeats.values()].every((t) => t > sinceMs);
+    }, deadlineMs);
+  }
+
+  /**
+   * Sends a signal to one process of this run.
+   * @param {number} pid
+   * @param {NodeJS.Signals} signal
+   * @returns {boolean}  false when it has ended already
+   * @throws {Error}  when the run has no such process
+   */
+  kill(pid, signal) {
+    const isOurs = this.events.some(
+      ({ what, ...event }) =>
+        (what === 'start' && event.pid === pid) || [event.childPid, event.workerPid].includes(pid),
+    );
+    if (!isOurs) throw new Error(`Process ${pid} does not belong to this run.`);
+    return sendSignal(pid, signal);
+  }
+
+  /**
+   * Sends a message over the IPC channel to the program's first process, which hears it as its 'message' event.
+   * @param {unknown} message
+   * @throws {Error}  when it was not started with hasChannel
+   */
+  post(message) {
+    if (!this.options.hasChannel) throw new Error('This program was started without a channel.');
+    this.send({ post: this.id, message });
+  }
+
+  /**
+   * Sends a signal to the whole process group, as Ctrl-C in a terminal does.
+   * @param {NodeJS.Signals} [signal]
+   */
+  interrupt(signal = 'SIGINT') {
+    if (!this.pid) return false;
+    return sendSignal(process.platform === 'win32' ? this.pid : -this.pid, signal);
+  }
+
+  /**
+   * Waits for the end of the program's first process.
+   * @param {number} [deadlineMs]
+   * @returns {Promise<Fate | undefined>}  undefined when it still runs then
+   */
+  async ended(deadlineMs) {
+    await this.until(() => this.fate !== undefined, deadlineMs);
+    return this.fate;
+  }
+
+  /** Everything that the program started, itself included, that is still alive. @returns {number[]} pids */
+  survivors() {
+    return findFamily(this.#asRun(), { thoroughly: true }).map((one) => one.pid);
+  }
+
+  /**
+   * Waits until nothing of the program is alive.
+   * @param {number} deadlineMs
+   * @returns {Promise<number[]>}  the pids of what still is
+   */
+  async gone(deadlineMs) {
+    const deadline = performance.now() + deadlineMs;
+    while (this.survivors().length > 0 && performance.now() < deadline) await sleep(GONE_POLL_MS);
+    return this.survivors();
+  }
+
+  /** What the program printed, its last 16 kB. */
+  output() {
+    if (this.closed) return this.lastOutput;
+    return readEnd(join(this.folder, 'output.txt'), OUTPUT_SHOWN);
+  }
+
+  /** Ends the program and everything that it started. @returns {Promise<number[]>} the pids that would not go */
+  async stop() {
+    if (!this.closed) {
+      this.#read();
+      this.lastOutput = this.output();
+      this.closed = true;
+      this.timeline.close();
+      this.send({ stop: this.id });
+    }
+    return this.stopped;
+  }
+}
+
+/** The end of a text file; of one that is not there, nothing. */
+function readEnd(file, most) {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return '';
+  const fd = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(Math.min(size, most));
+    readSync(fd, bytes, 0, bytes.length, size - bytes.length);
+    return (size > bytes.length ? '[...] ' : '') + bytes.toString('utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
