@@ -2,10 +2,10 @@
 // who holds its port, what memory it takes, and load that keeps its schedule.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createOpenLoop, listeningSockets, memoryOf } from '../lib/checking.js';
+import { createOpenLoop, listeningSockets, measureAtRate, memoryOf } from '../lib/checking.js';
 import { createRunner } from '../lib/observe/run.js';
 
 const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
@@ -220,4 +220,23 @@ describe('open-loop load', () => {
       /127/,
     );
   });
+});
+
+test('load at a constant rate tells what it took of the machine: the cores, and the memory of each process', async () => {
+  const program = await start(cluster);
+  assert.ok(await program.ready(2));
+  const openLoop = createOpenLoop();
+  const options = { ratePerSecond: 50, durationMs: 400 };
+  const { window, report, coresBusy, processes } = await measureAtRate(openLoop, program, options);
+  openLoop.close();
+  assert.equal(window.answers.length, 20);
+  assert.deepEqual(report.statuses, { 200: 20 });
+  assert.equal(coresBusy.length, cpus().length);
+  assert.ok(coresBusy.every((share) => share >= 0 && share <= 1));
+  if (process.platform === 'linux') {
+    const roles = processes.map(({ role }) => role).sort();
+    assert.deepEqual(roles, ['primary', 'worker', 'worker']);
+    assert.ok(processes.every(({ rssBytes }) => rssBytes > 2 ** 20));
+  }
+  await program.stop();
 });
