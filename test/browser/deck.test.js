@@ -302,11 +302,11 @@ function overhear() {
 
 /** @param {Page} page @param {string} id */
 async function goTo(page, id) {
-  await page.evaluate((wanted) => (location.hash = `#/${wanted}`), id);
-  await page.waitForFunction(
-    (wanted) => document.querySelector('section.present')?.id === wanted,
-    id,
-  );
+  await page.waitForFunction((wanted) => {
+    if (document.querySelector('section.present')?.id === wanted) return true;
+    if (location.hash !== `#/${wanted}`) location.hash = `#/${wanted}`; // reveal.js may just write the last slide's
+    return false;
+  }, id);
 }
 
 /** @param {Page} page */
