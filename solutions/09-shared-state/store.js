@@ -21,7 +21,8 @@ export function createStore() {
     disableOfflineQueue: true, // away: an error now, no queue for some day
     socket: { reconnectStrategy: 200 }, // tries again every 200 ms, for ever
   });
-  client.on('error', ({ message }) => console.error(`Redis: ${message}`)); // unheard, it ends us
+  // Without a listener an error would end us.
+  client.on('error', ({ message }) => console.error(`Redis: ${message}`));
   client.connect();
 
   const ask = async (command) => Number(await within(1_000, command, 'Redis does not answer'));
