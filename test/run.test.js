@@ -15,7 +15,7 @@ import { copyProgram } from '../lib/observe/copy.js';
 import { environmentOf } from '../lib/observe/environment.js';
 import { freePort } from '../lib/observe/ports.js';
 import { ageMs, familyOf, isAlive, listProcesses } from '../lib/observe/processes.js';
-import { wasStartedWith } from '../lib/observe/processes.js';
+import { speaksOf, wasStartedWith } from '../lib/observe/processes.js';
 import { createRunner } from '../lib/observe/run.js';
 import { hasUnseenWorker, isFutile, isSettled } from '../lib/observe/settled.js';
 import * as timeline from '../lib/observe/timeline.js';
@@ -639,6 +639,21 @@ describe('processes', () => {
     assert.deepEqual([mine?.ppid, mine?.pgid], [ppid, pgid]);
     assert.ok(Math.abs(Number(mine?.rssBytes) / 1024 - rss) < 0.3 * rss);
     assert.ok(mine && Math.abs(ageMs(mine) - process.uptime() * 1000) < 2_000);
+  });
+
+  test('are listed by ps where there is no /proc', { skip: process.platform === 'win32' }, (t) => {
+    const platform = /** @type {PropertyDescriptor} */ (
+      Object.getOwnPropertyDescriptor(process, 'platform')
+    );
+    t.after(() => Object.defineProperty(process, 'platform', platform));
+    Object.defineProperty(process, 'platform', { ...platform, value: 'darwin' });
+    const mine = listProcesses().find(({ pid }) => pid === process.pid);
+    assert.ok(mine && mine.ppid === process.ppid && mine.rssBytes > 2 ** 20);
+    assert.equal(isAlive(mine), true);
+    assert.equal(isAlive({ pid: process.pid, born: 'long ago' }), false);
+    assert.ok(Math.abs(ageMs(mine) - process.uptime() * 1000) < 3_000); // told in seconds
+    assert.equal(wasStartedWith(process.pid, 'PATH'), false, 'only Linux tells');
+    assert.equal(speaksOf(process.pid, 'node'), false, 'only Linux tells');
   });
 
   test('one is the same only with the same birth', () => {
