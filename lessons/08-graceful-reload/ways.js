@@ -31,14 +31,6 @@ const ways = {
       await once(old, 'exit');
     }
   },
-
-  async 'exit-when-closed'(olds) {
-    for (const old of olds) {
-      await once(cluster.fork(), 'listening');
-      old.send('close');
-      await once(old, 'exit');
-    }
-  },
 };
 
 if (cluster.isPrimary) {
@@ -46,6 +38,5 @@ if (cluster.isPrimary) {
   for (let count = 0; count < workers; count += 1) cluster.fork();
 } else {
   const { handle } = await import('./app.js');
-  const server = createServer(handle).listen(process.env.PORT ?? 8080);
-  process.on('message', () => server.close(() => process.exit(0)));
+  createServer(handle).listen(process.env.PORT ?? 8080);
 }
