@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import http from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   eventsOf,
@@ -19,6 +21,7 @@ const BUSY_MS = 2_000;
 const SHORT_LIMIT_MS = 800;
 const TIMES = 3;
 const CLIENTS = 4;
+const LEAVES_MS = 100; // less than our goodbye
 
 /** 100 requests a second: fresh and kept connections, quick and slow answers. */
 const MIXED = [
@@ -56,6 +59,22 @@ async function reloadOnce(program, exits) {
   const isDone = (events) =>
     exitsOf(events).length >= exits && forksOf(events).length === listenedOf(events).length;
   return program.until(isDone, DEADLINE_MS);
+}
+
+const ANSWERED = 'answered';
+
+/** Connects, lets the worker hear that it has to leave, and only then asks. */
+async function askTooLate(program) {
+  const socket = connect(program.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (part) => (answer += part)).on('error', () => {});
+  await program.until((events) => eventsOf(events, 'connection').length > 0, DEADLINE_MS);
+  program.kill(program.pid, 'SIGHUP');
+  await program.until((events) => listenedOf(events)[1], DEADLINE_MS);
+  await sleep(LEAVES_MS);
+  socket.end('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  if (!socket.closed) await once(socket, 'close');
+  return answer.startsWith('HTTP/1.1 200') ? ANSWERED : 'closed, without an answer';
 }
 
 const listenedOf = (events) => eventsOf(events, 'worker-listening');
@@ -129,6 +148,24 @@ export default [
         because:
           'disconnect() takes no new connection and closes idle ones. These were never idle for long, and nobody told their clients to stop. They would have gone on as long as they liked.',
         asExpected: !gone && later.length > 4,
+      };
+    },
+  },
+  {
+    name: 'just-come',
+    title: 'A client that has only just come',
+    question:
+      'A client has connected, and its request is on the way, when the worker leaves: by disconnect(), or as ours does. Does it get an answer?',
+    async run({ launch }) {
+      const simple = await askTooLate(await start(launch, ways, 1, { args: ['disconnect-only'] }));
+      const ours = await askTooLate(await start(launch, solution, 1));
+      const closesNew = Number(process.versions.node.split('.')[0]) >= 26;
+      return {
+        observed: [`disconnect(), on Node.js ${process.versions.node}: ${simple}`, `ours: ${ours}`],
+        because: closesNew
+          ? "disconnect() calls the close() of http, which closes whatever is idle; since Node.js 26 also a connection that has not asked anything yet. net's close() does not."
+          : 'disconnect() calls the close() of http, which closes whatever is idle. Up to Node.js 24 a connection that has not asked anything yet is not; since Node.js 26 it is, and this client is cut.',
+        asExpected: ours === ANSWERED && (simple === ANSWERED) === !closesNew,
       };
     },
   },

@@ -187,7 +187,7 @@ export async function loadBoth({ isQuick, conditionsWere }, { candidate, control
   );
   const conditions = conditionsWere(machine());
   const disturbance =
-    disturbanceOf({ ...conditions, busyCores: null }) ?? // the busy ones were we
+    disturbanceOf({ ...conditions, busyCores: 0 }) ?? // the busy ones were we
     disturbanceBySchedule(queue, durationMs) ??
     disturbanceBySchedule(calm);
   const deaths = exitsOf(candidate.events).length;

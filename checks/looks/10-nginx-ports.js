@@ -6,9 +6,8 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
-import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Undecided, eventsOf, get, nowMs, requestsOf } from '../../lib/checking.js';
+import { Undecided, eventsOf, get, nowMs, requestsOf, watchCrowd } from '../../lib/checking.js';
 
 export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
 const KNOCK_MS = 10;
@@ -65,6 +64,8 @@ export async function openDoor(launch, { count, nginx, args = [] }) {
   return door;
 }
 
+const crowd = watchCrowd();
+
 /**
  * Something may still come of a program that seems to be calm: it has started a Node.js that has not reported itself
  * yet (Linux tells), or the machine is so busy that calm means little.
@@ -72,7 +73,7 @@ export async function openDoor(launch, { count, nginx, args = [] }) {
 async function isComing(program) {
   await sleep(KNOCK_MS);
   const isNode = (pid) => linkOf(`/proc/${pid}/exe`) === process.execPath;
-  const isBusy = loadavg()[0] > BUSY_PER_CORE * availableParallelism();
+  const isBusy = crowd() > BUSY_PER_CORE;
   const newsMs = program.events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
   return nativesOf(program).some(isNode) || (isBusy && nowMs() < newsMs + CALM_WHEN_BUSY_MS);
 }

@@ -8,13 +8,18 @@
  * @property {string} cpu
  * @property {number} cores  that this process may use
  * @property {number | null} quotaCores  the CPU quota of the container; null: none, or unknown
- * @property {number} load  the machine's load average of the last minute, before we began
+ * @property {number} load  the machine's load average of the last minute, before we began; it says little of what came
+ *   then, and so counts only where the system does not tell how busy it was
  * @property {number | null} busyCores  cores that were busy while we measured work that needs none; null: unknown
  * @property {number | null} stealPercent  time that the hypervisor gave to others
  * @property {number | null} throttledMs  time for which the container was stopped for using up its quota
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
+
+const MOST_BUSY_CORES = 0.6;
+const CROWD_EVERY_MS = 100;
+const CROWD_OF = 30; // samples: the last three seconds
 
 /** @returns {Conditions} as they are now, before measuring */
 export function conditionsNow() {
@@ -49,6 +54,27 @@ export function watchMachine() {
       stealPercent: Math.round(share('steal') * 1000) / 10,
       throttledMs: Math.round((after.throttledUs - before.throttledUs) / 1000),
     };
+  };
+}
+
+/**
+ * Begins to count who wants a core.
+ * @returns {() => number}  how many, for each core: the mean of the last three seconds. The load average is that of a
+ *   minute, so also of what is over; it is told only where the system does not count (proc(5), loadavg).
+ */
+export function watchCrowd() {
+  /** @type {number[]} */
+  const samples = [];
+  const runnable = () => Number(/(\d+)\//.exec(readText('/proc/loadavg') ?? '')?.[1]);
+  const timer = setInterval(() => {
+    samples.push(runnable());
+    if (samples.length > CROWD_OF) samples.shift();
+  }, CROWD_EVERY_MS);
+  timer.unref();
+  return () => {
+    const sum = samples.reduce((total, sample) => total + sample, 0);
+    const wanting = sum / samples.length;
+    return (Number.isFinite(wanting) ? wanting : os.loadavg()[0]) / os.availableParallelism();
   };
 }
 
@@ -94,8 +120,9 @@ export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
     return `other virtual machines took ${stealPercent} % of this machine's CPU time (steal)`;
   if (throttledMs > 20)
     return `the container was stopped for ${throttledMs} ms for using up its quota of ${quota} CPUs`;
-  if (busyCores > 0.6) return `other programs kept ${busyCores.toFixed(1)} of ${cores} cores busy`;
-  if (load > 2 * cores)
+  if (busyCores > MOST_BUSY_CORES)
+    return `other programs kept ${busyCores.toFixed(1)} of ${cores} cores busy`;
+  if (during.busyCores === null && load > 2 * cores)
     return `the machine had a load of ${load} on ${cores} cores before we began`;
   return undefined;
 }

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
+import net from 'node:net';
 import { handle, version } from './app.js';
 
 const port = process.env.PORT ?? 8080;
@@ -25,7 +26,8 @@ function drain() {
   if (isDraining) return;
   isDraining = true;
   open.forEach(sayClose);
-  setTimeout(() => cluster.worker.disconnect(), goodbyeMs); // no new connection, no idle one
+  net.Server.prototype.close.call(server, () => cluster.worker.disconnect()); // takes no more
+  setTimeout(() => server.closeIdleConnections(), goodbyeMs); // lets idle ones go
   setTimeout(() => process.exit(1), limitMs).unref(); // whatever a client does, not for ever
 }
 

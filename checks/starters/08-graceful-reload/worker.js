@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
+import net from 'node:net';
 import { handle, version } from './app.js';
 
 const port = process.env.PORT ?? 8080;
