@@ -16,9 +16,11 @@ import {
   crashAgain,
   crashOneByOne,
   measure,
+  startBoth,
   startInVain,
   stopAtWork,
   stopWhileItWaits,
+  waitForOneMore,
 } from './looks/05-crash-restart.js';
 
 const promises = {
@@ -44,7 +46,9 @@ check('05-crash-restart', promises, async (lesson) => {
   const beheaded = meanwhile(async () => behead((await again).program));
   const interrupted = meanwhile(async () => (await main) && stopAtWork(await start(2), 'Ctrl-C'));
   const terminated = meanwhile(async () => (await main) && stopAtWork(await start(2), 'SIGTERM'));
-  const rounds = observe(async () => crashOneByOne(await main));
+  const crashes = observe(async () => crashOneByOne(await main));
+  const rounds = meanwhile(async () => waitForOneMore(await main, await crashes));
+  const both = observe(async () => (await crashes) && !lesson.isQuick && startBoth(start));
 
   await hold('replaced', async () => {
     demandReplaced(await main, await rounds);
@@ -68,5 +72,5 @@ check('05-crash-restart', promises, async (lesson) => {
     demandNoneLeft([await interrupted, await terminated, await beheaded]),
   );
 
-  if (lesson.allHold() && !lesson.isQuick) await measure(lesson, start);
+  if (lesson.allHold() && !lesson.isQuick) await measure(lesson, await both);
 });

@@ -62,6 +62,11 @@ export async function crashOneByOne(program) {
     rounds.push({ how, isPlanned, ...round });
     if (!round.isBack) return rounds;
   }
+  return rounds;
+}
+
+/** After the last crash there may come one worker more than died. */
+export async function waitForOneMore(program, rounds) {
   const forks = forksOf(program.events).length;
   await program.until((events) => forksOf(events).length > forks, ONE_MORE_MS);
   rounds.at(-1).last = program.events.length;
@@ -196,9 +201,12 @@ export async function behead(program) {
   return { how: 'SIGKILL of the primary', fate, left, output: program.output() };
 }
 
-/** The learner's cluster and the starter, each under the same load, each of their first workers killed once. */
-export async function measure({ drawn, measured }, start) {
-  const programs = await Promise.all([start(WORKERS, { isReference: true }), start(WORKERS)]);
+/** The starter and the learner's cluster. */
+export const startBoth = (start) =>
+  Promise.all([start(WORKERS, { isReference: true }), start(WORKERS)]);
+
+/** Both under the same load, each of their first workers killed once. */
+export async function measure({ drawn, measured }, programs) {
   const [control, candidate] = await Promise.all(programs.map(killUnderLoad));
   const [low, high] = [Math.min(...candidate.gapsMs), Math.max(...candidate.gapsMs)];
   const note =
