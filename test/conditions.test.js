@@ -1,0 +1,41 @@
+// Verifies what is said of the machine's own business: which reading counts, and that a crowd is counted while it is there.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { conditionsNow, disturbanceOf, watchCrowd } from '../lib/measure/conditions.js';
+
+const calm = { ...conditionsNow(), cores: 2, load: 0, stealPercent: 0, throttledMs: 0 };
+
+test('each disturbance is told in words, and a calm machine is none', () => {
+  assert.equal(disturbanceOf({ ...calm, busyCores: 0.1 }), undefined);
+  assert.match(disturbanceOf({ ...calm, busyCores: 1.2 }) ?? '', /1\.2 of 2 cores busy/);
+  assert.match(disturbanceOf({ ...calm, busyCores: 0, stealPercent: 9 }) ?? '', /steal/);
+  assert.match(disturbanceOf({ ...calm, busyCores: 0, throttledMs: 90 }) ?? '', /quota/);
+});
+
+test('the load before we began counts only where the system does not tell how busy it was', () => {
+  const after = { ...calm, load: 5 };
+  assert.equal(disturbanceOf({ ...after, busyCores: 0.1 }), undefined);
+  assert.match(disturbanceOf({ ...after, busyCores: null }) ?? '', /a load of 5 on 2 cores/);
+});
+
+test('processes that want a core are a crowd, while they do', async (t) => {
+  if (process.platform !== 'linux') return t.skip('the system does not count them');
+  const many = 6 * availableParallelism();
+  const crowd = watchCrowd();
+  const hogs = Array.from({ length: many }, () =>
+    spawn(process.execPath, ['-e', 'for (const end = Date.now() + 20_000; Date.now() < end; );']),
+  );
+  try {
+    await Promise.all(hogs.map((hog) => once(hog, 'spawn')));
+    for (let tries = 0; tries < 100 && crowd() < 3; tries += 1) await sleep(100);
+    assert.ok(crowd() >= 3, `${crowd()} for each core, of ${many} hogs`);
+  } finally {
+    for (const hog of hogs) hog.kill('SIGKILL');
+  }
+  await Promise.all(hogs.map((hog) => hog.exitCode ?? hog.signalCode ?? once(hog, 'exit')));
+  return undefined;
+});
