@@ -22,8 +22,9 @@ test('the load before we began counts only where the system does not tell how bu
   assert.match(disturbanceOf({ ...after, busyCores: null }) ?? '', /a load of 5 on 2 cores/);
 });
 
-test('processes that want a core are a crowd, while they do', async (t) => {
-  if (process.platform !== 'linux') return t.skip('the system does not count them');
+const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
+
+test('processes that want a core are a crowd, while they do', onLinux, async () => {
   const many = 6 * availableParallelism();
   const crowd = watchCrowd();
   const hogs = Array.from({ length: many }, () =>
@@ -37,5 +38,4 @@ test('processes that want a core are a crowd, while they do', async (t) => {
     for (const hog of hogs) hog.kill('SIGKILL');
   }
   await Promise.all(hogs.map((hog) => hog.exitCode ?? hog.signalCode ?? once(hog, 'exit')));
-  return undefined;
 });
