@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootFolder } from '../lib/catalog.js';
 import { ageMs, isAlive, listProcesses } from '../lib/observe/processes.js';
+import { holdersOf } from '../lib/observe/sockets.js';
 
 const LOOK_EVERY_MS = 40;
 const SETTLED_MS = 500; // by then it has become what it is: between fork and exec a process is a copy
@@ -119,7 +120,15 @@ export class Watched {
     const files = readdirSync(this.temporary).map((name) => `file ${name}`);
     const ports = new Set(all.flatMap(({ env }) => (env.FORKSHOP_RUN ? [env.PORT] : [])));
     const open = await Promise.all([...ports].map(async (port) => (await isOpen(port)) && port));
-    return [...alive, ...files, ...open.filter(Boolean).map((port) => `port ${port}`)];
+    const left = open.filter((port) => port && !this.isOfAnother(Number(port)));
+    return [...alive, ...files, ...left.map((port) => `port ${port}`)];
+  }
+
+  /** Checks that run beside ours may find the same port free, when ours has let go of it. @param {number} port */
+  isOfAnother(port) {
+    const holders = holdersOf(port, () => listProcesses().map(({ pid }) => pid));
+    const marks = holders.map((pid) => describe(pid).env.HOSTILE_MARK);
+    return marks.length > 0 && marks.every((mark) => mark && mark !== this.mark);
   }
 
   /** Ends what a failed test has left. */
@@ -156,9 +165,8 @@ function describe(/** @type {number} */ pid) {
 }
 
 function isOpen(/** @type {string} */ port) {
-  if (!(Number(port) < 65_536)) return false; // a program was told nonsense
+  if (!(Number(port) < 65_536)) return false; // a check tries what is no port, too
   return new Promise((resolve) => {
-    if (!(Number(port) < 65_536)) return resolve(false); // a check tries what is no port, too
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     socket.on('connect', () => {
       socket.destroy();
