@@ -32,13 +32,16 @@
  */
 import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { conditionsNow } from './measure/conditions.js';
+import { conditionsNow, watchCrowd } from './measure/conditions.js';
 import { nowMs } from './observe/clock.js';
 import { copyProgram } from './observe/copy.js';
 import { hasUnseenWorker, isFutile } from './observe/settled.js';
 import { entryOf, nameOf, starterFolder, subjectFolder } from './subject.js';
 import { explainNotReady } from './verdict/diagnosis.js';
 import { Broken, Undecided, asText, verdictOf } from './verdict/outcome.js';
+
+const CROWDED = 2; // so many want each core
+const PATIENCE_MS = 20_000;
 
 /**
  * @param {object} options
@@ -82,6 +85,7 @@ function createPrograms(key, runner) {
   const subject = rememberOutcome(() => entryOf(subjectFolder(key)));
   /** @type {Map<string, import('./observe/copy.js').Copy>} */
   const copies = new Map();
+  const crowd = watchCrowd();
   /** @type {Program | undefined} */
   let first;
   const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
@@ -100,7 +104,9 @@ function createPrograms(key, runner) {
       return copy;
     },
     async ready(/** @type {Program} */ program, listeners = 1) {
-      const isReady = await program.ready(listeners);
+      const isReady =
+        (await program.ready(listeners)) ||
+        (crowd() > CROWDED && (await program.ready(listeners, PATIENCE_MS))); // at once, where nothing more will happen
       const { port, fate, events } = program;
       const listens = events.some((event) => event.what === 'listening' && event.port === port);
       const isUnseen = hasUnseenWorker(events);
