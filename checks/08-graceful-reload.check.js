@@ -60,7 +60,8 @@ check('08-graceful-reload', promises, async (lesson) => {
   const ways = meanwhile(async () => !isQuick && (await underLoad).isRenewed && startWays(lesson));
   const measured = meanwhile(async () => {
     await Promise.all([ways, withClients, held, slowly, byMessage]); // only the bad version, which mostly waits, is left
-    return (await ways) && lesson.allHold() && reloadWays(await ways);
+    const programs = await ways;
+    return programs && lesson.allHold() && reloadWays(programs);
   });
 
   await hold('primary-apart', async () => demandPrimaryApart(await main));

@@ -175,7 +175,11 @@ export async function prepareLoad({ launch, ready }) {
   return { loops, control: await ready(await launch({ isReference: true })) };
 }
 
-/** The learner's cluster as it is by itself: the first that was counted. @param {Counted[]} counts */
+/**
+ * The learner's cluster as it is by itself: the first that was counted.
+ * @param {{ ready: import('../../lib/session.js').Lesson['ready'] }} lesson
+ * @param {Counted[]} counts
+ */
 export const candidateOf = ({ ready }, [{ setting, program }]) =>
   ready(program, Math.ceil(exactOf(setting)));
 

@@ -413,7 +413,7 @@ export function startWays({ launch, ready }) {
   );
 }
 
-/** The same load for the three. */
+/** The same load for the three. @param {any[]} programs */
 export async function reloadWays([killed, oneByOne, candidate]) {
   return Promise.all(
     [
