@@ -12,11 +12,12 @@ import {
 import {
   TOLD,
   askUntilAllAnswer,
+  candidateOf,
   forkAsComputed,
   forkForSlowPages,
   loadBoth,
+  prepareLoad,
   reportBoth,
-  startBoth,
   tryAllNonsense,
 } from './looks/07-open-loop.js';
 
@@ -38,19 +39,20 @@ check('07-open-loop', promises, async (lesson) => {
   const main = observe(async () => ready(await launch({ env }), TOLD));
   const seen = observe(async () => askUntilAllAnswer(await main));
   const refusals = meanwhile(async () => (await main) && tryAllNonsense(launch));
+  const prepared = meanwhile(async () => (await main) && prepareLoad(lesson));
   const counts = observe(async () => {
-    await Promise.allSettled([refusals]); // their starting takes CPU time from who measures
+    await Promise.allSettled([refusals, prepared]); // their starting takes CPU time from who measures
     return (await seen) && forkAsComputed(launch);
   });
   const slow = meanwhile(async () => (await seen) && (await refusals) && forkForSlowPages(launch));
-  const both = meanwhile(async () => (await counts) && startBoth(lesson));
+  const candidate = meanwhile(async () => candidateOf(lesson, await counts));
 
   await hold('work-done', async () => demandWork(await seen));
   await hold('computed', async () => demandComputed(await counts));
   const computes = { needs: ['computed'] };
   await hold('measured', async () => demandMeasured(await slow), computes);
   await hold('told', async () => demandTold(await main));
-  await hold('log-tells', async () => demandLog((await both).candidate), computes);
+  await hold('log-tells', async () => demandLog(await candidate), computes);
   const forks = { needs: ['told'] };
   await hold('nonsense-refused', async () => demandRefusals(await refusals), forks);
   await hold('primary-idle', async () => demandIdlePrimary(await main, await seen), forks);
@@ -60,7 +62,8 @@ check('07-open-loop', promises, async (lesson) => {
     'keeps-up',
     async () => {
       await Promise.allSettled([slow]);
-      demandKeepsUp(reportBoth(lesson, await loadBoth(lesson, await both)));
+      const both = { ...(await prepared), candidate: await candidate };
+      demandKeepsUp(reportBoth(lesson, await loadBoth(lesson, both)));
     },
     { needs },
   );

@@ -14,13 +14,16 @@ import {
   createLane,
   holdForever,
   impatient,
-  measure,
+  lookAt,
   patient,
   reloadBadVersion,
   reloadByMessage,
   reloadSlowly,
   reloadUnderLoad,
+  reloadWays,
+  reportWays,
   start,
+  startWays,
   stopAtWork,
   stopWithClients,
 } from './looks/08-graceful-reload.js';
@@ -40,22 +43,26 @@ const promises = {
 };
 
 check('08-graceful-reload', promises, async (lesson) => {
-  const { observe, meanwhile, hold } = lesson;
+  const { observe, meanwhile, hold, isQuick } = lesson;
   const main = observe(() => start(lesson, patient));
-  const [stops, others, told] = Array.from({ length: 3 }, () => createLane(meanwhile, main));
-  const fresh = (options) => start(lesson, options);
-  const terminated = stops(async () => stopAtWork(await fresh(patient), 'SIGTERM'));
-  const interrupted = stops(async () => stopAtWork(await fresh(patient), 'Ctrl-C'));
-  const withClients = stops(async () => stopWithClients(await fresh(patient)));
-  const held = others(async () => holdForever(await fresh(impatient)));
-  const slowly = others(async () => reloadSlowly(await fresh({ ...patient, workers: 1 })));
-  const byMessage = told(async () =>
-    reloadByMessage(await fresh({ ...patient, hasChannel: true })),
-  );
+  const [stops, limits, boots, told] = Array.from({ length: 4 }, () => createLane(meanwhile, main));
+  const fresh = (options, look) => () => lookAt(lesson, options, look);
+  const terminated = stops(fresh(patient, (server) => stopAtWork(server, 'SIGTERM')));
+  const interrupted = stops(fresh(patient, (server) => stopAtWork(server, 'Ctrl-C')));
+  const withClients = stops(fresh(patient, stopWithClients));
+  const held = limits(fresh(impatient, holdForever));
+  const slowly = boots(fresh({ ...patient, workers: 1 }, reloadSlowly));
+  const byMessage = told(fresh({ ...patient, hasChannel: true }, reloadByMessage));
   const underLoad = observe(async () => reloadUnderLoad(await main));
   const badVersion = observe(
     async () => (await underLoad).isRenewed && reloadBadVersion(await main),
   );
+  const ways = meanwhile(async () => !isQuick && (await underLoad).isRenewed && startWays(lesson));
+  const measured = meanwhile(async () => {
+    await Promise.all([ways, withClients, held, slowly, byMessage]); // only the bad version, which mostly waits, is left
+    const programs = await ways;
+    return programs && lesson.allHold() && reloadWays(programs);
+  });
 
   await hold('primary-apart', async () => demandPrimaryApart(await main));
   await hold('drained-on-stop', async () => demandStops([await terminated, await interrupted]));
@@ -71,5 +78,5 @@ check('08-graceful-reload', promises, async (lesson) => {
   await hold('bad-version-stops', async () => demandBadStops(await badVersion), { needs });
   await hold('by-message', async () => demandByMessage(await byMessage), { needs });
 
-  if (lesson.allHold() && !lesson.isQuick) await measure(lesson);
+  if (lesson.allHold() && !isQuick) reportWays(lesson, await measured);
 });

@@ -98,6 +98,7 @@ export const forkForSlowPages = (launch) => countForks(launch, SLOW);
  * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
  * @property {import('../../lib/observe/program.js').Fate} [fate]
  * @property {string} output
+ * @property {Program} program  still runs if it is right and has no setting: it gets the load
  */
 
 /**
@@ -111,6 +112,7 @@ async function countForks(launch, setting) {
   for (let tries = 1; ; tries += 1) {
     const seen = await countOnce(launch, setting.env, expected);
     const isRight = seen.forks === expected;
+    if (!isRight || setting !== SETTINGS[0]) await seen.program.stop();
     if (!isRight) slowest = Math.max(slowest, medianBlockMs(WORK_MS) / WORK_MS);
     const isHopeless = seen.forks === 0 || seen.isFlood;
     if (isRight || isHopeless || tries === TRIES) return { setting, isRight, slowest, ...seen };
@@ -128,12 +130,11 @@ async function countOnce(launch, env, expected) {
   await program.settled((events) => forksOf(events).length > expected, ONE_MORE_MS);
   const { fate, events } = program;
   const output = program.output();
-  await program.stop();
   const start = events.find(({ what, pid }) => what === 'start' && pid === program.pid);
   const forks = forksOf(events);
   const tookMs = (forks.at(-1)?.t ?? 0) - (start?.t ?? 0);
   const isFlood = fate?.kind === 'excess' || childrenOf(events).length > TOO_MANY;
-  return { forks: forks.length, isFlood, tookMs, fate, output };
+  return { forks: forks.length, isFlood, tookMs, fate, output, program };
 }
 
 /** The processes that it has started; the cluster tells of forks only when the loop that forks has ended. */
@@ -168,22 +169,29 @@ async function tryNonsense(launch, name, value) {
   return { name, value, fate, output, isStarted: isUp(events) };
 }
 
-/** The learner's cluster as it is by itself, and the single process that it was made from. */
-export async function startBoth({ launch, ready }) {
-  const [candidate, control] = await Promise.all([launch(), launch({ isReference: true })]);
-  await Promise.all([ready(candidate, Math.ceil(exactOf(SETTINGS[0]))), ready(control)]);
-  return { candidate, control };
+/** For the load: who sends it, and the single process that the learner's cluster was made from. */
+export async function prepareLoad({ launch, ready }) {
+  const loops = [createOpenLoop(), createOpenLoop()];
+  return { loops, control: await ready(await launch({ isReference: true })) };
 }
+
+/**
+ * The learner's cluster as it is by itself: the first that was counted.
+ * @param {{ ready: import('../../lib/session.js').Lesson['ready'] }} lesson
+ * @param {Counted[]} counts
+ */
+export const candidateOf = ({ ready }, [{ setting, program }]) =>
+  ready(program, Math.ceil(exactOf(setting)));
 
 /**
  * The same 200 requests a second to both, at the same time: they need little of the machine but time.
  * @param {{ isQuick: boolean, conditionsWere: import('../../lib/session.js').Lesson['conditionsWere'] }} lesson
  */
-export async function loadBoth({ isQuick, conditionsWere }, { candidate, control }) {
+export async function loadBoth({ isQuick, conditionsWere }, { candidate, control, loops }) {
   const durationMs = isQuick ? 1_000 : 2_000;
   const machine = watchMachine();
   const [queue, calm] = await Promise.all(
-    [control, candidate].map((program) => loadOne(program, durationMs)),
+    [control, candidate].map((program, at) => loadOne(program, loops[at], durationMs)),
   );
   const conditions = conditionsWere(machine());
   const disturbance =
@@ -194,9 +202,8 @@ export async function loadBoth({ isQuick, conditionsWere }, { candidate, control
   return { control: queue, candidate: calm, seconds: durationMs / 1000, deaths, disturbance };
 }
 
-/** @param {Program} program */
-async function loadOne(program, durationMs) {
-  const { fire, close } = createOpenLoop();
+/** @param {Program} program @param {ReturnType<typeof createOpenLoop>} loop */
+async function loadOne(program, { fire, close }, durationMs) {
   const options = { url: `${program.url}/`, isFresh: false, timeoutMs: 10_000 };
   await fire({ ...options, ...WARM_UP });
   await program.drained();

@@ -43,6 +43,7 @@ const MOST_LOOKS = 10;
 const LOOK_AGAIN_MS = 1_000;
 const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url));
 const MEASURED_WORKERS = 4;
+const SILENT_MS = 1_500; // nearly four times as long as the slowest answer takes
 
 /** 100 requests a second, as clients mix them: fresh and kept connections, quick and slow answers. */
 const LOAD = [
@@ -81,6 +82,16 @@ export function createLane(meanwhile, first) {
     });
     return last;
   };
+}
+
+/** A look at a program of its own, which is ended after it: now, while others wait, there is time for that. */
+export async function lookAt(lesson, options, look) {
+  const server = await start(lesson, options);
+  try {
+    return await look(server);
+  } finally {
+    server.program.stop();
+  }
 }
 
 /** Starts a copy of the learner's program, with version 1 of our application. */
@@ -233,7 +244,8 @@ async function idleClient({ port }) {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {}); // it is closed, in whatever way
   socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await Promise.race([once(socket, 'data'), once(socket, 'close'), sleep(DEADLINE_MS / 2)]);
+  const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false }); // the check does not end later for it
+  await Promise.race([once(socket, 'data'), once(socket, 'close'), tooLong]);
   socket.resume();
   return socket;
 }
@@ -287,21 +299,32 @@ async function versionsOf({ url }) {
   return answers.map(({ body, error }) => error ?? body);
 }
 
-/**
- * A reload under load, to another version.
- * @param {{ program: any, deploy?: (app: { version: string }) => void }} server  without deploy: to the same
- */
+/** A reload under load, to another version. */
 export async function reloadUnderLoad({ program, deploy }) {
+  const roll = await rollUnderLoad(program, {
+    deploy: () => deploy({ version: '2' }),
+    end: (traffic) => traffic.stop(),
+  });
+  const versions = await versionsOf(program);
+  return { ...roll, versions, output: program.output() };
+}
+
+/**
+ * @param {any} program
+ * @param {object} options
+ * @param {() => void} [options.deploy]  of what is reloaded; the same again, if left out
+ * @param {(traffic: ReturnType<typeof startTraffic>) => Promise<any[]>} options.end  of the traffic
+ */
+async function rollUnderLoad(program, { deploy, end }) {
   const traffic = startTraffic(program.url, LOAD);
   await sleep(WARM_MS);
-  deploy?.({ version: '2' });
+  deploy?.();
   const roll = await renew(program);
   await sleep(AFTER_MS);
-  const sent = await traffic.stop();
+  const sent = await end(traffic);
   const lost = lostOf(sent, requestsOf(program.events));
   const repeated = sent.filter(({ isRepeated }) => isRepeated).length;
-  const versions = await versionsOf(program);
-  return { ...roll, sent, lost, repeated, versions, output: program.output() };
+  return { ...roll, sent, lost, repeated };
 }
 
 /** A version that throws at its top, and after it a good one. */
@@ -380,21 +403,44 @@ export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
 /** With a limit that is soon reached. */
 export const impatient = { env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };
 
-/** The same load for three ways to put a new version in. */
-export async function measure({ launch, ready, drawn, measured }) {
+/** Three ways to put a new version in, each a program of its own. */
+export function startWays({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(MEASURED_WORKERS) };
-  const [killed, oneByOne, candidate] = await Promise.all(
+  return Promise.all(
     [['kill-all'], ['one-by-one'], undefined].map(async (args) =>
       ready(await launch({ env, ...(args && { entry: WAYS, args }) }), MEASURED_WORKERS),
     ),
   );
-  const rows = await Promise.all(
+}
+
+/** The same load for the three. @param {any[]} programs */
+export async function reloadWays([killed, oneByOne, candidate]) {
+  return Promise.all(
     [
       ['all ended, then forked', killed],
       ['one by one: ended, then forked', oneByOne],
       ['yours', candidate],
-    ].map(async ([name, program]) => ({ name, ...(await reloadUnderLoad({ program })) })),
+    ].map(async ([name, program]) => ({ name, ...(await reloadOne(program)) })),
   );
+}
+
+/**
+ * A connection that was given to a worker just before it was killed is silent for ever: who has no answer long after the
+ * reload gets none, and is let go by the program's end.
+ */
+function reloadOne(program) {
+  return rollUnderLoad(program, {
+    async end(traffic) {
+      const sent = traffic.stop();
+      await Promise.race([sent, sleep(SILENT_MS, undefined, { ref: false })]);
+      await program.stop();
+      return sent;
+    },
+  });
+}
+
+/** The numbers of all ways, side by side. */
+export function reportWays({ drawn, measured }, rows) {
   const ours = rows[2];
   drawn('failed', {
     label: `failed in a reload of ${MEASURED_WORKERS} workers under ${LOAD_PER_SECOND} requests/s`,
