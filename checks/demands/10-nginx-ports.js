@@ -48,10 +48,9 @@ export function demandOwnPorts({ program, count }) {
   });
 }
 
-export function demandValid(doors) {
-  const door = doors.find(({ first }) => !first);
-  if (!door) return;
-  const { program, count } = door;
+export function demandValid(/** @type {import('../looks/10-nginx-ports.js').Door} */ door) {
+  const { program, count, first } = door;
+  if (first) return;
   const emergency = emergencyOf(program);
   if (isForbidden(emergency)) return; // where it may write is another promise
   const { fate, port, temporary } = program;

@@ -12,9 +12,12 @@ import {
 import { DEADLINE_MS, openDoor } from './10-nginx-ports.js';
 
 const PORTS = 4;
+const WORK_MS = 120; // a window of blocking work
+const TINY_MS = 60; // a window of tiny answers, some hundred of them
+const WINDOWS = 4; // of each side, at least
 
-/** One server, the learner's ports behind nginx, and a cluster: in turn, with the same work. */
-export async function measure({ launch, measured, drawn, conditionsWere }, nginx) {
+/** What is measured, which starts while others are waited for: one server, the learner's ports behind nginx, a cluster. */
+export async function startSides(launch, nginx) {
   const given = (name) =>
     fileURLToPath(new URL(`../starters/10-nginx-ports/${name}`, import.meta.url));
   const env = { NODE_CLUSTER_WORKERS: String(PORTS) };
@@ -24,13 +27,17 @@ export async function measure({ launch, measured, drawn, conditionsWere }, nginx
     openDoor(launch, { count: PORTS, nginx }),
   ]);
   await Promise.all([one.ready(1), cluster.ready(PORTS)]);
-  const load = createLoad();
+  return { one, ports, cluster, load: createLoad() };
+}
+
+/** Each of them in turn, with the same work. */
+export async function measure({ measured, drawn, conditionsWere }, { one, ports, cluster, load }) {
   const machine = watchMachine();
   const side = (program, processes) => async () =>
-    (await saturate(load, program, { path: '/', processes, durationMs: 180 })).perSecond;
+    (await saturate(load, program, { path: '/', processes, durationMs: WORK_MS })).perSecond;
   const sides = { one: side(one, 1), ports: side(ports, PORTS), cluster: side(cluster, PORTS) };
   const rates = await interleave(sides, {
-    isEnough: ({ ports: some }) => some.length >= 4,
+    isEnough: ({ ports: some }) => some.length >= WINDOWS,
     budgetMs: DEADLINE_MS,
   });
   const conditions = conditionsWere(machine());
@@ -53,12 +60,12 @@ export async function measure({ launch, measured, drawn, conditionsWere }, nginx
 async function drawLatency({ drawn, load, note }, { one, ports, cluster }) {
   const window = (program) => async () => {
     const url = `${program.url}/pid`;
-    const { answers } = await load.fire({ url, connections: 1, durationMs: 120 });
+    const { answers } = await load.fire({ url, connections: 1, durationMs: TINY_MS });
     return median(answers.map(({ sentMs, doneMs }) => doneMs - sentMs));
   };
   const sides = { one: window(one), ports: window(ports), cluster: window(cluster) };
   const medians = await interleave(sides, {
-    isEnough: ({ one: some }) => some.length >= 4,
+    isEnough: ({ one: some }) => some.length >= WINDOWS,
     budgetMs: DEADLINE_MS,
   });
   const row = (name, side) => ({ name, value: Math.round(median(medians[side]) * 1_000) });
