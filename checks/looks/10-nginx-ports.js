@@ -167,6 +167,7 @@ async function leftOf(program, fate) {
   return { left, natives, files: readdirSync(program.temporary), output: program.output() };
 }
 
+/** Who has had time to end, and is still there. */
 async function goneOrLeft(program) {
   const left = await program.gone(LEFT_MS);
   const isBusy = crowd() > BUSY_PER_CORE;
