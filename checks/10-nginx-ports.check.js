@@ -54,9 +54,7 @@ check('10-nginx-ports', promises, async (lesson) => {
   const terminated = observe(async () => stopAtWork(await many, 'SIGTERM'));
   const interrupted = meanwhile(async () => stopAtWork(await few, 'Ctrl-C'));
   const ends = meanwhile(async () => [await terminated, await interrupted]);
-  const sides = meanwhile(
-    async () => !isQuick && (await ends) && (await vain) && startSides(launch, await nginx),
-  );
+  const sides = meanwhile(async () => !isQuick && (await ends) && startSides(launch, await nginx));
 
   await hold('own-ports', async () => demandOwnPorts(await many));
   await hold('conf-valid', async () => (await files, demandValid(await few)));

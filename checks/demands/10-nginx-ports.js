@@ -48,8 +48,7 @@ export function demandOwnPorts({ program, count }) {
   });
 }
 
-export function demandValid(/** @type {import('../looks/10-nginx-ports.js').Door} */ door) {
-  const { program, count, first } = door;
+export function demandValid({ program, count, first }) {
   if (first) return;
   const emergency = emergencyOf(program);
   if (isForbidden(emergency)) return; // where it may write is another promise

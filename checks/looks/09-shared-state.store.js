@@ -103,7 +103,10 @@ export async function startSides(launch, start) {
 }
 
 /** Reads a second with the count in the worker's own memory, in the primary, and in Redis. It decides nothing. */
-export async function measureCost({ drawn, measured }, { own, primary, redis, load }) {
+export async function measureCost(
+  { drawn, measured },
+  /** @type {any} */ { own, primary, redis, load },
+) {
   const sideOf = (program) => async () => {
     const window = { url: `${program.url}/count/pears`, connections: LANES };
     const { answers, startMs } = await load.fire({ ...window, durationMs: WINDOW_MS + RAMP_MS });

@@ -31,7 +31,10 @@ export async function startSides(launch, nginx) {
 }
 
 /** Each of them in turn, with the same work. */
-export async function measure({ measured, drawn, conditionsWere }, { one, ports, cluster, load }) {
+export async function measure(
+  { measured, drawn, conditionsWere },
+  /** @type {any} */ { one, ports, cluster, load },
+) {
   const machine = watchMachine();
   const side = (program, processes) => async () =>
     (await saturate(load, program, { path: '/', processes, durationMs: WORK_MS })).perSecond;
