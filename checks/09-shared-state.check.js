@@ -79,9 +79,7 @@ check('09-shared-state', promises, async (lesson) => {
   });
   const restarted = meanwhile(async () => restartAll(await stored));
   const away = meanwhile(async () => (await main) && loseStore(launch, start));
-  const sides = meanwhile(
-    async () => !isQuick && (await load) && (await restarted) && startSides(launch, start),
-  );
+  const sides = meanwhile(async () => !isQuick && (await load) && startSides(launch, start));
 
   await hold('counts-exactly', async () => together);
   const needs = ['counts-exactly'];

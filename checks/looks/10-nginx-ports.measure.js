@@ -12,12 +12,13 @@ import {
 import { DEADLINE_MS, openDoor } from './10-nginx-ports.js';
 
 const PORTS = 4;
-const WORK_MS = 120; // a window of blocking work
-const TINY_MS = 60; // a window of tiny answers, some hundred of them
+const WORK_MS = 100; // a window of blocking work
+const TINY_MS = 50; // a window of tiny answers
 const WINDOWS = 4; // of each side, at least
 
 /** What is measured, which starts while others are waited for: one server, the learner's ports behind nginx, a cluster. */
 export async function startSides(launch, nginx) {
+  const load = createLoad();
   const given = (name) =>
     fileURLToPath(new URL(`../starters/10-nginx-ports/${name}`, import.meta.url));
   const env = { NODE_CLUSTER_WORKERS: String(PORTS) };
@@ -27,7 +28,7 @@ export async function startSides(launch, nginx) {
     openDoor(launch, { count: PORTS, nginx }),
   ]);
   await Promise.all([one.ready(1), cluster.ready(PORTS)]);
-  return { one, ports, cluster, load: createLoad() };
+  return { one, ports, cluster, load };
 }
 
 /** Each of them in turn, with the same work. */
