@@ -9,12 +9,13 @@ import {
   saturate,
   watchMachine,
 } from '../../lib/checking.js';
-import { DEADLINE_MS, openDoor } from './10-nginx-ports.js';
+import { openDoor } from './10-nginx-ports.js';
 
 const PORTS = 4;
-const WORK_MS = 100; // a window of blocking work
-const TINY_MS = 50; // a window of tiny answers
-const WINDOWS = 4; // of each side, at least
+const WORK_MS = 150; // a window of blocking work
+const TINY_MS = 80; // a window of tiny answers
+const BUDGET_MS = 3_000;
+const WIDE = 2; // an interval whose high end is twice its low end tells little
 
 /** What is measured, which starts while others are waited for: one server, the learner's ports behind nginx, a cluster. */
 export async function startSides(launch, nginx) {
@@ -41,8 +42,8 @@ export async function measure(
     (await saturate(load, program, { path: '/', processes, durationMs: WORK_MS })).perSecond;
   const sides = { one: side(one, 1), ports: side(ports, PORTS), cluster: side(cluster, PORTS) };
   const rates = await interleave(sides, {
-    isEnough: ({ ports: some }) => some.length >= WINDOWS,
-    budgetMs: DEADLINE_MS,
+    isEnough: (soFar) => [soFar.ports, soFar.cluster].every((some) => isNarrow(soFar.one, some)),
+    budgetMs: BUDGET_MS,
   });
   const conditions = conditionsWere(machine());
   const note = disturbanceOf(conditions);
@@ -60,6 +61,11 @@ export async function measure(
   load.close();
 }
 
+function isNarrow(control, candidate) {
+  const { low, high } = ratioOf(control, candidate);
+  return high < WIDE * low;
+}
+
 /** What the way through nginx costs: the median of one kept connection's answers, in windows that alternate. */
 async function drawLatency({ drawn, load, note }, { one, ports, cluster }) {
   const window = (program) => async () => {
@@ -69,8 +75,8 @@ async function drawLatency({ drawn, load, note }, { one, ports, cluster }) {
   };
   const sides = { one: window(one), ports: window(ports), cluster: window(cluster) };
   const medians = await interleave(sides, {
-    isEnough: ({ one: some }) => some.length >= WINDOWS,
-    budgetMs: DEADLINE_MS,
+    isEnough: () => true,
+    budgetMs: BUDGET_MS,
   });
   const row = (name, side) => ({ name, value: Math.round(median(medians[side]) * 1_000) });
   const rows = [
