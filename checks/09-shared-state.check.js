@@ -20,7 +20,13 @@ import {
   primaryOf,
 } from './looks/09-shared-state.js';
 import { PLACES, visitAfterDeath, visitInTurn } from './looks/09-shared-state.sticky.js';
-import { countInStore, loseStore, measureCost } from './looks/09-shared-state.store.js';
+import {
+  countInStore,
+  loseStore,
+  measureCost,
+  restartAll,
+  startSides,
+} from './looks/09-shared-state.store.js';
 
 const promises = {
   'counts-exactly':
@@ -52,7 +58,9 @@ check('09-shared-state', promises, async (lesson) => {
   };
   const times = isQuick ? 240 : 800;
   const main = observe(() => start('primary', WORKERS));
-  const together = observe(async () => countTogether(await main, 'pears', times));
+  const together = observe(async () =>
+    demandTogether(await main, await countTogether(await main, 'pears', times), 'the primary'),
+  );
   const matched = observe(async () => askForMany(await main, primaryOf(await main)));
   const death = observe(async () => dieWithAnswers(await main, primaryOf(await main), 'figs'));
   const load = observe(async () => dieUnderLoad(await main, 'plums', times));
@@ -60,13 +68,20 @@ check('09-shared-state', promises, async (lesson) => {
   const sticky = meanwhile(
     async () => (await main) && visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
   );
-  const moved = meanwhile(async () => visitAfterDeath(await sticky));
-  const stored = meanwhile(async () => (await main) && countInStore(launch, start, times));
-  const away = meanwhile(async () => loseStore(launch, await stored));
+  const moved = meanwhile(async () => {
+    demandSticky(await sticky);
+    return visitAfterDeath(await sticky);
+  });
+  const stored = meanwhile(async () => {
+    const seen = (await main) && (await countInStore(launch, start, times));
+    demandTogether(seen.program, seen.together, 'Redis');
+    return seen;
+  });
+  const restarted = meanwhile(async () => restartAll(await stored));
+  const away = meanwhile(async () => (await main) && loseStore(launch, start));
+  const sides = meanwhile(async () => !isQuick && (await load) && startSides(launch, start));
 
-  await hold('counts-exactly', async () =>
-    demandTogether(await main, await together, 'the primary'),
-  );
+  await hold('counts-exactly', async () => together);
   const needs = ['counts-exactly'];
   await hold('answers-matched', async () => demandMatched(await matched), { needs });
   await hold(
@@ -83,8 +98,8 @@ check('09-shared-state', promises, async (lesson) => {
   await hold('all-served', async () => demandSpread(await sticky));
   await hold('sticky-keeps', async () => demandSticky(await sticky));
   await hold('others-stay', async () => demandOthersStay(await moved), { needs: ['sticky-keeps'] });
-  await hold('redis-exact', async () => demandStore(await stored));
+  await hold('redis-exact', async () => demandStore(await restarted));
   await hold('redis-away', async () => demandRecovery(await away), { needs: ['redis-exact'] });
 
-  if (lesson.allHold() && !isQuick) await measureCost(lesson, start);
+  if (lesson.allHold() && !isQuick) await measureCost(lesson, await sides);
 });

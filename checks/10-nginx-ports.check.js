@@ -17,7 +17,7 @@ import {
   stopAtWork,
 } from './looks/10-nginx-ports.js';
 import { killMachine, openMachines } from './looks/10-nginx-ports.machines.js';
-import { measure } from './looks/10-nginx-ports.measure.js';
+import { measure, startSides } from './looks/10-nginx-ports.measure.js';
 
 const promises = {
   'own-ports': 'each server is a process with a port of its own, which only this machine can reach',
@@ -36,12 +36,15 @@ const FEW = 2;
 const MANY = 5;
 
 check('10-nginx-ports', promises, async (lesson) => {
-  const { launch, observe, meanwhile, hold } = lesson;
+  const { launch, observe, meanwhile, hold, isQuick } = lesson;
   const nginx = meanwhile(async () => demandTool('nginx'));
   const open = async (count) => openDoor(launch, { count, nginx: await nginx });
 
   const many = observe(() => open(MANY));
-  const files = observe(async () => lookAtFiles(await many, await nginx));
+  const files = observe(async () => {
+    demandValid(await many); // where there is no door nothing else is to be seen
+    return lookAtFiles(await many, await nginx);
+  });
   const few = meanwhile(async () => (await files, open(FEW)));
   const vain = meanwhile(async () => (await files, startInVain(launch, await nginx)));
   const machines = meanwhile(async () => (await files, openMachines(launch, await nginx)));
@@ -50,21 +53,22 @@ check('10-nginx-ports', promises, async (lesson) => {
   const told = observe(async () => askWhoIsThere(await many));
   const terminated = observe(async () => stopAtWork(await many, 'SIGTERM'));
   const interrupted = meanwhile(async () => stopAtWork(await few, 'Ctrl-C'));
+  const ends = meanwhile(async () => [await terminated, await interrupted]);
+  const sides = meanwhile(async () => !isQuick && (await ends) && startSides(launch, await nginx));
 
   await hold('own-ports', async () => demandOwnPorts(await many));
-  await hold('conf-valid', async () => demandValid([await many, await few]));
+  await hold('conf-valid', async () => (await files, demandValid(await few)));
   let needs = ['conf-valid'];
   await hold('contained', async () => demandContained(await many, await files), { needs });
   needs = ['contained'];
   await hold('one-front-door', async () => demandEveryBackend(await many, await asked), { needs });
   needs = ['one-front-door'];
   await hold('client-known', async () => demandClientKnown(await told), { needs });
-  const stops = async () => [await terminated, await interrupted];
-  await hold('stops-clean', async () => demandCleanStops(await stops()), { needs });
+  await hold('stops-clean', async () => demandCleanStops(await ends), { needs });
   await hold('says-why-not', async () => demandReasons(await vain), { needs: ['contained'] });
   await hold('machines-serve', async () => demandMachines(await machines), { needs });
   needs = ['machines-serve'];
   await hold('death-routed-around', async () => demandDeathRoutedAround(await killed), { needs });
 
-  if (lesson.allHold() && !lesson.isQuick) await measure(lesson, await nginx);
+  if (lesson.allHold() && !isQuick) await measure(lesson, await sides);
 });

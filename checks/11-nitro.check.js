@@ -1,4 +1,4 @@
-import { check } from '../lib/checking.js';
+import { check, createLoad } from '../lib/checking.js';
 import {
   demandBuilds,
   demandCleanStop,
@@ -38,17 +38,19 @@ const promises = {
 };
 
 check('11-nitro', promises, async (lesson) => {
-  const { observe, meanwhile, hold } = lesson;
+  const { observe, meanwhile, hold, isQuick } = lesson;
   const built = observe(() => build(lesson));
   const single = observe(async () => startOutput(lesson, await built, 'node-server'));
   const start = async (workers) => startCluster(lesson, await built, workers);
   const work = observe(async () => workOf(await single));
+  const vain = meanwhile(async () => (await work) && startInVain(lesson, await built)); // start after start takes longest
   const main = observe(() => start(WORKERS));
   const others = (look) => meanwhile(async () => (await main) && look());
   const byDefault = others(async () => forkByDefault(lesson, await built));
   const interrupted = others(async () => stopAtWork(await start(2), 'Ctrl-C'));
   const terminated = others(async () => stopAtWork(await start(2), 'SIGTERM'));
-  const inVain = others(async () => startInVain(lesson, await built));
+  const inVain = others(async () => vain);
+  const load = others(async () => isQuick || createLoad());
   const homes = observe(async () => askUntilAllAnswer(await main));
   const answers = observe(async () => answersOf([await single, await main]));
 
@@ -65,5 +67,6 @@ check('11-nitro', promises, async (lesson) => {
   await hold('stops-clean', async () => demandCleanStop([await interrupted, await terminated]));
   await hold('gives-up', async () => demandEnd(await inVain));
 
-  if (lesson.allHold() && !lesson.isQuick) await measure(lesson, await single, await main);
+  if (lesson.allHold() && !isQuick)
+    await measure(lesson, await load, { control: await single, candidate: await main });
 });

@@ -221,7 +221,6 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
 
 /** In Redis, through a death and a restart. */
 export function demandStore({ program, together, death, kept }) {
-  demandTogether(program, together, 'Redis');
   demandExact(program, death, 'Redis stands still and a worker dies');
   const expected = [together.times, death.sent];
   demand(

@@ -48,10 +48,8 @@ export function demandOwnPorts({ program, count }) {
   });
 }
 
-export function demandValid(doors) {
-  const door = doors.find(({ first }) => !first);
-  if (!door) return;
-  const { program, count } = door;
+export function demandValid({ program, count, first }) {
+  if (first) return;
   const emergency = emergencyOf(program);
   if (isForbidden(emergency)) return; // where it may write is another promise
   const { fate, port, temporary } = program;

@@ -2,7 +2,7 @@
  * What the check of lesson 9 sees of the counts in Redis: together, through deaths and restarts, while Redis is silent
  * or away. At the end what is only shown: the cost of each place for a count.
  */
-import { createLoad, interleave, mean, ratioOf, startRedis } from '../../lib/checking.js';
+import { createLoad, freePort, interleave, mean, ratioOf, startRedis } from '../../lib/checking.js';
 import {
   LANES,
   add,
@@ -16,40 +16,66 @@ import {
 } from './09-shared-state.js';
 
 const RECOVERY_MS = 8_000;
-const WINDOW_MS = 200;
+const WINDOW_MS = 150;
 const RAMP_MS = 20;
-const BUDGET_MS = 1_200;
+const BUDGET_MS = 1_000;
 const WIDE = 2; // an interval whose high end is twice its low end tells little
 
-/** Counts in a real Redis: together, through the death of a worker, and after a restart of the whole cluster. */
+/** Counts in a real Redis together. */
 export async function countInStore(launch, startWith, times) {
   const store = await startRedis(launch);
   const env = { REDIS_URL: store.url };
   const start = (workers) => startWith('redis', workers, { env });
   const program = await start(2);
   await addUntilCounted(program, { agent: false, name: 'first', id: 'first' }); // all are connected, or will be soon
-  const together = await countTogether(program, 'pears', times);
+  return { store, start, program, together: await countTogether(program, 'pears', times) };
+}
+
+/** The same through the death of a worker, and after a restart of the whole cluster. */
+export async function restartAll({ store, start, program, together }) {
   const death = await dieWithAnswers(program, store, 'figs');
   await program.stop();
   const again = await start(1);
   const kept = [await read(again, 'pears'), await read(again, 'figs')];
-  return { store, start, program, again, together, death, kept };
+  return { program, together, death, kept };
 }
 
-/** Redis is silent, then away, also for a cluster that starts meanwhile; then it is back, without its memory. */
-export async function loseStore(launch, { store, start, again }) {
-  const silence = await keepSilent(again, store);
-  await store.stop();
-  const cold = await start(1);
-  const programs = [again, cold];
-  const away = await Promise.all(programs.map(askOnce));
-  await startRedis(launch, { port: store.port });
+/**
+ * The Redis of one cluster is silent, then away; that of another is away when it starts. Then each is back, without its
+ * memory.
+ */
+export async function loseStore(launch, startWith) {
+  const start = (url) => startWith('redis', 1, { env: { REDIS_URL: url } });
+  const seen = await Promise.all([becomeSilent(launch, start), startWithout(start)]);
+  const [{ silence }] = seen;
   const back = await Promise.all(
-    programs.map((program, index) =>
-      addUntilCounted(program, { agent: false, name: 'back', id: `back-${index}` }, RECOVERY_MS),
-    ),
+    seen.map(async ({ program, port }) => {
+      await startRedis(launch, { port });
+      return addUntilCounted(
+        program,
+        { agent: false, name: 'back', id: `back-${port}` },
+        RECOVERY_MS,
+      );
+    }),
   );
-  return { silence, programs, away: away.flat(), back };
+  const programs = seen.map(({ program }) => program);
+  return { silence, programs, away: seen.flatMap(({ away }) => away), back };
+}
+
+/** Redis is silent, then away. */
+async function becomeSilent(launch, start) {
+  const store = await startRedis(launch);
+  const program = await start(store.url);
+  const silence = await keepSilent(program, store);
+  await store.stop();
+  return { silence, program, port: store.port, away: await askOnce(program) };
+}
+
+/** Redis is away from the start. */
+async function startWithout(start) {
+  const port = await freePort();
+  const program = await start(`redis://127.0.0.1:${port}`);
+  return { program, port, away: await askOnce(program) };
 }
 
 /** Each worker is asked, over a new connection each time. */
@@ -64,26 +90,32 @@ async function askOnce(program) {
   }));
 }
 
-/** Reads a second with the count in the worker's own memory, in the primary, and in Redis. It decides nothing. */
-export async function measureCost({ launch, drawn, measured }, start) {
-  const store = await startRedis(launch);
-  const env = { REDIS_URL: store.url };
+/** What the cost is measured with: it starts while others are waited for. */
+export async function startSides(launch, start) {
   const load = createLoad();
-  const sideOf = async (state, more = {}) => {
-    const program = await start(state, 2, { env, probe: 'life', ...more });
-    return async () => {
-      const window = { url: `${program.url}/count/pears`, connections: LANES };
-      const { answers, startMs } = await load.fire({ ...window, durationMs: WINDOW_MS + RAMP_MS });
-      const isInside = ({ doneMs }) =>
-        doneMs >= startMs + RAMP_MS && doneMs < startMs + RAMP_MS + WINDOW_MS;
-      return (answers.filter(isInside).length * 1_000) / WINDOW_MS;
-    };
+  const { url } = await startRedis(launch);
+  const options = { env: { REDIS_URL: url }, probe: 'life' };
+  const [own, primary, redis] = await Promise.all([
+    start('memory', 2, { ...options, isReference: true }),
+    start('primary', 2, options),
+    start('redis', 2, options),
+  ]);
+  return { own, primary, redis, load };
+}
+
+/** Reads a second with the count in the worker's own memory, in the primary, and in Redis. It decides nothing. */
+export async function measureCost(
+  { drawn, measured },
+  /** @type {any} */ { own, primary, redis, load },
+) {
+  const sideOf = (program) => async () => {
+    const window = { url: `${program.url}/count/pears`, connections: LANES };
+    const { answers, startMs } = await load.fire({ ...window, durationMs: WINDOW_MS + RAMP_MS });
+    const isInside = ({ doneMs }) =>
+      doneMs >= startMs + RAMP_MS && doneMs < startMs + RAMP_MS + WINDOW_MS;
+    return (answers.filter(isInside).length * 1_000) / WINDOW_MS;
   };
-  const sides = {
-    own: await sideOf('memory', { isReference: true }),
-    primary: await sideOf('primary'),
-    redis: await sideOf('redis'),
-  };
+  const sides = { own: sideOf(own), primary: sideOf(primary), redis: sideOf(redis) };
   for (const side of Object.values(sides)) await side(); // a warm-up: compiled code is several times as fast
   const rates = await interleave(sides, { isEnough: () => false, budgetMs: BUDGET_MS });
   load.close();

@@ -13,7 +13,9 @@ export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
 const KNOCK_MS = 10;
 const BUSY_PER_CORE = 3;
 const CALM_WHEN_BUSY_MS = 8_000;
+const CALM_ALONE_MS = 3_000; // the same where no nginx is there, and so none is slow
 const LATE_SERVERS_MS = 5_000;
+const LEFT_MS = 4_000; // it has had time to end, unless the machine is busy
 const MOST_ASKED = 60; // who is chosen at random among five is missed once in a hundred thousand checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const UNDER_WAY = 6;
@@ -73,9 +75,11 @@ const crowd = watchCrowd();
 async function isComing(program) {
   await sleep(KNOCK_MS);
   const isNode = (pid) => linkOf(`/proc/${pid}/exe`) === process.execPath;
+  const natives = nativesOf(program);
   const isBusy = crowd() > BUSY_PER_CORE;
   const newsMs = program.events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
-  return nativesOf(program).some(isNode) || (isBusy && nowMs() < newsMs + CALM_WHEN_BUSY_MS);
+  const calmMs = natives.length > 0 ? CALM_WHEN_BUSY_MS : CALM_ALONE_MS;
+  return natives.some(isNode) || (isBusy && nowMs() < newsMs + calmMs);
 }
 
 /** Where a link leads; nowhere when it has gone. */
@@ -158,9 +162,16 @@ export async function stopAtWork({ program, first }, how) {
 
 /** What is left of a program that has ended. */
 async function leftOf(program, fate) {
-  const left = fate ? await program.gone(DEADLINE_MS / 2) : [];
+  const left = fate ? await goneOrLeft(program) : [];
   const natives = nativesOf(program, left);
   return { left, natives, files: readdirSync(program.temporary), output: program.output() };
+}
+
+/** Who has had time to end, and is still there. */
+async function goneOrLeft(program) {
+  const left = await program.gone(LEFT_MS);
+  const isBusy = crowd() > BUSY_PER_CORE;
+  return left.length > 0 && isBusy ? program.gone(DEADLINE_MS / 2 - LEFT_MS) : left;
 }
 
 /** In three ways nginx cannot start. */

@@ -9,12 +9,17 @@ import {
   saturate,
   watchMachine,
 } from '../../lib/checking.js';
-import { DEADLINE_MS, openDoor } from './10-nginx-ports.js';
+import { openDoor } from './10-nginx-ports.js';
 
 const PORTS = 4;
+const WORK_MS = 150; // a window of blocking work
+const TINY_MS = 80; // a window of tiny answers
+const BUDGET_MS = 3_000;
+const WIDE = 2; // an interval whose high end is twice its low end tells little
 
-/** One server, the learner's ports behind nginx, and a cluster: in turn, with the same work. */
-export async function measure({ launch, measured, drawn, conditionsWere }, nginx) {
+/** What is measured, which starts while others are waited for: one server, the learner's ports behind nginx, a cluster. */
+export async function startSides(launch, nginx) {
+  const load = createLoad();
   const given = (name) =>
     fileURLToPath(new URL(`../starters/10-nginx-ports/${name}`, import.meta.url));
   const env = { NODE_CLUSTER_WORKERS: String(PORTS) };
@@ -24,14 +29,21 @@ export async function measure({ launch, measured, drawn, conditionsWere }, nginx
     openDoor(launch, { count: PORTS, nginx }),
   ]);
   await Promise.all([one.ready(1), cluster.ready(PORTS)]);
-  const load = createLoad();
+  return { one, ports, cluster, load };
+}
+
+/** Each of them in turn, with the same work. */
+export async function measure(
+  { measured, drawn, conditionsWere },
+  /** @type {any} */ { one, ports, cluster, load },
+) {
   const machine = watchMachine();
   const side = (program, processes) => async () =>
-    (await saturate(load, program, { path: '/', processes, durationMs: 180 })).perSecond;
+    (await saturate(load, program, { path: '/', processes, durationMs: WORK_MS })).perSecond;
   const sides = { one: side(one, 1), ports: side(ports, PORTS), cluster: side(cluster, PORTS) };
   const rates = await interleave(sides, {
-    isEnough: ({ ports: some }) => some.length >= 4,
-    budgetMs: DEADLINE_MS,
+    isEnough: (soFar) => [soFar.ports, soFar.cluster].every((some) => isNarrow(soFar.one, some)),
+    budgetMs: BUDGET_MS,
   });
   const conditions = conditionsWere(machine());
   const note = disturbanceOf(conditions);
@@ -49,17 +61,22 @@ export async function measure({ launch, measured, drawn, conditionsWere }, nginx
   load.close();
 }
 
+function isNarrow(control, candidate) {
+  const { low, high } = ratioOf(control, candidate);
+  return high < WIDE * low;
+}
+
 /** What the way through nginx costs: the median of one kept connection's answers, in windows that alternate. */
 async function drawLatency({ drawn, load, note }, { one, ports, cluster }) {
   const window = (program) => async () => {
     const url = `${program.url}/pid`;
-    const { answers } = await load.fire({ url, connections: 1, durationMs: 120 });
+    const { answers } = await load.fire({ url, connections: 1, durationMs: TINY_MS });
     return median(answers.map(({ sentMs, doneMs }) => doneMs - sentMs));
   };
   const sides = { one: window(one), ports: window(ports), cluster: window(cluster) };
   const medians = await interleave(sides, {
-    isEnough: ({ one: some }) => some.length >= 4,
-    budgetMs: DEADLINE_MS,
+    isEnough: () => true,
+    budgetMs: BUDGET_MS,
   });
   const row = (name, side) => ({ name, value: Math.round(median(medians[side]) * 1_000) });
   const rows = [

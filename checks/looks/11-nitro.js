@@ -7,7 +7,6 @@ import {
   Undecided,
   askAtOnce,
   buildNitro,
-  createLoad,
   eventsOf,
   exitsOf,
   forksOf,
@@ -203,11 +202,10 @@ const busy = (got) =>
   });
 
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
-export async function measure({ measured, conditionsWere }, control, candidate) {
-  const load = createLoad();
+export async function measure({ measured, conditionsWere }, load, sides) {
   const machine = watchMachine();
   const limits = { target: 0.7 * WORKERS, windowMs: 180, budgetMs: 3_000 };
-  const contest = { load, control, candidate, workers: WORKERS, path: '/' };
+  const contest = { load, ...sides, workers: WORKERS, path: '/' };
   const speedup = await speedupOfBlocking({ ...contest, ...limits });
   load.close();
   conditionsWere(machine());
