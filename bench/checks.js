@@ -36,7 +36,7 @@ process.exitCode = count('failed') > 0 || count('inconclusive') > 0.02 * results
 
 function summary(measured) {
   const found = results.flatMap(({ measurements }) =>
-    measurements.filter((one) => one.name === measured),
+    measurements.filter(({ name, value }) => name === measured && value !== null),
   );
   const values = found.map(({ value }) => value);
   const half = found.map(({ low, high, value }) => (100 * (high - low)) / 2 / value);
