@@ -26,8 +26,8 @@ function drain() {
   if (isDraining) return;
   isDraining = true;
   open.forEach(sayClose);
-  net.Server.prototype.close.call(server, () => cluster.worker.disconnect()); // takes no more
-  setTimeout(() => server.closeIdleConnections(), goodbyeMs); // lets idle ones go
+  net.Server.prototype.close.call(server, () => cluster.worker.disconnect()); // none new
+  setTimeout(() => server.closeIdleConnections(), goodbyeMs); // none idle
   setTimeout(() => process.exit(1), limitMs).unref(); // whatever a client does, not for ever
 }
 
