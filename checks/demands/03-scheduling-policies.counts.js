@@ -1,10 +1,12 @@
 /** What lesson 3 demands of /counts: it asks until an answer is wrong, and says which mistake makes such counts. */
+import { Agent } from 'node:http';
 import { demand, get, groupBy, requestsOf, whyOfCrash } from '../../lib/checking.js';
 import { WORKERS } from '../looks/03-scheduling-policies.js';
 import { ONE_LISTENER, storyOfCrash } from './03-scheduling-policies.js';
 
 const ROUNDS = 4;
 const AT_ONCE = 16;
+const ALL_BEGUN_MS = 1_500;
 
 export function demandCounts(fault) {
   demand(!fault, {
@@ -25,11 +27,33 @@ export async function faultOfCounts(program) {
       if (fault) return explained(fault, program);
     }
     if (round < ROUNDS - 1) continue;
-    const answers = await Promise.all(Array.from({ length: AT_ONCE }, ask));
+    const answers = await askTogether(program);
     const fault = answers.map((answer) => faultOfTold(answer, had)).find(Boolean);
     if (fault) return explained({ ...fault, try: ONE_LISTENER }, program, AT_ONCE);
   }
   return undefined;
+}
+
+/**
+ * So many requests that several wait in the same worker: on connections that are there already, while the primary stands
+ * still and answers nobody.
+ */
+async function askTogether(program) {
+  const agents = Array.from({ length: AT_ONCE }, () => new Agent({ keepAlive: true }));
+  const askAll = () => Promise.all(agents.map((agent) => get(`${program.url}/counts`, { agent })));
+  try {
+    const answers = await askAll();
+    if (answers.some(({ status }) => status !== 200)) return answers;
+    const begun = () => requestsOf(program.events, '/counts').length;
+    const before = begun();
+    program.kill(program.pid, 'SIGSTOP');
+    const asked = askAll();
+    await program.until(() => begun() >= before + AT_ONCE, ALL_BEGUN_MS);
+    program.kill(program.pid, 'SIGCONT');
+    return [...answers, ...(await asked)];
+  } finally {
+    for (const agent of agents) agent.destroy();
+  }
 }
 
 /** The whole story of a wrong answer to /counts. */
