@@ -5,7 +5,7 @@ import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './10-ngi
 
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
-const LOAD = { ratePerSecond: 50, durationMs: 1_000 }; // over before nginx looks at the dead machine again
+const LOAD = { ratePerSecond: 40, durationMs: 1_200 }; // until nginx has tried the dead machine once more
 const BOOT_MS = 8_000; // a second, in fact
 const RETURN_MS = 5_000;
 const PAUSE_MS = 50;
