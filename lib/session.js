@@ -40,8 +40,8 @@ import { entryOf, nameOf, starterFolder, subjectFolder } from './subject.js';
 import { explainNotReady } from './verdict/diagnosis.js';
 import { Broken, Undecided, asText, verdictOf } from './verdict/outcome.js';
 
-const CROWDED = 2; // so many want each core
-const PATIENCE_MS = 20_000;
+const CROWDED = 3; // so many want each core
+const PATIENCE_MS = 6_000; // whoever blocks for ever is told so within 20 s, also then
 
 /**
  * @param {object} options
