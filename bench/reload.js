@@ -2,24 +2,18 @@
 // `node bench/reload.js [TIMES] [WORKERS]` counts what was lost, and what clients had to repeat.
 import { join } from 'node:path';
 import { rootFolder } from '../lib/catalog.js';
-import { exitsOf, lostOf, nowMs, requestsOf, startTraffic } from '../lib/checking.js';
+import { MIXED, exitsOf, lostOf, nowMs, requestsOf, startTraffic } from '../lib/checking.js';
 import { createRunner } from '../lib/observe/run.js';
 
 const TIMES = Number(process.argv[2] ?? 20);
 const WORKERS = Number(process.argv[3] ?? 4);
 const DEADLINE_MS = 120_000; // for one; on an idle machine it takes some seconds
-const LOAD = [
-  { path: '/', perSecond: 40 },
-  { path: '/', perSecond: 40, connections: 4 },
-  { path: '/slow', perSecond: 12 },
-  { path: '/slow', perSecond: 8, connections: 4 },
-];
 
 const runner = createRunner();
 const entry = join(rootFolder, 'solutions/08-graceful-reload/server.js');
 const program = await runner.start({ entry, env: { NODE_CLUSTER_WORKERS: String(WORKERS) } });
 await program.ready(WORKERS);
-const traffic = startTraffic(program.url, LOAD);
+const traffic = startTraffic(program.url, MIXED);
 const seconds = [];
 while (seconds.length < TIMES) {
   const sinceMs = nowMs();

@@ -32,7 +32,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { conditionsNow, watchCrowd } from './measure/conditions.js';
+import { conditionsNow, isCrowded, watchCrowd } from './measure/conditions.js';
 import { nowMs } from './observe/clock.js';
 import { copyProgram } from './observe/copy.js';
 import { hasUnseenWorker, isFutile } from './observe/settled.js';
@@ -40,7 +40,6 @@ import { entryOf, nameOf, starterFolder, subjectFolder } from './subject.js';
 import { explainNotReady } from './verdict/diagnosis.js';
 import { Broken, Undecided, asText, verdictOf } from './verdict/outcome.js';
 
-const CROWDED = 3; // so many want each core
 const PATIENCE_MS = 6_000; // whoever blocks for ever is told so within 20 s, also then
 
 /**
@@ -56,6 +55,7 @@ export function createSession({ t, key, promises, runner }) {
   const records = createRecords(t, report, promises);
   const programs = createPrograms(key, runner);
   let conditions = conditionsNow();
+  watchCrowd();
   return {
     lesson: {
       launch: programs.launch,
@@ -85,7 +85,6 @@ function createPrograms(key, runner) {
   const subject = rememberOutcome(() => entryOf(subjectFolder(key)));
   /** @type {Map<string, import('./observe/copy.js').Copy>} */
   const copies = new Map();
-  const crowd = watchCrowd();
   /** @type {Program | undefined} */
   let first;
   const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
@@ -106,7 +105,7 @@ function createPrograms(key, runner) {
     async ready(/** @type {Program} */ program, listeners = 1) {
       const isReady =
         (await program.ready(listeners)) ||
-        (crowd() > CROWDED && (await program.ready(listeners, PATIENCE_MS))); // at once, where nothing more will happen
+        (isCrowded() && (await program.ready(listeners, PATIENCE_MS))); // at once, where nothing more will happen
       const { port, fate, events } = program;
       const listens = events.some((event) => event.what === 'listening' && event.port === port);
       const isUnseen = hasUnseenWorker(events);

@@ -3,6 +3,7 @@ import http from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  MIXED,
   eventsOf,
   exitsOf,
   forksOf,
@@ -22,14 +23,6 @@ const SHORT_LIMIT_MS = 800;
 const TIMES = 3;
 const CLIENTS = 4;
 const LEAVES_MS = 100; // less than our goodbye
-
-/** 100 requests a second: fresh and kept connections, quick and slow answers. */
-const MIXED = [
-  { path: '/', perSecond: 40 },
-  { path: '/', perSecond: 40, connections: 4 },
-  { path: '/slow', perSecond: 12 },
-  { path: '/slow', perSecond: 8, connections: 4 },
-];
 
 async function start(launch, file, workers, { env = {}, ...options } = {}) {
   const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };

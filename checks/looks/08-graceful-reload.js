@@ -10,16 +10,17 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  MIXED,
   Undecided,
   eventsOf,
   exitsOf,
   forksOf,
   get,
+  isCrowded,
   lostOf,
   nowMs,
   requestsOf,
   startTraffic,
-  watchCrowd,
 } from '../../lib/checking.js';
 
 export const WORKERS = 2;
@@ -38,21 +39,13 @@ const QUIET_MS = 400; // nobody comes or goes: nothing more is under way
 const STARVED = 0.15; // of the time
 const OWN_STARVED = 2.5; // times as long as it should take
 const LOOP_MS = 10;
-const CROWDED = 3; // processes that want a core, for each core
 const MOST_LOOKS = 10;
 const LOOK_AGAIN_MS = 1_000;
 const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url));
 const MEASURED_WORKERS = 4;
 const SILENT_MS = 1_500; // nearly four times as long as the slowest answer takes
 
-/** 100 requests a second, as clients mix them: fresh and kept connections, quick and slow answers. */
-const LOAD = [
-  { path: '/', perSecond: 40 },
-  { path: '/', perSecond: 40, connections: 4 },
-  { path: '/slow', perSecond: 12 },
-  { path: '/slow', perSecond: 8, connections: 4 },
-];
-export const LOAD_PER_SECOND = LOAD.reduce((sum, { perSecond }) => sum + perSecond, 0);
+export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
 
 /** The text of an app.js. It tells who loads it, and keeps idle connections for a minute, so that nobody just waits. */
 function appOf({ version, bootMs = 0, isBad = false }) {
@@ -160,8 +153,7 @@ async function readyOrBusy(program, workers, ready) {
 /** How late our own timers come: those of a check that has to wait for the machine, too. */
 const loop = monitorEventLoopDelay({ resolution: LOOP_MS });
 loop.enable();
-const crowd = watchCrowd();
-const isBusy = () => loop.mean / 1e6 > OWN_STARVED * LOOP_MS || crowd() > CROWDED;
+const isBusy = () => loop.mean / 1e6 > OWN_STARVED * LOOP_MS || isCrowded();
 
 /** Were its event loops late for much of the time since, or ours? They have little to do: then the machine had too much. */
 export function isStarved({ events }, fromMs) {
@@ -316,7 +308,7 @@ export async function reloadUnderLoad({ program, deploy }) {
  * @param {(traffic: ReturnType<typeof startTraffic>) => Promise<any[]>} options.end  of the traffic
  */
 async function rollUnderLoad(program, { deploy, end }) {
-  const traffic = startTraffic(program.url, LOAD);
+  const traffic = startTraffic(program.url, MIXED);
   await sleep(WARM_MS);
   deploy?.();
   const roll = await renew(program);

@@ -7,11 +7,10 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Undecided, eventsOf, get, nowMs, requestsOf, watchCrowd } from '../../lib/checking.js';
+import { Undecided, eventsOf, get, isCrowded, nowMs, requestsOf } from '../../lib/checking.js';
 
 export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
 const KNOCK_MS = 10;
-const BUSY_PER_CORE = 3;
 const CALM_WHEN_BUSY_MS = 8_000;
 const CALM_ALONE_MS = 3_000; // the same where no nginx is there, and so none is slow
 const LATE_SERVERS_MS = 5_000;
@@ -66,8 +65,6 @@ export async function openDoor(launch, { count, nginx, args = [] }) {
   return door;
 }
 
-const crowd = watchCrowd();
-
 /**
  * Something may still come of a program that seems to be calm: it has started a Node.js that has not reported itself
  * yet (Linux tells), or the machine is so busy that calm means little.
@@ -76,10 +73,9 @@ async function isComing(program) {
   await sleep(KNOCK_MS);
   const isNode = (pid) => linkOf(`/proc/${pid}/exe`) === process.execPath;
   const natives = nativesOf(program);
-  const isBusy = crowd() > BUSY_PER_CORE;
   const newsMs = program.events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
   const calmMs = natives.length > 0 ? CALM_WHEN_BUSY_MS : CALM_ALONE_MS;
-  return natives.some(isNode) || (isBusy && nowMs() < newsMs + calmMs);
+  return natives.some(isNode) || (isCrowded() && nowMs() < newsMs + calmMs);
 }
 
 /** Where a link leads; nowhere when it has gone. */
@@ -170,8 +166,7 @@ async function leftOf(program, fate) {
 /** Who has had time to end, and is still there. */
 async function goneOrLeft(program) {
   const left = await program.gone(LEFT_MS);
-  const isBusy = crowd() > BUSY_PER_CORE;
-  return left.length > 0 && isBusy ? program.gone(DEADLINE_MS / 2 - LEFT_MS) : left;
+  return left.length > 0 && isCrowded() ? program.gone(DEADLINE_MS / 2 - LEFT_MS) : left;
 }
 
 /** In three ways nginx cannot start. */

@@ -20,6 +20,7 @@ import os from 'node:os';
 const MOST_BUSY_CORES = 0.6;
 const CROWD_EVERY_MS = 100;
 const CROWD_OF = 30; // samples: the last three seconds
+const CROWDED = 3; // so many want each core
 
 /** @returns {Conditions} as they are now, before measuring */
 export function conditionsNow() {
@@ -57,26 +58,32 @@ export function watchMachine() {
   };
 }
 
+/** @type {number[]} how many wanted a core, sample by sample: one list for all who ask */
+const crowd = [];
+
+/** @type {NodeJS.Timeout | undefined} */
+let watching;
+
 /**
- * Begins to count who wants a core.
+ * Begins to count who wants a core, if nobody has yet.
  * @returns {() => number}  how many, for each core: the mean of the last three seconds. The load average is that of a
  *   minute, so also of what is over; it is told only where the system does not count (proc(5), loadavg).
  */
 export function watchCrowd() {
-  /** @type {number[]} */
-  const samples = [];
-  const runnable = () => Number(/(\d+)\//.exec(readText('/proc/loadavg') ?? '')?.[1]);
-  const timer = setInterval(() => {
-    samples.push(runnable());
-    if (samples.length > CROWD_OF) samples.shift();
-  }, CROWD_EVERY_MS);
-  timer.unref();
-  return () => {
-    const sum = samples.reduce((total, sample) => total + sample, 0);
-    const wanting = sum / samples.length;
-    return (Number.isFinite(wanting) ? wanting : os.loadavg()[0]) / os.availableParallelism();
-  };
+  watching ??= setInterval(() => {
+    crowd.push(Number(/(\d+)\//.exec(readText('/proc/loadavg') ?? '')?.[1]));
+    if (crowd.length > CROWD_OF) crowd.shift();
+  }, CROWD_EVERY_MS).unref();
+  return crowdNow;
 }
+
+function crowdNow() {
+  const wanting = crowd.reduce((total, sample) => total + sample, 0) / crowd.length;
+  return (Number.isFinite(wanting) ? wanting : os.loadavg()[0]) / os.availableParallelism();
+}
+
+/** Is the machine so busy that what does not come in time may still come? A check watches from its start. */
+export const isCrowded = () => watchCrowd()() > CROWDED;
 
 /** The first line of /proc/stat, see proc(5): user nice system idle iowait irq softirq steal. */
 function readCpuTimes() {

@@ -25,6 +25,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 
+/**
+ * 100 requests a second, as clients mix them: fresh and kept connections, quick answers and some slow ones.
+ * @type {Kind[]}
+ */
+export const MIXED = [
+  { path: '/', perSecond: 40 },
+  { path: '/', perSecond: 40, connections: 4 },
+  { path: '/slow', perSecond: 12 },
+  { path: '/slow', perSecond: 8, connections: 4 },
+];
+
 const TIMEOUT_MS = 10_000; // a machine may be busy; a lost connection is silent for ever
 const RESETS = new Set(['ECONNRESET', 'EPIPE']);
 
