@@ -156,7 +156,8 @@ const textOf = (/** @type {number} */ pid, /** @type {string} */ name) => {
 const carries = (/** @type {number} */ pid, /** @type {string} */ mark) =>
   textOf(pid, 'environ').includes(mark) || textOf(pid, 'cmdline').includes(mark);
 
-function describe(/** @type {number} */ pid) {
+/** How a process was started: its command line, and its environment. Nothing of one that has gone. @param {number} pid */
+export function describe(pid) {
   const variables = textOf(pid, 'environ')
     .split('\0')
     .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]);

@@ -21,6 +21,7 @@ import {
   skip,
   watchFaults,
 } from './browser.js';
+import { describe as describeProcess } from '../nothing-left.js';
 
 const SIZE = { width: 1280, height: 720 };
 const TIMES_LEFT = 20;
@@ -181,11 +182,12 @@ describe('the deck in Chromium', { skip }, () => {
       await page.waitForFunction(
         () => document.querySelectorAll('section.present .xray .alive').length > 0,
       );
-      const pids = childrenOf(process.pid);
-      assert.ok(pids.length > 0);
+      const pids = familiesOf(process.pid);
+      const ports = portsOf(pids);
       if (count % 2 === 0) await close();
       else await page.keyboard.press('PageUp'); // the slide is left: the demo stops
       await gone(pids);
+      await closed(ports);
       if (count % 2 === 1) await close();
     }
   });
@@ -365,6 +367,11 @@ const portsIn = (messages) => [
   ),
 ];
 
+/** The ports that these programs were told to listen on. @param {number[]} pids */
+const portsOf = (pids) => [
+  ...new Set(pids.flatMap((pid) => describeProcess(pid).env.PORT ?? []).map(Number)),
+];
+
 /** Nobody listens there any more. @param {number[]} ports */
 async function closed(ports) {
   assert.ok(ports.length > 0);
@@ -385,8 +392,8 @@ const isOpen = (port) =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** The programs that run below this process. @param {number} root @returns {number[]} */
-function childrenOf(root) {
+/** The keepers of a process, and the programs that run below them. @param {number} root @returns {number[]} */
+function familiesOf(root) {
   const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .trim()
     .split('\n');
@@ -396,7 +403,8 @@ function childrenOf(root) {
   const below = (/** @type {number} */ parent) =>
     all.filter(({ ppid }) => ppid === parent).flatMap((one) => [one, ...below(one.pid)]);
   return below(root)
-    .filter(({ args }) => /keeper\.js|solutions/.test(args))
+    .filter(({ args }) => args.includes('keeper.js'))
+    .flatMap((keeper) => [keeper, ...below(keeper.pid)])
     .map(({ pid }) => pid);
 }
 
