@@ -14,6 +14,7 @@ import {
   askUntilAllAnswer,
   candidateOf,
   forkAsComputed,
+  forkFewer,
   forkForSlowPages,
   loadBoth,
   prepareLoad,
@@ -25,7 +26,7 @@ const promises = {
   'work-done': 'each / renders a whole page, in each process one after the other',
   computed: 'it forks RATE × page time / UTILIZATION workers, rounded up',
   measured: 'the page time is measured: where pages take longer there are more workers',
-  told: 'NODE_CLUSTER_WORKERS=4 forks exactly four workers, whatever was measured',
+  told: 'NODE_CLUSTER_WORKERS forks exactly so many workers, whatever was measured',
   'log-tells': 'a line of the log tells the page time and the number of workers',
   'nonsense-refused': 'a setting that makes no sense is refused with its name and exit code 1',
   'primary-idle': 'the primary answers nothing',
@@ -45,14 +46,15 @@ check('07-open-loop', promises, async (lesson) => {
     return (await seen) && forkAsComputed(launch);
   });
   const slow = meanwhile(async () => (await seen) && (await refusals) && forkForSlowPages(launch));
+  const fewer = meanwhile(async () => (await seen) && (await refusals) && forkFewer(launch));
   const candidate = meanwhile(async () => candidateOf(lesson, await counts));
 
   await hold('work-done', async () => demandWork(await seen));
   await hold('computed', async () => demandComputed(await counts));
   const computes = { needs: ['computed'] };
   await hold('measured', async () => demandMeasured(await slow), computes);
-  await hold('told', async () => demandTold(await main));
-  await hold('log-tells', async () => demandLog(await candidate), computes);
+  await hold('told', async () => demandTold([{ program: await main, told: TOLD }, await fewer]));
+  await hold('log-tells', async () => demandLog(await candidate, await counts), computes);
   const forks = { needs: ['told'] };
   await hold('nonsense-refused', async () => demandRefusals(await refusals), forks);
   await hold('primary-idle', async () => demandIdlePrimary(await main, await seen), forks);

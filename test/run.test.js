@@ -302,6 +302,16 @@ describe('a runner', () => {
     assert.match(program.output(), /^13 13 (?!13)\d+\n$/);
   });
 
+  test('pretends that waits take longer', async (t) => {
+    const text = `const array = new Int32Array(new SharedArrayBuffer(4));
+      const startMs = performance.now();
+      Atomics.wait(array, 0, 0, 20);
+      console.log(performance.now() - startMs);`;
+    const program = await start(t, text, { pretendWaits: 5 });
+    await fate(program);
+    assert.ok(Number(program.output()) > 95, program.output());
+  });
+
   test('waits until no request is left', async (t) => {
     const program = await start(
       t,

@@ -101,6 +101,9 @@ test('a measurement shows its interval, its ceiling, the formula, the last time 
   const wide = { ...measurement, low: 1.2, high: 6 };
   const vague = measurementLines(wide, { prediction: 2, style: plain }).join('\n');
   assert.match(vague, /you predicted 2\.00: it cannot be told apart/);
+  const noted = { ...measurement, note: 'inconclusive: the cores were busy' };
+  const nothing = measurementLines(noted, { prediction: 4, style: plain }).join('\n');
+  assert.match(nothing, /you predicted 4\.00: this measurement tells nothing about it/);
   const less = measurementLines(measurement, { prediction: 8, style: plain }).join('\n');
   assert.match(less, /you predicted 8\.00: less than you predicted/);
 });

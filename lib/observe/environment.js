@@ -25,9 +25,10 @@ export function scrub(env) {
  * @returns {NodeJS.ProcessEnv}
  */
 export function environmentOf({ options, port, folder, temporary }) {
-  const { entry, env = {}, probe = 'requests', pretendCores } = options;
+  const { entry, env = {}, probe = 'requests', pretendCores, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
+  if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   return {
@@ -38,6 +39,7 @@ export function environmentOf({ options, port, folder, temporary }) {
     FORKSHOP_PROBE: probe,
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
+    ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
     ...env,
   };
 }

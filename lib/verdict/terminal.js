@@ -108,17 +108,19 @@ function bar(value, ceiling) {
   return '█'.repeat(filled) + '░'.repeat(BAR_COLUMNS - filled);
 }
 
-/** What a wide interval holds was neither right nor wrong. */
+/** What a wide interval holds was neither right nor wrong, and what is not to be trusted is compared with nothing. */
 function judgePrediction(prediction, { value, low = value, high = value, note }) {
   const off = prediction / value;
   const isNear = off > 0.9 && off < 1.1;
   const isWithin = prediction >= low && prediction <= high;
   const more = value > prediction ? 'more' : 'less';
-  const words = isNear
-    ? 'well predicted'
-    : isWithin || note
-      ? 'it cannot be told apart from what was measured here'
-      : `${more} than you predicted; find out why`;
+  const words = note
+    ? 'this measurement tells nothing about it'
+    : isNear
+      ? 'well predicted'
+      : isWithin
+        ? 'it cannot be told apart from what was measured here'
+        : `${more} than you predicted; find out why`;
   return `you predicted ${format(prediction)}: ${words}`;
 }
 
