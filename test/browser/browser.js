@@ -65,13 +65,15 @@ export async function accessibilityFaults(page, { part = 'html', runOnly = EVERY
 }
 
 /**
- * What of the slide that is shown does not fit: text below 20 px, and what lies outside 1280x720.
+ * What of the slide that is shown does not fit: text below 20 px, what lies outside 1280x720, what is wider than the box of
+ * a diagram that it stands in.
  * @param {import('playwright-core').Page} page  of 1280x720
  * @returns {Promise<string[]>}
  */
 export function layoutFaults(page) {
   return page.evaluate(() => {
     const SMALLEST = 19.9;
+    const MARGIN = 4;
     const faults = [];
     const slide = document.querySelector('section.present .slide');
     const frame = document.querySelector('section.present').getBoundingClientRect();
@@ -94,6 +96,15 @@ export function layoutFaults(page) {
       const isMark = /^[✓✗]$/.test(node.textContent.trim());
       if (size < SMALLEST && !isMark)
         faults.push(`${size.toFixed(1)} px: "${node.textContent.trim().slice(0, 40)}"`);
+      const cx = (box.left + box.right) / 2;
+      const cy = (box.top + box.bottom) / 2;
+      const [around] = [...(svg?.querySelectorAll('rect:not(.xray *)') ?? [])]
+        .filter((rect) => rect.checkVisibility({ visibilityProperty: true }))
+        .map((rect) => rect.getBoundingClientRect())
+        .filter((rect) => rect.left < cx && cx < rect.right && rect.top < cy && cy < rect.bottom)
+        .sort((a, b) => a.width - b.width);
+      if (around && box.width > around.width - 2 * MARGIN)
+        faults.push(`wider than its box: "${node.textContent.trim().slice(0, 40)}"`);
       const outside = [
         frame.left - box.left,
         box.right - frame.right,
