@@ -31,8 +31,8 @@ function demandCalm(program, fromMs, missing, pids = []) {
 }
 
 /** A worker that threw shall be told of first: all else may come of that. */
-function demandUnbroken({ events }, { expected, output }) {
-  const why = whyOfCrash(events);
+function demandUnbroken({ events, pid: primary }, { expected, output }) {
+  const why = whyOfCrash(events.filter(({ pid }) => pid !== primary));
   const isSetTooLate = why?.includes('ERR_HTTP_HEADERS_SENT');
   demand(!why, {
     expected,
