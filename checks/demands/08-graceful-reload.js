@@ -470,12 +470,10 @@ export function demandBadStops(seen, { program, stopped }) {
 }
 
 /** The stop in the middle of a reload. */
-function demandStopInReload(program, { fate, signalMs, left, lost, of, output }) {
-  if (!fate)
-    demandCalm(program, signalMs, 'SIGTERM in the middle of a reload: it still runs.', [
-      program.pid,
-      ...left,
-    ]);
+function demandStopInReload(program, { fate, signalMs, isLate, left, lost, of, output }) {
+  const missing = 'SIGTERM in the middle of a reload: it still runs.';
+  if (!fate) demandCalm(program, signalMs, missing, isLate ? [] : [program.pid, ...left]);
+  if (!fate && isLate) return; // whoever forks that early has more than one worker too many, which is told elsewhere
   demand(fate, {
     expected: 'SIGTERM in the middle of a reload: all workers drain, no new one comes, it ends.',
     got: `${SECONDS} s later the primary still ran, and ${left.length} ${left.length === 1 ? 'worker' : 'workers'} served on.`,

@@ -520,7 +520,7 @@ async function stopInReload(program) {
   if (!begun.isBegun) return { ...begun, output: program.output() };
   const slow = await begin(program, '/slow', UNDER_WAY);
   const isUp = (events) => eventsOf(events.slice(begun.first), 'worker-listening').length > 0;
-  await program.until(isUp, DEADLINE_MS);
+  const isInTime = await program.until(isUp, DEADLINE_MS);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
   const fate = await endOf(program);
@@ -528,7 +528,9 @@ async function stopInReload(program) {
   const output = program.output();
   if (!fate) await program.stop();
   const lost = (await slow.answers()).filter(({ status, error }) => error || status !== 200);
-  return { ...begun, signalMs, fate, left, lost, of: UNDER_WAY, output };
+  const before = forksOf(program.events.slice(begun.first)).filter(({ t }) => t < signalMs);
+  const isLate = !isInTime || before.length > 1; // the next one starts already, and a message may not reach it
+  return { ...begun, signalMs, isLate, fate, left, lost, of: UNDER_WAY, output };
 }
 
 /** Responses that never end: during a reload, and during a stop, when one of the workers is even blocked. */

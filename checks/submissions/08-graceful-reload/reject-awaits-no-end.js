@@ -1,4 +1,4 @@
-// breaks: capacity-kept, bad-version-stops
+// breaks: capacity-kept
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
