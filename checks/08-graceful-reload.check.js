@@ -74,8 +74,9 @@ check('08-graceful-reload', promises, async (lesson) => {
 
   await hold('primary-apart', async () => demandPrimaryApart(await main));
   await hold('drained-on-stop', async () => {
-    demandStops([await terminated, await interrupted]);
+    demandStops(await terminated);
     demandOneStops((await interrupted).one);
+    demandStops(await interrupted);
   });
   const drains = { needs: ['drained-on-stop'] };
   await hold('clients-let-go', async () => demandClientsLetGo(await withClients), drains);

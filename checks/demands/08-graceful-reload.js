@@ -88,13 +88,13 @@ const STOP_FAULTS = [
   ],
 ];
 
-export function demandStops(stops) {
-  const stop = stops.find(({ fate, lost }) => fate?.code !== 0 || lost.length > 0);
-  if (stop && !stop.fate) demandCalm(stop.program, stop.signalMs, `${stop.how}: it still runs.`);
-  demand(!stop, {
+export function demandStops(stop) {
+  const { program, how, signalMs, fate, lost, output } = stop;
+  if (!fate) demandCalm(program, signalMs, `${how}: it still runs.`);
+  demand(fate?.code === 0 && lost.length === 0, {
     expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
-    ...(stop && storyOfStop(stop)),
-    output: stop?.output,
+    ...storyOfStop(stop),
+    output,
   });
 }
 
@@ -216,7 +216,9 @@ const RELOAD_FAULTS = [
 ];
 
 export function demandRenewed(roll, expected, version) {
-  if (!roll.isRenewed && !roll.fate) demandCalm(roll.program, roll.fromMs, storyOfRoll(roll).got);
+  const { program, fromMs, forks } = roll;
+  const deaf = forks === 0 ? [program.pid] : [];
+  if (!roll.isRenewed && !roll.fate) demandCalm(program, fromMs, storyOfRoll(roll).got, deaf);
   demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output });
   const { versions = [] } = roll;
   const other = versions.find((each) => each !== version);

@@ -225,6 +225,7 @@ async function begin(program, path, times) {
 /** One worker is told to leave, by its pid and while it has slow requests; then the program by Ctrl-C. */
 export async function stopOneThenAll(server) {
   const one = await stopOne(server);
+  if (!one.exit) return { one };
   return { ...(await stopAtWork(server, 'Ctrl-C')), one };
 }
 
