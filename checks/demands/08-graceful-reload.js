@@ -379,8 +379,9 @@ function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, o
     try: repair,
     output,
   });
-  if (!fate) demandCalm(program, signalMs, 'It still runs after SIGTERM.');
   const isBlockedLeft = blocked && left?.every((pid) => pid === blocked.pid);
+  const alive = isBlockedLeft ? [program.pid] : [];
+  if (!fate) demandCalm(program, signalMs, 'It still runs after SIGTERM.', alive);
   demand(fate || !isBlockedLeft, {
     expected: `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a worker is blocked. After SIGTERM it gets SIGKILL, a little later than the limit.`,
     got: `${SECONDS} s later process ${blocked?.pid}, the blocked one, still ran, and so did the primary.`,
