@@ -519,7 +519,7 @@ const isUpOrGone = (events, pid) =>
 async function stopInReload(program) {
   const begun = await beginReload(program);
   if (!begun.isBegun) return { ...begun, output: program.output() };
-  const slow = await begin(program, '/slow', UNDER_WAY);
+  await begin(program, '/slow', UNDER_WAY);
   const isUp = (events) => eventsOf(events.slice(begun.first), 'worker-listening').length > 0;
   const isInTime = await program.until(isUp, DEADLINE_MS);
   const signalMs = nowMs();
@@ -527,11 +527,9 @@ async function stopInReload(program) {
   const fate = await endOf(program);
   const left = servingOf(program.events);
   const output = program.output();
-  if (!fate) await program.stop();
-  const lost = (await slow.answers()).filter(({ status, error }) => error || status !== 200);
   const before = forksOf(program.events.slice(begun.first)).filter(({ t }) => t < signalMs);
   const isLate = !isInTime || before.length > 1; // the next one starts already, and a message may not reach it
-  return { ...begun, signalMs, isLate, fate, left, lost, of: UNDER_WAY, output };
+  return { ...begun, signalMs, isLate, fate, left, output };
 }
 
 /** Responses that never end: during a reload, and during a stop, when one of the workers is even blocked. */
