@@ -7,13 +7,16 @@ import {
   WORKERS,
   busy,
   fewestOf,
+  haveTurned,
   isStarved,
   leftOf,
+  mostOf,
   servingOf,
 } from '../looks/08-graceful-reload.js';
 
 const SECONDS = DEADLINE_MS / 1_000;
 const LEAST_OF_LIMIT = 0.8;
+const LEAST_GOODBYE_MS = 100;
 
 const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 
@@ -21,8 +24,25 @@ const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
 
 /** Something has not come in time: whose fault was it? */
-function demandCalm(program, fromMs) {
-  if (isStarved(program, fromMs)) throw busy('What was to come in time has not.');
+function demandCalm(program, fromMs, missing, pids = []) {
+  const more = ' If it says so again, the program waits for something that never comes.';
+  const isHung = pids.length > 0 && haveTurned(program, pids, fromMs);
+  if (!isHung && isStarved(program, fromMs)) throw busy(missing, more);
+}
+
+/** A worker that threw shall be told of first: all else may come of that. */
+function demandUnbroken({ events, pid: primary }, { expected, output }) {
+  const why = whyOfCrash(events.filter(({ pid }) => pid !== primary));
+  const isSetTooLate = why?.includes('ERR_HTTP_HEADERS_SENT');
+  demand(!why, {
+    expected,
+    got: 'A worker crashed.',
+    why,
+    try: isSetTooLate
+      ? "if (!response.headersSent) response.setHeader('Connection', 'close'): the headers of an answer that has begun are sent"
+      : 'look below for what it printed',
+    output,
+  });
 }
 
 export function demandPrimaryApart({ program: { pid }, loaders }) {
@@ -68,13 +88,28 @@ const STOP_FAULTS = [
   ],
 ];
 
-export function demandStops(stops) {
-  const stop = stops.find(({ fate, lost }) => fate?.code !== 0 || lost.length > 0);
-  if (stop && !stop.fate) demandCalm(stop.program, stop.signalMs);
-  demand(!stop, {
+export function demandStops(stop) {
+  const { program, how, signalMs, fate, lost, output } = stop;
+  if (!fate) demandCalm(program, signalMs, `${how}: it still runs.`);
+  demand(fate?.code === 0 && lost.length === 0, {
     expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
-    ...(stop && storyOfStop(stop)),
-    output: stop?.output,
+    ...storyOfStop(stop),
+    output,
+  });
+}
+
+export function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
+  const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
+  if (!exit) demandCalm(program, signalMs, `${got} still runs.`, [workerPid]);
+  const hasLeft = exit && !exit.signal && lost.length === 0;
+  const end = exit?.signal ? `died of ${exit.signal}` : 'ended';
+  const losses = lost.length > 0 ? `; requests under way there were lost: ${lost.length}` : '';
+  demand(hasLeft, {
+    expected: 'A worker to which somebody sends SIGTERM answers what it has begun, and ends.',
+    got: exit ? `${got} ${end}${losses}.` : `${got} still ran ${SECONDS} s later.`,
+    why: whyOfCrash(program.events) ?? 'Whoever uses kill can mean one worker.',
+    try: "process.on('SIGTERM', drain); in worker.js",
+    output,
   });
 }
 
@@ -108,6 +143,20 @@ const CLIENT_FAULTS = [
     'cluster.worker.disconnect() in drain()',
   ],
   [
+    ({ cutMs, told }) => cutMs !== undefined && told.length > 0,
+    ({ cutMs }) =>
+      `A client that asked a few times a second on one connection had it closed after ${Math.round(cutMs)} ms, between two requests. No answer on it had said "Connection: close".`,
+    'Its next request may be on the way at this very moment, and is reset. Who hears that it was the last one on this connection leaves in time.',
+    'for some hundred ms only say "Connection: close" with what is asked; then server.closeIdleConnections(), by a timer. server.close() of http and cluster.worker.disconnect() do it at once',
+  ],
+  [
+    ({ untold, told }) => untold.length > 0 && told.length > 0,
+    ({ untold, underWay }) =>
+      `Of the ${underWay.length} answers that were under way at the signal ${underWay.length - untold.length} said "Connection: close".`,
+    'Whoever is not told asks again on the same connection, once more than needed.',
+    "keep the responses under way in a Set, and in drain(): if (!response.headersSent) response.setHeader('Connection', 'close') for each",
+  ],
+  [
     () => true,
     ({ later }) =>
       `Of the ${later.length} answers that its clients had after the signal none said "Connection: close".`,
@@ -117,15 +166,18 @@ const CLIENT_FAULTS = [
 ];
 
 export function demandClientsLetGo(stop) {
-  const { program, fate, told, isAskedLater, signalMs, output } = stop;
-  const isKind = fate && told.length > 0;
-  if (!isKind && !fate?.signal) demandCalm(program, signalMs);
+  const { program, fate, told, untold, cutMs, isAskedLater, signalMs, output } = stop;
+  const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
+  const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
+  const isSure = untold.length > 0 || cutMs < LEAST_GOODBYE_MS;
+  if (!isKind && !isSure && !fate?.signal) demandCalm(program, signalMs, got(stop));
   if (fate?.code === 0 && told.length === 0 && !isAskedLater)
     throw busy('No client asked again before its connection was closed.');
-  const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
+  const expected =
+    'After SIGTERM every response says "Connection: close", idle connections are closed soon, and the server ends.';
+  demandUnbroken(program, { expected, output });
   demand(isKind, {
-    expected:
-      'After SIGTERM every response says "Connection: close", idle connections are closed soon, and the server ends.',
+    expected,
     got: got(stop),
     why,
     try: repair,
@@ -164,7 +216,9 @@ const RELOAD_FAULTS = [
 ];
 
 export function demandRenewed(roll, expected, version) {
-  if (!roll.isRenewed && !roll.fate) demandCalm(roll.program, roll.fromMs);
+  const { program, fromMs, forks } = roll;
+  const deaf = forks === 0 ? [program.pid] : [];
+  if (!roll.isRenewed && !roll.fate) demandCalm(program, fromMs, storyOfRoll(roll).got, deaf);
   demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output });
   const { versions = [] } = roll;
   const other = versions.find((each) => each !== version);
@@ -218,7 +272,25 @@ export function demandCapacity(rolls) {
       try: 'remember that one is under way: begin the next when it is done, or leave it out and say so',
       output,
     });
+    demandOneMore({ program, first, last, old, size, output });
   }
+}
+
+function demandOneMore({ program, first, last, old, size, output }) {
+  const events = program.events.slice(0, last);
+  const most = mostOf(events, first);
+  const isTwice = forksOf(events.slice(first)).length > old.length;
+  demand(most <= size + 1, {
+    expected: `One worker after the other: in a reload there are at most ${size + 1}, the new one and the old ones.`,
+    got: `At one moment there were ${most}.`,
+    why: isTwice
+      ? 'For one that left two came: the reload has forked one, and somebody else another. A worker that drains is no crash.'
+      : 'The next new one was forked while an old one still worked. All at once need twice the memory, and the time of all CPUs.',
+    try: isTwice
+      ? "in an 'exit' handler fork only for a worker whose exitedAfterDisconnect is false, and never while it starts"
+      : "await retire(old): a promise that resolves at the old one's 'exit'; then fork the next",
+    output,
+  });
 }
 
 /** What the first old worker did not wait for. */
@@ -264,7 +336,8 @@ const LOSSES = [
 export function demandNoneLost({ program, first, old, lost, sent, fromMs, output }) {
   const errors = [...new Set(lost.map(({ first: one, answer }) => answer.error ?? one.error))];
   const areSilent = errors.every((error) => error?.startsWith('no answer'));
-  if (lost.length > 0 && areSilent) demandCalm(program, fromMs);
+  if (lost.length > 0 && areSilent)
+    demandCalm(program, fromMs, `${lost.length} requests have no answer yet.`);
   const exits = exitsOf(program.events.slice(first)).filter(({ workerPid }) =>
     old.includes(workerPid),
   );
@@ -285,20 +358,37 @@ function areUnread({ events }, lost) {
   );
 }
 
-export function demandLimit({ program, roll, fate, signalMs, firstCutMs, output }) {
+export function demandLimit(held, { program, killed, stopped }) {
+  demandCut(held);
+  demandDeadLeftOut(program, killed, stopped);
+}
+
+function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, output }) {
   const goesOn = roll.isRenewed;
-  if (!goesOn && !roll.fate) demandCalm(program, roll.fromMs);
   const forever = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends.`;
   const repair =
     'in drain(): setTimeout(() => process.exit(1), limitMs).unref(); and in the primary SIGKILL, a little later, for a worker that does not even hear that';
+  const stillThere = `process ${leftOf(program.events, roll.old).join(', ')} still`;
+  if (!goesOn && !roll.fate)
+    demandCalm(program, roll.fromMs, `Of the old ones ${stillThere} runs.`);
+  demandUnbroken(program, { expected: `${forever} Nobody crashes of that.`, output });
   demand(goesOn, {
     expected: `${forever} Its worker is ended after the limit, and the reload goes on.`,
-    got: `${SECONDS} s later process ${leftOf(program.events, roll.old).join(', ')} still ran.`,
+    got: `${SECONDS} s later ${stillThere} ran.`,
     why: 'A download, a stream of events, a client that reads nothing: some response is always open.',
     try: repair,
     output,
   });
-  if (!fate) demandCalm(program, signalMs);
+  const isBlockedLeft = blocked && left?.every((pid) => pid === blocked.pid);
+  const alive = isBlockedLeft ? [program.pid] : [];
+  if (!fate) demandCalm(program, signalMs, 'It still runs after SIGTERM.', alive);
+  demand(fate || !isBlockedLeft, {
+    expected: `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a worker is blocked. After SIGTERM it gets SIGKILL, a little later than the limit.`,
+    got: `${SECONDS} s later process ${blocked?.pid}, the blocked one, still ran, and so did the primary.`,
+    why: 'A worker that is blocked hears no message and no signal, and runs no timer.',
+    try: "in retire(): setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref();",
+    output,
+  });
   demand(fate, {
     expected: `${forever} After SIGTERM the server ends, when the limit is reached.`,
     got: `${SECONDS} s later it still ran.`,
@@ -311,6 +401,27 @@ export function demandLimit({ program, roll, fate, signalMs, firstCutMs, output 
     got: `It was cut after ${Math.round(firstCutMs)} ms.`,
     why: 'The limit is for those who need long. Whoever cuts them at once needs no drain.',
     try: 'process.exit(), closeAllConnections() and SIGKILL only in the timer of the limit',
+    output,
+  });
+}
+
+/** An old worker was killed in the middle of a reload: that one is done all the same, and the next is heard. */
+function demandDeadLeftOut(program, killed, stopped) {
+  const { workerPid, isDone, fate } = killed;
+  const { fromMs, output } = stopped || killed;
+  const left = leftOf(program.events, killed.old);
+  const got = isDone
+    ? 'The next SIGHUP has forked nobody'
+    : `Of the old workers ${left.length} are still there`;
+  if (!(isDone && stopped.isBegun) && !fate)
+    demandCalm(program, fromMs, `${got}.`, isDone ? [program.pid] : []);
+  demand(isDone && stopped.isBegun, {
+    expected: `Process ${workerPid}, an old worker, is killed in the middle of a reload: the others are renewed, and a later SIGHUP begins another reload.`,
+    got: fate ? 'The primary ended.' : `${got}, ${SECONDS} s later.`,
+    why:
+      whyOfPrimary(program) ??
+      "For a worker that has ended already no 'exit' will come. Whoever waits for it waits for ever, and the reload with it.",
+    try: 'in retire(): if (worker.isDead()) return resolve(); before you wait',
     output,
   });
 }
@@ -343,8 +454,9 @@ const BAD_FAULTS = [
   ],
   [
     ({ again }) => !again?.isRenewed,
-    () => `When the file was mended, a reload was not done within ${SECONDS} s.`,
-    'The reload that failed is perhaps still under way for you: nobody set that back, or its promise never settles.',
+    ({ again }) =>
+      `When the file was mended, SIGHUP forked ${again?.forks ? 'workers, but the reload was not done' : 'nobody'}, ${SECONDS} s later.`,
+    'The reload that failed is perhaps still under way for you: it waits for an event that never comes, or it has left by return or throw before it set its flag back.',
     "resolve in both cases, at 'listening' and at 'exit'; set back what you remember in a finally",
   ],
   [
@@ -355,9 +467,43 @@ const BAD_FAULTS = [
   ],
 ];
 
-export function demandBadStops(seen) {
+export function demandBadStops(seen, { program, stopped }) {
+  demandBadVersionStops(seen);
+  if (stopped && stopped.isBegun) demandStopInReload(program, stopped);
+}
+
+/** The stop in the middle of a reload. */
+function demandStopInReload(program, { fate, signalMs, isLate, left, output }) {
+  const missing = 'SIGTERM in the middle of a reload: it still runs.';
+  if (!fate) demandCalm(program, signalMs, missing, isLate ? [] : [program.pid, ...left]);
+  if (!fate && isLate) return; // whoever forks that early has more than one worker too many, which is told elsewhere
+  demand(fate, {
+    expected: 'SIGTERM in the middle of a reload: all workers drain, no new one comes, it ends.',
+    got: `${SECONDS} s later the primary still ran, and ${left.length} ${left.length === 1 ? 'worker' : 'workers'} served on.`,
+    why: 'The stop has told those who were there. The reload went on when the old one had ended, and forked another, who was never told.',
+    try: 'a variable isStopping, which stop() sets, and the reload looks at before each fork',
+    output,
+  });
+  demand(fate.code === 0, {
+    expected: 'SIGTERM in the middle of a reload: the exit code is 0.',
+    got: `It ended with ${fate.signal ?? `exit code ${fate.code}`}.`,
+    why:
+      whyOfPrimary(program) ??
+      'A worker that drains for the reload may be told to drain a second time.',
+    try: 'if (isDraining) return; at the top of drain(), and the same stop as without a reload',
+    output,
+  });
+}
+
+function demandBadVersionStops(seen) {
   const { program, again, output } = seen;
-  if (again && !again.isRenewed && !again.fate) demandCalm(program, again.fromMs);
+  if (again && !again.isRenewed && !again.fate)
+    demandCalm(
+      program,
+      again.fromMs,
+      'After a version that could not start a good one was deployed; the reload to it is not done.',
+      again.forks === 0 ? [program.pid] : [],
+    );
   if (!seen.fate && seen.failed === 0) demandTried(seen);
   const [isSo, got, why, repair] = firstOf(BAD_FAULTS, seen);
   demand(!isSo, {

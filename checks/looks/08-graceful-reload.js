@@ -30,6 +30,9 @@ const LONG_LIMIT_MS = 30_000; // where nobody should need it
 const UNDER_WAY = 6;
 const BUSY_CLIENTS = 4;
 const SLOW_BOOT_MS = 800;
+const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
+const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
+const TURNED = 100; // beats
 const SIGNAL_ARRIVES_MS = 150;
 const MOST_LATE_MS = 15;
 const WARM_MS = 200;
@@ -45,6 +48,8 @@ const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', i
 const MEASURED_WORKERS = 4;
 const SILENT_MS = 1_500; // nearly four times as long as the slowest answer takes
 
+const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
 export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
 
 /** The text of an app.js. It tells who loads it, and keeps idle connections for a minute, so that nobody just waits. */
@@ -58,6 +63,7 @@ function appOf({ version, bootMs = 0, isBad = false }) {
     export async function handle(request, response) {
       request.socket.server.keepAliveTimeout = 60_000;
       if (request.url === '/slow') await sleep(400);
+      if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       if (request.url === '/forever') response.write('to be continued');
       else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
     }
@@ -140,6 +146,17 @@ export function fewestOf(events, first) {
   return Math.min(...sizes.slice(Math.max(0, first - 1)));
 }
 
+/** How many workers there were at most, those included that did not listen yet, from the event with this number on. */
+export function mostOf(events, first) {
+  const alive = new Set();
+  const sizes = events.map(({ what, workerPid }) => {
+    if (what === 'fork') alive.add(workerPid);
+    else if (what === 'disconnect' || what === 'worker-exit') alive.delete(workerPid);
+    return alive.size;
+  });
+  return Math.max(...sizes.slice(Math.max(0, first - 1)));
+}
+
 /** A machine that is very busy may start a process so slowly that it seems to be at its end. */
 async function readyOrBusy(program, workers, ready) {
   for (let tries = 1; tries < MOST_LOOKS && isBusy() && !program.fate; tries += 1)
@@ -165,6 +182,17 @@ export function isStarved({ events }, fromMs) {
   return Math.max(0, ...lateMs.values()) > STARVED * elapsedMs;
 }
 
+/**
+ * Have the event loops of these turned so often since that they have surely done what they were told? That does not
+ * depend on how busy the machine is.
+ */
+export const haveTurned = ({ events }, pids, fromMs) =>
+  pids.every(
+    (pid) =>
+      eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs).length >=
+      TURNED,
+  );
+
 /** Waits until it is so; longer on a machine that is too busy. */
 async function waitFor(program, isSo) {
   const fromMs = nowMs();
@@ -177,10 +205,10 @@ async function endOf(program) {
   return program.fate;
 }
 
-export const busy = (got) =>
+export const busy = (got, more = '') =>
   new Undecided({
     got,
-    why: 'The machine has other things to do.',
+    why: `The machine has other things to do.${more}`,
     try: 'npm run check lesson-8, when it has less to do',
   });
 
@@ -192,6 +220,28 @@ async function begin(program, path, times) {
   const begun = (events) => requestsOf(events.slice(first), path).length >= times;
   await program.until(begun, DEADLINE_MS / 2);
   return { answers: () => Promise.all(asked) };
+}
+
+/** One worker is told to leave, by its pid and while it has slow requests; then the program by Ctrl-C. */
+export async function stopOneThenAll(server) {
+  const one = await stopOne(server);
+  if (!one.exit) return { one };
+  return { ...(await stopAtWork(server, 'Ctrl-C')), one };
+}
+
+async function stopOne({ program }) {
+  const begun = await begin(program, '/slow', UNDER_WAY);
+  const signalMs = nowMs();
+  const [workerPid] = servingOf(program.events);
+  program.kill(workerPid, 'SIGTERM');
+  const exitIn = (events) => exitsOf(events).find((exit) => exit.workerPid === workerPid);
+  await waitFor(program, exitIn);
+  const answers = await begun.answers();
+  const requests = requestsOf(program.events).filter(({ pid }) => pid === workerPid);
+  const isThere = (answer) => requests.some(({ client }) => client === answer.client);
+  const lost = answers.filter((answer) => answer.error && isThere(answer));
+  const { events } = program;
+  return { program, workerPid, signalMs, exit: exitIn(events), lost, output: program.output() };
 }
 
 /** The signal comes while slow requests are under way. */
@@ -207,9 +257,13 @@ export async function stopAtWork({ program }, how) {
   return { how, program, signalMs, fate, lost, of: UNDER_WAY, output };
 }
 
-/** The signal comes while clients keep their connections: two are idle, four ask again and again. */
+/**
+ * The signal comes while clients keep their connections: two are idle, two ask now and then, four again and again, and
+ * wait for slow answers.
+ */
 export async function stopWithClients({ program }) {
   const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
+  const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
   const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
   const areBegun = (events) => requestsOf(events, '/slow').length >= BUSY_CLIENTS;
   const loopMeanwhile = monitorEventLoopDelay({ resolution: 1 });
@@ -221,25 +275,72 @@ export async function stopWithClients({ program }) {
   const isIdleHeld = idle.some(({ readyState }) => readyState === 'open');
   const output = program.output();
   for (const socket of idle) socket.destroy();
+  const kept = regulars.map((regular) => regular.leave());
   const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
   const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
-  const told = later.filter(({ headers }) => /close/i.test(headers.connection ?? ''));
+  const told = later.filter(isToldToClose);
+  const underWay = answers.filter(({ sentMs, doneMs }) => sentMs < signalMs && doneMs > signalMs);
+  const untold = untoldOf(program, underWay, kept);
+  const cut = kept.find(({ closedMs, toldMs }) => closedMs && !toldMs);
+  const cutMs = cut && cut.closedMs - signalMs;
   loopMeanwhile.disable();
   const asked = answers.filter(({ sentMs }) => sentMs > signalMs + SIGNAL_ARRIVES_MS);
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come when it was closed, in all honour
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
-  return { program, signalMs, fate, isIdleHeld, later, told, isAskedLater, output };
+  const heard = { later, told, underWay, untold, cutMs };
+  return { program, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
 }
+
+/** Those whose worker had said goodbye to another client before it answered them: it knew that it would leave. */
+function untoldOf({ events }, answers, kept) {
+  const requests = requestsOf(events);
+  const pidOf = (port) => requests.findLast(({ client }) => client === port)?.pid;
+  const goodbyes = kept.map(({ client, toldMs }) => ({ pid: pidOf(client), toldMs }));
+  return answers.filter((answer) => {
+    const asked = requests.find(
+      ({ client, startMs }) => client === answer.client && startMs > answer.sentMs,
+    );
+    const isLater = ({ pid, toldMs }) => pid === asked?.pid && toldMs < (asked?.endMs ?? 0);
+    return goodbyes.some(isLater) && !isToldToClose(answer);
+  });
+}
+
+const isToldToClose = ({ headers }) => /close/i.test(headers.connection ?? '');
 
 /** One that has had its answer, and keeps its connection. */
 async function idleClient({ port }) {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {}); // it is closed, in whatever way
-  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  socket.write(REQUEST);
   const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false }); // the check does not end later for it
   await Promise.race([once(socket, 'data'), once(socket, 'close'), tooLong]);
   socket.resume();
   return socket;
+}
+
+/** One that asks now and then, always on the same connection, until it hears "Connection: close" or is cut. */
+async function regularClient(program) {
+  const socket = await idleClient(program);
+  const { localPort: client } = socket;
+  let heard = '';
+  let toldMs;
+  let closedMs;
+  const asking = setInterval(() => socket.write(REQUEST), ASK_EVERY_MS);
+  socket.on('data', (bytes) => {
+    heard += bytes;
+    if (/^connection: close/im.test(heard)) toldMs ??= nowMs();
+  });
+  socket.on('close', () => {
+    closedMs ??= nowMs();
+    clearInterval(asking);
+  });
+  return {
+    leave() {
+      const seen = { client, toldMs, closedMs };
+      socket.destroy();
+      return seen;
+    },
+  };
 }
 
 /** One that asks again as soon as it has its answer, on the same connection if it may. */
@@ -362,31 +463,92 @@ export async function reloadByMessage({ program, deploy }) {
     if (!hasBegun(program.events)) return 'unheard';
     return program.kill(program.pid, 'SIGHUP');
   });
-  const isQuiet = (events) => {
-    const lives = ['fork', 'worker-listening', 'worker-exit'];
-    const last = events.findLast(({ what }) => lives.includes(what));
-    return servingOf(events).length === WORKERS && nowMs() - last.t > QUIET_MS;
-  };
-  if (roll.isRenewed) await waitFor(program, isQuiet);
+  const isDone = (events) => servingOf(events).length === WORKERS && isQuiet(events);
+  if (roll.isRenewed) await waitFor(program, isDone);
   const { events } = program;
   const serving = servingOf(events).length;
   await program.stop();
   return { ...roll, last: events.length, size: WORKERS, serving, output: program.output() };
 }
 
-/** Responses that never end: during a reload, and during a stop. */
+/** Has nobody come or gone for a while? */
+function isQuiet(events) {
+  const lives = ['fork', 'worker-listening', 'worker-exit'];
+  const last = events.findLast(({ what }) => lives.includes(what));
+  return nowMs() - last.t > QUIET_MS;
+}
+
+/** In the middle of a reload an old worker is killed; in the middle of the next one the program is told to stop. */
+export async function breakIn({ program, deploy }) {
+  deploy({ version: '2', bootMs: LITTLE_BOOT_MS });
+  const killed = await killInReload(program);
+  const stopped = killed.isDone && (await stopInReload(program));
+  return { program, killed, stopped };
+}
+
+/** Gives the order, and waits until a new one has been forked. */
+async function beginReload(program) {
+  const first = program.events.length;
+  const fromMs = nowMs();
+  program.kill(program.pid, 'SIGHUP');
+  const isBegun = await waitFor(program, (events) => forksOf(events.slice(first)).length > 0);
+  return { first, fromMs, isBegun: Boolean(isBegun) };
+}
+
+/** The youngest of the old ones is killed: its turn is mostly the last. */
+async function killInReload(program) {
+  const old = servingOf(program.events);
+  const begun = await beginReload(program);
+  const workerPid = Math.max(...old); // it is the last one's turn mostly at the end
+  program.kill(workerPid, 'SIGKILL');
+  const isDone = (events) =>
+    leftOf(events, old).length === 0 &&
+    forksOf(events).every((fork) => isUpOrGone(events, fork.workerPid)) &&
+    isQuiet(events);
+  const isSo = begun.isBegun && Boolean(await waitFor(program, isDone));
+  return { ...begun, old, workerPid, isDone: isSo, fate: program.fate, output: program.output() };
+}
+
+const isUpOrGone = (events, pid) =>
+  events.some(
+    ({ what, workerPid }) =>
+      workerPid === pid && (what === 'worker-listening' || what === 'worker-exit'),
+  );
+
+/** The signal comes when a new one listens, and the old one in whose place it is has slow requests. */
+async function stopInReload(program) {
+  const begun = await beginReload(program);
+  if (!begun.isBegun) return { ...begun, output: program.output() };
+  await begin(program, '/slow', UNDER_WAY);
+  const isUp = (events) => eventsOf(events.slice(begun.first), 'worker-listening').length > 0;
+  const isInTime = await program.until(isUp, DEADLINE_MS);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const left = servingOf(program.events);
+  const output = program.output();
+  const before = forksOf(program.events.slice(begun.first)).filter(({ t }) => t < signalMs);
+  const isLate = !isInTime || before.length > 1; // the next one starts already, and a message may not reach it
+  return { ...begun, signalMs, isLate, fate, left, output };
+}
+
+/** Responses that never end: during a reload, and during a stop, when one of the workers is even blocked. */
 export async function holdForever({ program }) {
   await begin(program, '/forever', WORKERS);
   const roll = await renew(program);
   if (!roll.isRenewed) return { program, roll, output: program.output() };
   const begun = await begin(program, '/forever', WORKERS);
+  await begin(program, '/blocked', 1);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
   const fate = await endOf(program);
   const output = program.output();
   if (!fate) await program.stop();
   const cutsMs = (await begun.answers()).map(({ doneMs }) => doneMs - signalMs);
-  return { program, roll, fate, signalMs, firstCutMs: Math.min(...cutsMs), output };
+  const [blocked] = requestsOf(program.events, '/blocked');
+  const left = servingOf(program.events);
+  const firstCutMs = Math.min(...cutsMs);
+  return { program, roll, fate, signalMs, firstCutMs, blocked, left, output };
 }
 
 /** With a limit that nobody should need. */

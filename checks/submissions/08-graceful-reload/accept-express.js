@@ -11,7 +11,10 @@ async function work() {
   const { handle } = await import('./app.js');
   const app = express();
   let bye = false;
+  const open = new Set();
   app.use((request, response, next) => {
+    open.add(response);
+    response.on('close', () => open.delete(response));
     if (bye) response.set('Connection', 'close');
     next();
   });
@@ -21,6 +24,7 @@ async function work() {
   process.once('SIGTERM', () => {
     process.on('SIGTERM', () => {});
     bye = true;
+    for (const response of open) if (!response.headersSent) response.set('Connection', 'close');
     setTimeout(() => {
       cluster.worker.disconnect();
       setInterval(() => server.closeIdleConnections(), 100).unref();
@@ -30,6 +34,11 @@ async function work() {
       process.exit();
     }, limitMs).unref();
   });
+}
+
+function retire(worker) {
+  worker.process.kill('SIGTERM');
+  setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 100).unref();
 }
 
 const queue = [];
@@ -43,7 +52,7 @@ function next() {
     fresh.removeAllListeners('exit');
     if (current.isDead()) return next();
     current.once('exit', next);
-    current.process.kill('SIGTERM');
+    retire(current);
   });
   fresh.once('exit', () => {
     console.error('cannot start, so I leave it as it is');
@@ -67,7 +76,7 @@ if (cluster.isPrimary) {
   if (process.channel) process.channel.unref();
   const stop = () => {
     queue.length = 0;
-    for (const id in cluster.workers) cluster.workers[id].process.kill('SIGTERM');
+    for (const id in cluster.workers) retire(cluster.workers[id]);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

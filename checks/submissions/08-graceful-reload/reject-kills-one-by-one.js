@@ -16,7 +16,7 @@ async function renewAll() {
     if (isStopping) return;
     if (!(await startOne())) return console.error('the new version does not start');
     old.process.kill('SIGKILL'); // stop() is polite, this is not
-    await new Promise((resolve) => old.on('exit', resolve));
+    if (!old.isDead()) await new Promise((resolve) => old.on('exit', resolve));
   }
 }
 

@@ -10,6 +10,7 @@ const size = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 const alive = () => Object.values(cluster.workers);
 
 async function retire(worker) {
+  if (worker.isDead()) return;
   const exit = once(worker, 'exit');
   worker.process.kill('SIGTERM');
   const timer = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
@@ -29,7 +30,8 @@ async function* orders() {
 
 async function follow() {
   for await (const order of orders()) {
-    for (const old of alive().filter((worker) => !worker.isDead())) {
+    for (const old of alive()) {
+      if (isStopping) return;
       const fresh = cluster.fork();
       const isUp = once(fresh, 'listening').then(() => true);
       if (!(await Promise.race([isUp, once(fresh, 'exit').then(() => false)]))) {
@@ -41,7 +43,9 @@ async function follow() {
   }
 }
 
+let isStopping = false;
 const stop = () => {
+  isStopping = true;
   process.emit('stop');
   alive().forEach(retire);
 };

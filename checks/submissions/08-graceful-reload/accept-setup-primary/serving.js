@@ -3,10 +3,15 @@ import { createServer } from 'node:http';
 import { handle } from './app.js';
 
 const server = createServer(handle);
+const open = new Set();
+server.on('request', (request, response) => {
+  open.add(response);
+  response.on('close', () => open.delete(response));
+});
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {
   server.maxRequestsPerSocket = 1; // Node.js itself says "Connection: close" with the next response
-  server.keepAliveTimeout = 50; // and soon closes those that answer now
+  for (const response of open) response.shouldKeepAlive = false;
   setTimeout(() => cluster.worker.disconnect(), 400);
 });
 server.listen(process.env.PORT ?? 8080);

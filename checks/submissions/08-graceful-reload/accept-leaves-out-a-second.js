@@ -1,4 +1,4 @@
-// accepts: no time for goodbyes: server.close() at once; a second SIGHUP is left out, with a word
+// accepts: a second SIGHUP is left out, with a word; what is under way is told when its headers are written
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -14,6 +14,7 @@ function runPrimary() {
   let stopping = false;
 
   async function letGo(worker) {
+    if (worker.isDead()) return;
     const gone = once(worker, 'exit');
     worker.send({ type: 'drain' }, () => {});
     const timer = setTimeout(() => worker.process.kill('SIGKILL'), Number(DRAIN_LIMIT_MS));
@@ -54,14 +55,18 @@ async function runWorker() {
   const app = await import('./app.js');
   let leaving = false;
   const server = createServer((req, res) => {
-    if (leaving) res.setHeader('connection', 'close');
+    const { writeHead } = res;
+    res.writeHead = (...args) => {
+      if (leaving) res.setHeader('connection', 'close');
+      return writeHead.apply(res, args);
+    };
     app.handle(req, res);
   }).listen(PORT);
   const leave = () => {
     if (leaving) return;
     leaving = true;
-    cluster.worker.disconnect(); // calls server.close(), which closes idle connections
-    setInterval(() => server.closeIdleConnections(), 20).unref();
+    setTimeout(() => cluster.worker.disconnect(), 200); // calls server.close(), which closes idle connections
+    setInterval(() => leaving && server.closeIdleConnections(), 250).unref();
   };
   process.on('message', ({ type }) => type === 'drain' && leave());
   process.on('SIGTERM', leave).on('SIGINT', () => {});

@@ -1,4 +1,4 @@
-// accepts: forks all new ones first, and lets the old ones drain together
+// breaks: capacity-kept
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -10,6 +10,7 @@ const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 const left = (worker) => new Promise((resolve) => worker.once('exit', resolve));
 
 function drain(worker) {
+  if (worker.isDead()) return undefined;
   worker.process.kill('SIGTERM');
   setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 200).unref();
   return left(worker);
