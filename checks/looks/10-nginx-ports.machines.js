@@ -7,6 +7,7 @@ const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
 const LOAD = { ratePerSecond: 40, durationMs: 1_200 }; // until nginx has tried the dead machine once more
 const POSTS = 12; // nginx asks in turn: some are in the machine that dies
+const TURNS = 4; // what was seen to be under way may be over when the machine stands still
 const BOOT_MS = 8_000; // a second, in fact
 const RETURN_MS = 5_000;
 const BEAT_MS = 25; // an event loop that has turned since then has sent, or heard, what there was
@@ -64,25 +65,36 @@ export async function killMachine(/** @type {any} */ { door, serving, missing })
   const loaded = fire({ url: `${program.url}/report`, ...LOAD });
   const reports = () => requestsOf(program.events.slice(since), '/report');
   const underWay = () => reports().filter((one) => victim.pids.includes(one.pid) && !one.endMs);
-  const posts = Array.from({ length: POSTS }, (_, index) => `/report?post=${index}`);
-  const options = { method: 'POST', timeoutMs: DEADLINE_MS };
-  const posted = Promise.all(posts.map((path) => get(`${program.url}${path}`, options)));
-  const postsHit = () => underWay().filter(({ url }) => posts.includes(url));
-  await program.until(
-    () => underWay().length > postsHit().length + 1 && postsHit()[0],
-    DEADLINE_MS,
-  );
+  const isPost = ({ url }) => url.startsWith('/report?post=');
+  const postsHit = () => underWay().filter(isPost);
+  const signal = (name) => victim.pids.forEach((pid) => program.kill(pid, name));
+  const posted = [];
+  for (let turn = 0; turn < TURNS && postsHit().length === 0; turn += 1) {
+    signal('SIGCONT');
+    posted.push(...postMany(program, turn));
+    await program.until(() => underWay().length > postsHit().length && postsHit()[0], BOOT_MS);
+    signal('SIGSTOP'); // what is under way stays so
+    await sleep(BEAT_MS);
+  }
   const lostPosts = postsHit().length;
   const hit = underWay().length - lostPosts;
   const deadMs = nowMs();
-  for (const pid of victim.pids) program.kill(pid, 'SIGKILL');
+  signal('SIGKILL');
   const { answers } = await loaded;
   close();
-  await posted;
-  const executed = groupBy(reports(), ({ url }) => url);
-  const doubles = posts.filter((path) => (executed.get(path) ?? []).length > 1).length;
+  await Promise.all(posted);
+  const executed = groupBy(reports().filter(isPost), ({ url }) => url);
+  const doubles = [...executed.values()].filter((times) => times.length > 1).length;
   const seen = { program, victim, hit, lostPosts, doubles, answers };
   return { ...seen, ...(await waitForReturn(program, victim, deadMs)) };
+}
+
+/** POSTs at once, each with a number of its own. */
+function postMany({ url }, turn) {
+  const options = { method: 'POST', timeoutMs: DEADLINE_MS };
+  return Array.from({ length: POSTS }, (_, index) =>
+    get(`${url}/report?post=${turn}-${index}`, options),
+  );
 }
 
 /** Until the machine's processes listen again, and then until one of them has been asked. */
