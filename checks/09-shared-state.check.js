@@ -56,7 +56,7 @@ check('09-shared-state', promises, async (lesson) => {
     await program.ready(listeners, START_MS);
     return ready(program, listeners);
   };
-  const times = isQuick ? 240 : 800;
+  const times = isQuick ? 240 : 480;
   const main = observe(() => start('primary', WORKERS));
   const together = observe(async () =>
     demandTogether(await main, await countTogether(await main, 'pears', times), 'the primary'),

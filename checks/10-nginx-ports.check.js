@@ -7,7 +7,11 @@ import {
   demandOwnPorts,
   demandValid,
 } from './demands/10-nginx-ports.js';
-import { demandDeathRoutedAround, demandMachines } from './demands/10-nginx-ports.machines.js';
+import {
+  demandDeathRoutedAround,
+  demandMachines,
+  demandTwoDeaths,
+} from './demands/10-nginx-ports.machines.js';
 import { lookAtFiles } from './looks/10-nginx-ports.files.js';
 import {
   askEveryBackend,
@@ -16,7 +20,7 @@ import {
   startInVain,
   stopAtWork,
 } from './looks/10-nginx-ports.js';
-import { killMachine, openMachines } from './looks/10-nginx-ports.machines.js';
+import { killMachine, killTwice, openMachines } from './looks/10-nginx-ports.machines.js';
 import { measure, startSides } from './looks/10-nginx-ports.measure.js';
 
 const promises = {
@@ -30,7 +34,8 @@ const promises = {
     'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left',
   'says-why-not': 'when nginx cannot start, it says why, leaves nothing, and ends with exit code 1',
   'machines-serve': 'with --machines two clusters on two addresses answer behind one nginx',
-  'death-routed-around': 'a machine dies, and no request fails; it comes back, and is used again',
+  'death-routed-around':
+    'a machine dies, and no request fails; it comes back each time, and is used, until all are to stop',
 };
 const FEW = 2;
 const MANY = 5;
@@ -49,6 +54,7 @@ check('10-nginx-ports', promises, async (lesson) => {
   const vain = meanwhile(async () => (await files, startInVain(launch, await nginx)));
   const machines = meanwhile(async () => (await files, openMachines(launch, await nginx)));
   const killed = meanwhile(async () => killMachine(await machines));
+  const twice = meanwhile(async () => (await vain, killTwice(launch, await nginx)));
   const asked = observe(async () => askEveryBackend(await many));
   const told = observe(async () => askWhoIsThere(await many));
   const terminated = observe(async () => stopAtWork(await many, 'SIGTERM'));
@@ -68,7 +74,14 @@ check('10-nginx-ports', promises, async (lesson) => {
   await hold('says-why-not', async () => demandReasons(await vain), { needs: ['contained'] });
   await hold('machines-serve', async () => demandMachines(await machines), { needs });
   needs = ['machines-serve'];
-  await hold('death-routed-around', async () => demandDeathRoutedAround(await killed), { needs });
+  await hold(
+    'death-routed-around',
+    async () => {
+      demandDeathRoutedAround(await killed);
+      demandTwoDeaths(await twice);
+    },
+    { needs },
+  );
 
   if (lesson.allHold() && !isQuick) await measure(lesson, await sides);
 });

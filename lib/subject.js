@@ -45,6 +45,7 @@ export function entryOf(place) {
   throw new Broken({
     expected: 'a file server.js',
     got: `There is no server.js in ${nameOf(place)}.`,
+    try: "copy the lesson's whole folder, then edit the copy",
   });
 }
 

@@ -82,7 +82,7 @@ export function demandMatched(questions) {
 }
 
 /** After a death, and after all have asked again with the same ids. */
-export function demandExact(program, { sent, lost, unheard, count, fate }, scene) {
+export function demandExact(program, { sent, lost, unheard, highest, count, told, fate }, scene) {
   const crash = whyOfPrimary(program);
   demand(!fate, {
     expected: `${scene}: one worker dies, and everything else goes on.`,
@@ -99,6 +99,13 @@ export function demandExact(program, { sent, lost, unheard, count, fate }, scene
     try: 'keep to one answer for each question, whoever else has died',
   });
   const isMore = count > sent;
+  const [low, high] = [Math.min(...told), Math.max(...told, highest)];
+  demand(high !== sent || low === high, {
+    expected: `${scene}: all have been acknowledged, and every worker tells the count, ${sent}.`,
+    got: `Clients were told up to ${high}, and then a worker tells ${low}.`,
+    why: 'It answers from a copy of its own, which is old. That of a new worker begins with nothing.',
+    try: "let read() ask for the count as add() does: ask('read', name)",
+  });
   demand(count === sent, {
     expected: `${scene}: ${sent} increments with ${sent} ids, and all were acknowledged in the end. The count is ${sent}.`,
     got: `It is ${count}. ${lost} clients had lost their answer and asked again.`,
@@ -151,7 +158,7 @@ function demandUnavailable(answers, when) {
 }
 
 /** Every client is served, and no worker is left out. */
-export function demandSpread({ program, rounds }) {
+export function demandSpread({ program, rounds, isFull, isCrowded }) {
   const visits = rounds.flat();
   const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
   demand(lost.length === 0, {
@@ -163,10 +170,14 @@ export function demandSpread({ program, rounds }) {
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
   const used = new Set(visits.map(({ pid }) => pid));
+  if (used.size < PLACES && !isFull && isCrowded)
+    throw busy(`${PLACES - used.size} of the workers had served nobody yet, and may still be coming up.`);
   demand(used.size >= PLACES, {
     expected: `${rounds[0].length} clients, and each of ${PLACES} workers serves some.`,
     got: `${used.size === 1 ? 'One worker has' : `${used.size} workers have`} them all.`,
-    why: 'A hash that uses too little of the address has few values: all begin with 127.0.0.',
+    why: isFull
+      ? 'A hash that uses too little of the address has few values: all begin with 127.0.0.'
+      : "A hash that uses too little of the address has few values. Or a worker says 'ready', and nobody puts it in its place.",
     try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
 }
@@ -192,8 +203,15 @@ export function demandSticky({ rounds }) {
   });
 }
 
+const toldBySend =
+  "send('connection', socket, (error) => ...): if there is an error, empty the place and deal again";
+
+/** The primary ended by the error of a message to the dead. */
+const isUnheard = (program) =>
+  /ERR_IPC_CHANNEL_CLOSED|EPIPE|ECONNRESET/.test(whyOfPrimary(program) ?? '');
+
 /** After the death of one worker. */
-export function demandOthersStay({ program, homes, victim, visits, fate }) {
+export function demandOthersStay({ program, homes, victim, visits, hung, wasAwake, fate }) {
   const isHis = ({ client }) => homes.get(client) === victim;
   const lost = visits.filter(({ status }) => status !== 200);
   demand(!fate && lost.length === 0, {
@@ -205,8 +223,18 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
       whyOfPrimary(program) ??
       (fate
         ? 'The death of one worker is no reason to end the others.'
-        : 'The place of these clients is empty, and nobody stands in.'),
-    try: 'take the place of the client, or while that is empty the next one that is not',
+        : 'The place of these clients is empty, and nobody stands in until a new worker is ready.'),
+    try: isUnheard(program)
+      ? toldBySend
+      : 'take the place of the client, or while that is empty the next one that is not',
+  });
+  const waited = `Clients that waited for five seconds in vain, and came again: ${hung.length}.`;
+  if (hung.length > 0 && !wasAwake) throw busy(waited);
+  demand(hung.length === 0, {
+    expected: 'A worker dies: whoever comes before the primary knows is dealt to another one.',
+    got: waited,
+    why: 'A connection was sent to the dead. That send() failed, and nobody did anything about it.',
+    try: toldBySend,
   });
   const movers = visits.filter((one) => !isHis(one) && one.pid !== homes.get(one.client));
   const clients = new Set(movers.map(({ client }) => client));
@@ -235,7 +263,16 @@ export function demandStore({ program, together, death, kept }) {
 }
 
 /** Redis silent, away, and back. */
-export function demandRecovery({ silence, programs, away, back }) {
+export function demandRecovery(/** @type {any} */ { silence, absent, programs, away, back }) {
+  const isWaiting = /listens on no port/.test(absent?.got);
+  demand(!absent, {
+    ...absent,
+    expected: 'The server starts without Redis, too: it listens, and answers 503.',
+    ...(isWaiting && {
+      why: 'connect() ends only when Redis is there. Where it is awaited first, nothing listens until then.',
+      try: "client.connect() without await; it goes on trying, and client.on('error', ...) hears how",
+    }),
+  });
   const [again] = programs;
   demandSilence(again, silence, 'Redis');
   const ends = programs.flatMap(({ events }) => exitsOf(events));

@@ -1,4 +1,5 @@
 /** What lesson 10 demands of an end: one that was asked for, and one before it has begun. */
+import { whyOfCrash } from '../../lib/checking.js';
 import { demandNone, endOf, list } from './10-nginx-ports.js';
 
 /** What is to be mended first in a stop. @type {import('./10-nginx-ports.js').Fault[]} */
@@ -17,11 +18,25 @@ const STOP_FAULTS = [
     "front.kill('SIGQUIT'), wait for its 'exit', then stopAll()",
   ],
   [
+    ({ lost, hurry }) => lost.length > 0 && hurry,
+    ({ lost, answers, hurry }) =>
+      `of ${answers.length} requests under way ${lost.length} were lost. The configuration says ${hurry}`,
+    'After that time a graceful stop is over: nginx hangs up. A request here takes 300 ms, others take longer.',
+    'worker_shutdown_timeout 5s; or leave it out: then nginx waits for all of them',
+  ],
+  [
     ({ lost }) => lost.length > 0,
     ({ lost, answers }) =>
       `of ${answers.length} requests under way ${lost.length} were lost (${lost[0].error ?? `status ${lost[0].status}`}).`,
     'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it, too, unless it was started detached. And the servers have to be there until nginx has gone.',
     "detached: true; on the signal front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
+  ],
+  [
+    ({ turnedAway }) => turnedAway,
+    ({ turnedAway }) =>
+      `a client that came while it stopped was answered with status ${turnedAway}.`,
+    'The servers took nobody any more, and nginx still did. At the end nginx goes first.',
+    "first front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
   ],
   [
     ({ fate }) => fate.code !== 0,
@@ -60,6 +75,12 @@ const VAIN_FAULTS = [
     "front.on('exit', ...): say so, end the servers, exit code 1",
   ],
   [
+    ({ unheard }) => unheard,
+    ({ unheard }) => `it ended by an error that nobody heard: ${unheard}.`,
+    "That there is no such program is an 'error' event of the child that spawn() returns. Unheard it ends yours, as it stands.",
+    "front.on('error', fail); or before that spawnSync(nginx, ['-t', ...]), whose .error tells",
+  ],
+  [
     ({ fate }) => fate.code !== 1,
     ({ fate }) => `it ${endOf(fate)}.`,
     'Whoever has started it looks at the exit code, and takes 0 for "all is well".',
@@ -88,6 +109,12 @@ const VAIN_FAULTS = [
 export function demandReasons(ends) {
   for (const end of ends) {
     const expected = `When ${end.how}: a message that says so, exit code 1, and nothing is left.`;
-    demandNone(VAIN_FAULTS, { facts: end, how: end.how, expected, output: end.output });
+    const [unheard] = /spawn \S+ E[A-Z]+/.exec(whyOfCrash(end.events) ?? '') ?? [];
+    demandNone(VAIN_FAULTS, {
+      facts: { ...end, unheard },
+      how: end.how,
+      expected,
+      output: end.output,
+    });
   }
 }

@@ -63,7 +63,7 @@ export function demandValid({ program, count, first }) {
       : (whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.'),
     try: emergency
       ? 'look at the line: each directive ends with a semicolon, a path with a blank in it stands in quotes'
-      : "spawn(nginx, ['-p', folder, '-c', file, '-e', 'stderr'], { env, stdio: 'inherit', detached: true })",
+      : 'tasks 1 and 2 of the text: a whole configuration in conf.js, and startNginx(backends) in server.js',
     output: program.output(),
   });
 }

@@ -1,5 +1,5 @@
 /** What lesson 10 demands of two machines, alive and dead. */
-import { Undecided, demand, whyOfCrash } from '../../lib/checking.js';
+import { Undecided, demand, isCrowded, whyOfCrash } from '../../lib/checking.js';
 import { tooBusy } from '../looks/10-nginx-ports.js';
 import { machinesOf } from '../looks/10-nginx-ports.machines.js';
 import { emergencyOf, endOf, list } from './10-nginx-ports.js';
@@ -20,13 +20,18 @@ export function demandMachines(/** @type {any} */ { missing, door, serving }) {
     try: "['127.0.0.2', '127.0.0.3'].map(startMachine), where startMachine(HOST) does start('machine.js', { HOST, PORT: port })",
     output: program.output(),
   });
+  const isEverywhere = /bind\(\) to (0\.0\.0\.0|\[::\]):/.test(emergencyOf(program) ?? '');
   demand(first?.status === 200, {
     expected,
     got: first
       ? `The first answer was ${first.error ?? `status ${first.status}`}.`
       : 'Nobody answers on PORT.',
-    why: emergencyOf(program) ?? 'nginx is not there, or leads elsewhere.',
-    try: 'start nginx when both machines listen, with their two addresses as its backends',
+    why: isEverywhere
+      ? `nginx says: ${emergencyOf(program)}. Without an address it takes all of them, those of the machines, too.`
+      : (emergencyOf(program) ?? 'nginx is not there, or leads elsewhere.'),
+    try: isEverywhere
+      ? 'listen 127.0.0.1:${port};'
+      : 'start nginx when both machines listen, with their two addresses as its backends',
     output: program.output(),
   });
   for (const { address, pids } of machines) {
@@ -69,7 +74,47 @@ export function demandDeathRoutedAround(seen) {
     try: 'proxy_next_upstream error timeout;',
     output: program.output(),
   });
+  demand(seen.doubles === 0, {
+    expected: `${seen.lostPosts} POST were under way in machine ${victim.address}. None is executed a second time.`,
+    got: `${seen.doubles} were: once there, and once more in the other machine.`,
+    why: 'The dead server may have carried it out before it could say so. Asked again it is a second order.',
+    try: 'proxy_next_upstream error timeout; without non_idempotent',
+    output: program.output(),
+  });
   demandReturn(seen);
+}
+
+/** The same machine dies a second time, and then there is a SIGTERM. */
+export function demandTwoDeaths(seen) {
+  if (!seen) return;
+  const { program, address, times, isBack, isAgain, fate } = seen;
+  const output = program.output();
+  demand(isBack, {
+    expected: `Machine ${address} dies, and a second later it is started again, each time.`,
+    got: fate
+      ? `After death ${times} the program ${endOf(fate)}.`
+      : `After death ${times} it did not come back.`,
+    why:
+      whyOfCrash(program.events) ??
+      "Each start makes a new child, and its 'exit' has to be heard as well.",
+    try: "child.on('exit', ...) within startMachine(HOST), which calls startMachine(HOST) itself",
+    output,
+  });
+  demand(!isAgain, {
+    expected: 'With --machines, after SIGTERM: all end, and nobody is started any more.',
+    got: 'A machine was started again after SIGTERM, and listens.',
+    why: "A machine that was told to end has an 'exit', too.",
+    try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
+    output,
+  });
+  if (!fate && isCrowded()) throw tooBusy('With --machines it still ran 20 s after SIGTERM.');
+  demand(fate?.code === 0, {
+    expected: 'With --machines, after SIGTERM: all end, and the exit code is 0.',
+    got: fate ? `It ${endOf(fate)}.` : 'It still ran twenty seconds later.',
+    why: whyOfCrash(program.events) ?? 'The end is the same with machines as with servers.',
+    try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines, too",
+    output,
+  });
 }
 
 function demandReturn({ program, victim, isBack, isUsed, asked, returnMs }) {

@@ -1,19 +1,52 @@
 /** What the check of lesson 9 sees of the sticky server: who serves whom, and who does when a worker has died. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Undecided, get, hasPid, nowMs, requestsOf } from '../../lib/checking.js';
-import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS } from './09-shared-state.js';
+import {
+  Undecided,
+  eventsOf,
+  forksOf,
+  get,
+  isCrowded,
+  nowMs,
+  requestsOf,
+} from '../../lib/checking.js';
+import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './09-shared-state.js';
 
 export const PLACES = 3;
 const SETTLED_MS = 4_000;
 const CLIENTS = 47; // by any hash each place has some, and who deals in turn begins each round elsewhere
 const ROUNDS = 3;
+const SCOUTS = 16;
+const SCOUT_AGAIN_MS = 100;
+const LATE_MS = { calm: 6_000, crowded: 12_000 }; // for a worker to come up
+const CONNECTED_MS = 50;
+const ASLEEP_MS = 1_500; // of the five seconds for which a client waits
+const UNREADY_MS = 20; // after its start a Node.js has not loaded a single file of ours
 
 /** Clients of different addresses, each with a new connection at every visit. */
 export async function visitInTurn(program) {
-  await program.settled(() => false, SETTLED_MS); // it has started all that it starts
+  const isFull = await waitForAll(program);
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await visit(program, `${round}`));
-  return { program, rounds };
+  return { program, rounds, isFull, isCrowded: isCrowded() };
+}
+
+/**
+ * Until every worker has served somebody: while one is coming up others stand in for it. Scouts find that out, from
+ * addresses that no client has, and each time from new ones. Whoever serves none of them is waited for, for a while.
+ */
+async function waitForAll(program) {
+  const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= PLACES;
+  const startedMs = () => eventsOf(program.events, 'start').at(-1)?.t ?? 0;
+  const lateMs = () => startedMs() + (isCrowded() ? LATE_MS.crowded : LATE_MS.calm);
+  for (let turn = 1; !program.fate && (turn === 1 || nowMs() < lateMs()); turn += 1) {
+    const from = Array.from({ length: SCOUTS }, (_, index) => `127.0.${turn % 256}.${index + 101}`);
+    const scout = (localAddress) =>
+      get(`${program.url}/visits?scout`, { localAddress, timeoutMs: PATIENCE_MS });
+    await Promise.all(from.map(scout));
+    if (isFull()) return true;
+    await sleep(SCOUT_AGAIN_MS);
+  }
+  return false;
 }
 
 /** Everybody comes once; tells who served whom, as it was observed, and what the client was told. */
@@ -29,6 +62,7 @@ async function visit(program, round) {
     client,
     pid: servedBy(client),
     status: answers[index].status,
+    hung: answers[index].hung,
     visits: visitsOf(answers[index]),
   }));
 }
@@ -38,11 +72,13 @@ const tagOf = (client, round) => `?round=${round}-${client}`;
 /** A connection may break with the worker to which it was dealt: then the client comes again. */
 async function visitOnce(program, client, round) {
   const deadline = nowMs() + INSIST_MS / 2;
+  let hung;
   for (;;) {
     const options = { localAddress: client, timeoutMs: PATIENCE_MS };
     const answer = await get(`${program.url}/visits${tagOf(client, round)}`, options);
     if (answer.error === 'EADDRNOTAVAIL') throw noAddress(client);
-    if (answer.status === 200 || program.fate || nowMs() > deadline) return answer;
+    if (/^no answer/.test(answer.error ?? '')) hung ??= answer;
+    if (answer.status === 200 || program.fate || nowMs() > deadline) return { ...answer, hung };
     await sleep(RETRY_MS);
   }
 }
@@ -62,16 +98,60 @@ function visitsOf({ status, body }) {
   }
 }
 
-/** One worker dies. Everybody comes as soon as the primary knows, and if all were served once more when all is calm. */
+/**
+ * One worker dies. Everybody comes before the primary can know, and whoever follows in its place gets ready only when
+ * all have been served; then everybody comes once more.
+ */
 export async function visitAfterDeath({ program, rounds }) {
   const homes = new Map(rounds.at(-1).map(({ client, pid }) => [client, pid]));
   const [victim] = homes.values();
-  program.kill(victim, 'SIGKILL');
-  await program.until(() => !hasPid(victim), PATIENCE_MS); // its parent has heard of it
-  const visits = await visit(program, 'soon');
+  const visits = await visitAtDeath(program, victim);
+  const others = new Set([program.pid, ...homes.values()]);
+  others.delete(victim);
+  const hung = visits.flatMap((one) => one.hung ?? []);
+  const wasAwake = hung.every((one) => [...others].every((pid) => isAwake(program, pid, one)));
   if (visits.every(({ status }) => status === 200)) {
     await program.settled(() => false, SETTLED_MS);
     visits.push(...(await visit(program, 'calm')));
   }
-  return { program, homes, victim, visits, fate: program.fate };
+  return { program, homes, victim, visits, hung, wasAwake, fate: program.fate };
+}
+
+/** Did its event loop turn all the time while this client waited in vain? */
+function isAwake({ events }, pid, { sentMs, doneMs }) {
+  const beats = eventsOf(events, 'beat').filter((event) => event.pid === pid);
+  const times = beats.map(({ t }) => t).filter((t) => t > sentMs && t < doneMs);
+  return [...times, doneMs].every((t, index) => t - (times[index - 1] ?? sentMs) < ASLEEP_MS);
+}
+
+/** It dies, and all clients come, while the primary stands still: no connection is on its way to the victim. */
+async function visitAtDeath(program, victim) {
+  const goOn = () => program.kill(program.pid, 'SIGCONT');
+  const first = program.events.length;
+  let isOver = false;
+  program.kill(program.pid, 'SIGSTOP');
+  try {
+    await sleep(STOPS_WITHIN_MS);
+    program.kill(victim, 'SIGKILL');
+    await program.until(() => !program.survivors().includes(victim), PATIENCE_MS);
+    const visiting = visit(program, 'soon').finally(() => (isOver = true));
+    await sleep(CONNECTED_MS);
+    goOn();
+    await holdNext(program, first, () => isOver);
+    return await visiting;
+  } finally {
+    goOn();
+  }
+}
+
+/** Stops the next worker that is forked, if it cannot be ready yet, until `isOver`. */
+async function holdNext(program, first, isOver) {
+  const next = () => forksOf(program.events.slice(first))[0]?.workerPid;
+  await program.until(() => isOver() || next(), INSIST_MS);
+  const pid = next();
+  if (!pid) return;
+  program.kill(pid, 'SIGSTOP');
+  const start = eventsOf(program.events.slice(first), 'start').find((event) => event.pid === pid);
+  if (!start || nowMs() < start.t + UNREADY_MS) await program.until(isOver, INSIST_MS);
+  program.kill(pid, 'SIGCONT');
 }

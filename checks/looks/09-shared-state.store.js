@@ -2,9 +2,19 @@
  * What the check of lesson 9 sees of the counts in Redis: together, through deaths and restarts, while Redis is silent
  * or away. At the end what is only shown: the cost of each place for a count.
  */
-import { createLoad, freePort, interleave, mean, ratioOf, startRedis } from '../../lib/checking.js';
+import {
+  Undecided,
+  createLoad,
+  freePort,
+  get,
+  interleave,
+  mean,
+  ratioOf,
+  startRedis,
+} from '../../lib/checking.js';
 import {
   LANES,
+  PATIENCE_MS,
   add,
   addUntilCounted,
   countTogether,
@@ -47,7 +57,8 @@ export async function restartAll({ store, start, program, together }) {
 export async function loseStore(launch, startWith) {
   const start = (url) => startWith('redis', 1, { env: { REDIS_URL: url } });
   const seen = await Promise.all([becomeSilent(launch, start), startWithout(start)]);
-  const [{ silence }] = seen;
+  const [{ silence }, { absent }] = seen;
+  if (absent) return { silence, absent };
   const back = await Promise.all(
     seen.map(async ({ program, port }) => {
       await startRedis(launch, { port });
@@ -71,18 +82,26 @@ async function becomeSilent(launch, start) {
   return { silence, program, port: store.port, away: await askOnce(program) };
 }
 
-/** Redis is away from the start. */
+/** Redis is away from the start. `absent` says why the program does not listen then, if it does not. */
 async function startWithout(start) {
   const port = await freePort();
-  const program = await start(`redis://127.0.0.1:${port}`);
-  return { program, port, away: await askOnce(program) };
+  try {
+    const program = await start(`redis://127.0.0.1:${port}`);
+    return { program, port, away: await askOnce(program) };
+  } catch (/** @type {any} */ error) {
+    if (error instanceof Undecided || !error.story) throw error;
+    return { absent: error.story };
+  }
 }
 
-/** Each worker is asked, over a new connection each time. */
+/** Increments and a count that was told before, each asked for over a new connection. */
 async function askOnce(program) {
   const first = program.events.length;
   const questions = ['a', 'b', 'c', 'd'].map((letter) => ({ name: 'gone', id: `gone-${letter}` }));
-  const answers = await Promise.all(questions.map((question) => add(program, question)));
+  const count = { name: 'long', id: 'gone-e' };
+  const told = get(`${program.url}/count/${count.name}?id=${count.id}`, { timeoutMs: PATIENCE_MS });
+  const answers = await Promise.all([...questions.map((one) => add(program, one)), told]);
+  questions.push(count);
   const requests = await sentOf(program, first, questions);
   return answers.map((answer, index) => ({
     ...answer,

@@ -3,14 +3,16 @@
  * in peace and before it has begun.
  */
 import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Undecided, eventsOf, get, isCrowded, nowMs, requestsOf } from '../../lib/checking.js';
 
 export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
 const KNOCK_MS = 10;
+const KNOCKERS = 3;
 const CALM_WHEN_BUSY_MS = 8_000;
 const CALM_ALONE_MS = 3_000; // the same where no nginx is there, and so none is slow
 const LATE_SERVERS_MS = 5_000;
@@ -148,12 +150,38 @@ export async function stopAtWork({ program, first }, how) {
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
   const begun = (events) => requestsOf(events.slice(since), '/report').length >= UNDER_WAY;
   await program.until(begun, DEADLINE_MS / 2);
+  const hurry = hurryOf(program);
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(program.pid, 'SIGTERM');
+  const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
   const fate = await program.ended(DEADLINE_MS);
   const answers = await asked;
   const lost = answers.filter(({ status }) => status !== 200);
-  return { how, fate, answers, lost, ...(await leftOf(program, fate)) };
+  const turnedAway = (await knocked).flat().find((status) => status >= 500);
+  return { how, fate, answers, lost, hurry, turnedAway, ...(await leftOf(program, fate)) };
+}
+
+/** Clients that come while it stops: what each was told, until nobody opens any more. */
+async function knockUntilShut(program) {
+  const told = [];
+  while (!program.fate) {
+    const { status } = await get(`${program.url}/pid`, { timeoutMs: DEADLINE_MS });
+    if (status === undefined) break;
+    told.push(status);
+    await sleep(KNOCK_MS);
+  }
+  return told;
+}
+
+/** The directive by which nginx hangs up on who takes longer, as it stands in a file of the program's. */
+function hurryOf({ temporary }) {
+  const files = readdirSync(temporary, { recursive: true }).map((name) =>
+    join(temporary, `${name}`),
+  );
+  const conf = files.find((file) => file.endsWith('.conf'));
+  return (
+    conf && /^\s*worker_shutdown_timeout\s+\d+ms;/m.exec(readFileSync(conf, 'utf8'))?.[0].trim()
+  );
 }
 
 /** What is left of a program that has ended. */
@@ -186,7 +214,7 @@ export async function startInVain(launch, nginx) {
         temporary: 'with a blank',
       });
       const fate = await program.ended(DEADLINE_MS);
-      return { how, fate, says, ...(await leftOf(program, fate)) };
+      return { how, fate, says, events: program.events, ...(await leftOf(program, fate)) };
     }),
   );
   other.close();

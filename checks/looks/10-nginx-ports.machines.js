@@ -1,21 +1,30 @@
 /** Two machines behind nginx: who answers, and what happens when one dies. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOpenLoop, get, nowMs, requestsOf } from '../../lib/checking.js';
+import { createOpenLoop, get, isCrowded, nowMs, requestsOf } from '../../lib/checking.js';
 import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './10-nginx-ports.js';
 
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
 const LOAD = { ratePerSecond: 40, durationMs: 1_200 }; // until nginx has tried the dead machine once more
+const POSTS = 12; // nginx asks in turn: some are in the machine that dies
+const TURNS = 4; // what was seen to be under way may be over when the machine stands still
 const BOOT_MS = 8_000; // a second, in fact
 const RETURN_MS = 5_000;
+const BEAT_MS = 25; // an event loop that has turned since then has sent, or heard, what there was
 const PAUSE_MS = 50;
 const ROUNDS = 3;
 
-/** Two machines behind one nginx, and who answers there; undefined where a machine has but one address. */
-export async function openMachines(launch, nginx) {
+/** The addresses that this computer does not have. */
+async function findMissing() {
   /** @type {string[]} */
   const missing = [];
   for (const address of MACHINES) if (!(await canListen(address))) missing.push(address);
+  return missing;
+}
+
+/** Two machines behind one nginx, and who answers there; undefined where a machine has but one address. */
+export async function openMachines(launch, nginx) {
+  const missing = await findMissing();
   if (missing.length > 0) return { missing };
   const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
   const { program, first } = door;
@@ -56,13 +65,34 @@ export async function killMachine(/** @type {any} */ { door, serving, missing })
   const loaded = fire({ url: `${program.url}/report`, ...LOAD });
   const reports = () => requestsOf(program.events.slice(since), '/report');
   const underWay = () => reports().filter((one) => victim.pids.includes(one.pid) && !one.endMs);
-  await program.until(() => underWay().length > 1, DEADLINE_MS);
-  const hit = underWay().length;
+  const posts = () => program.events.slice(since).filter(({ method }) => method === 'POST');
+  const isPost = ({ pid, startMs }) => posts().some((one) => one.pid === pid && one.t === startMs);
+  const postsHit = () => underWay().filter(isPost);
+  const signal = (name) => victim.pids.forEach((pid) => program.kill(pid, name));
+  const posted = [];
+  for (let turn = 0; turn < TURNS && postsHit().length === 0; turn += 1) {
+    signal('SIGCONT');
+    posted.push(...postMany(program));
+    await program.until(() => underWay().length > postsHit().length && postsHit()[0], BOOT_MS);
+    signal('SIGSTOP'); // what is under way stays so
+    await sleep(BEAT_MS);
+  }
+  const lostPosts = postsHit().length;
+  const hit = underWay().length - lostPosts;
   const deadMs = nowMs();
-  for (const pid of victim.pids) program.kill(pid, 'SIGKILL');
+  signal('SIGKILL');
   const { answers } = await loaded;
   close();
-  return { program, victim, hit, answers, ...(await waitForReturn(program, victim, deadMs)) };
+  await Promise.all(posted);
+  const doubles = Math.max(0, posts().length - posted.length);
+  const seen = { program, victim, hit, lostPosts, doubles, answers };
+  return { ...seen, ...(await waitForReturn(program, victim, deadMs)) };
+}
+
+/** POSTs at once. */
+function postMany({ url }) {
+  const options = { method: 'POST', timeoutMs: DEADLINE_MS };
+  return Array.from({ length: POSTS }, () => get(`${url}/report`, options));
 }
 
 /** Until the machine's processes listen again, and then until one of them has been asked. */
@@ -86,4 +116,48 @@ async function waitForReturn(program, { address, pids }, deadMs) {
     await sleep(PAUSE_MS);
   }
   return { isBack: Boolean(isBack), isUsed: isUsed(), asked, returnMs: RETURN_MS };
+}
+
+/** A machine of a program with two dies, is back, and dies again; when it is back once more all are told to stop. */
+export async function killTwice(launch, nginx) {
+  if ((await findMissing()).length > 0) return undefined;
+  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
+  const [victim] = machinesOf(program);
+  if (first?.status !== 200 || !victim) return undefined;
+  const { address } = victim;
+  let times = 0;
+  let isBack = true;
+  while (isBack && times < 2) {
+    times += 1;
+    isBack = await killOnce(program, address);
+  }
+  const stopMs = nowMs();
+  const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
+  if (isBack) {
+    program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
+    await program.until(() => program.fate || isAgain(), DEADLINE_MS);
+  }
+  return { program, address, times, isBack, isAgain: isAgain(), fate: program.fate };
+}
+
+/** Whether it is started again, and everybody knows. */
+async function killOnce(program, address) {
+  const pidsThere = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
+  const dead = pidsThere();
+  const deadMs = nowMs();
+  for (const pid of dead) program.kill(pid, 'SIGKILL');
+  const isStarted = (events) =>
+    events.some(({ what, pid, t }) => what === 'child' && pid === program.pid && t > deadMs);
+  if (!(await program.until(isStarted, isCrowded() ? DEADLINE_MS : BOOT_MS))) return false;
+  const fresh = () => pidsThere().filter((pid) => !dead.includes(pid));
+  const isBack = await program.until(() => fresh().length > 1, DEADLINE_MS);
+  const haveTurned = async (pids) => {
+    const sinceMs = nowMs() + BEAT_MS;
+    const areBeyond = () => pids.every((pid) => (program.lastBeats.get(pid) ?? 0) > sinceMs);
+    return isBack && (await program.until(areBeyond, DEADLINE_MS));
+  };
+  const isSaid = (await haveTurned(fresh())) && (await haveTurned([program.pid])); // its address
+  if (!isSaid && !program.fate)
+    throw tooBusy('Something was started in the place of a machine, and has not come up in 20 s.');
+  return Boolean(isSaid);
 }
