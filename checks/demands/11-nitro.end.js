@@ -32,7 +32,7 @@ const STOP_FAULTS = [
     "process.on('SIGTERM', stop); and the same for SIGINT, in the primary",
   ],
   [
-    ({ crash }) => /undefined|not iterable/.test(crash?.error),
+    ({ crash }) => crash && /undefined|not iterable/.test(crash.error),
     ({ crash }) => `a worker threw in its handler: ${crash.error.split('\n')[0]}.`,
     'In a worker cluster.workers is undefined: only a primary has workers.',
     'the handlers of the signals only if (cluster.isPrimary)',
@@ -100,7 +100,7 @@ function storyOfStop({ how, program, output, heldWhenLeft, ...stop }) {
 
 /** That a program says so: in these words or in others. */
 const isGivingUp = (output) =>
-  /g[ia]v\w* up|too (many|often)|in a row|limit|no (more|further)|abort/i.test(output);
+  /g[ia]v\w* up|exiting|quit|died|too (many|often)|in a row|limit|no (more|further)|abort/i.test(output);
 
 /** @param {any} inVain @param {any} killed */
 export function demandEnd(inVain, killed) {
