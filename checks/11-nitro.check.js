@@ -58,14 +58,18 @@ check('11-nitro', promises, async (lesson) => {
 
   await hold('builds', async () => demandBuilds(await built), { isGate: true });
   await hold('default-forks-none', async () => demandOneProcess(await single, await work));
-  await hold('work-blocks', async () => demandWork(await work));
+  await hold('work-blocks', async () => demandWork(await work, await single));
   await hold('side-by-side', async () => demandSideBySide(await built), { isGate: true });
   await hold('preset-forks', async () => demandForks(await main, await homes));
   const needs = ['preset-forks'];
   await hold('cores-unless-told', async () => demandCores(await byDefault), { needs });
-  await hold('same-answers', async () => demandSameAnswers(await answers, await homes), {
-    needs: [...needs, 'work-blocks'],
-  });
+  await hold(
+    'same-answers',
+    async () => demandSameAnswers(await answers, await homes, await main),
+    {
+      needs: [...needs, 'work-blocks'],
+    },
+  );
   await hold('stops-clean', async () =>
     demandCleanStop([await interrupted, await terminated, await atStart]),
   );

@@ -64,7 +64,7 @@ const STOP_FAULTS = [
   [
     ({ heldWhenLeft }) => heldWhenLeft > 0,
     ({ heldWhenLeft }) =>
-      `it left about a second later, and ${heldWhenLeft} workers still had requests under way: they were lost.`,
+      `it left about a second later, while ${heldWhenLeft} workers still had requests under way.`,
     'A primary that leaves takes its workers with it. How long an answer takes nobody knows; Nitro waits for 30 s at the most.',
     'worker.process.kill(signal) for each worker; no timer, no process.exit() and no other time-out of yours',
   ],
@@ -100,7 +100,9 @@ function storyOfStop({ how, program, output, heldWhenLeft, ...stop }) {
 
 /** That a program says so: in these words or in others. */
 const isGivingUp = (output) =>
-  /g[ia]v\w* up|exiting|quit|died|too (many|often)|in a row|limit|no (more|further)|abort/i.test(output);
+  /g[ia]v\w* up|exiting|quit|died|too (many|often)|in a row|limit|no (more|further)|abort/i.test(
+    output,
+  );
 
 /** @param {any} inVain @param {any} killed */
 export function demandEnd(inVain, killed) {

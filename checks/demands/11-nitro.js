@@ -21,7 +21,7 @@ import {
 } from '../looks/11-nitro.js';
 
 const LEAST_WORK_MS = 9.5;
-const TELL = 'process.env.NITRO_CLUSTER_WORKERS = String(workers); above the import()';
+const TELL = 'above the import(): process.env.NITRO_CLUSTER_WORKERS = String(workers);';
 const FOLDERS = "output: { dir: '.output/{{ preset }}' }";
 
 export function demandBuilds({ builds, outputs }) {
@@ -52,7 +52,8 @@ function errorIn(output) {
 const list = (outputs) =>
   outputs.map(({ preset, folder }) => `${preset} in ${folder}`).join(', ') || 'nothing';
 
-export function demandOneProcess({ events, pid }, { requests }) {
+export function demandOneProcess(program, { requests }) {
+  const { events, pid } = program;
   const forks = forksOf(events).length;
   const others = requests.filter((request) => request.pid !== pid);
   demand(forks === 0 && others.length === 0, {
@@ -60,10 +61,11 @@ export function demandOneProcess({ events, pid }, { requests }) {
     got: forks > 0 ? `It forked ${forks} workers.` : `Process ${others[0]?.pid} answered as well.`,
     why: 'It is the control: only what differs between the two builds tells what the preset does.',
     try: "no entry, no module and no plugin that forks: the preset 'node-cluster' does it",
+    output: program.output(),
   });
 }
 
-export function demandWork({ answers, quickestMs, spanMs }) {
+export function demandWork({ answers, quickestMs, spanMs }, program) {
   const fault = faultOfRandomHex(answers);
   const isWhole = quickestMs > LEAST_WORK_MS;
   demand(isWhole && spanMs > AT_WORK * LEAST_WORK_MS && !fault, {
@@ -78,6 +80,7 @@ export function demandWork({ answers, quickestMs, spanMs }) {
       ? 'A handler that waits gives the event loop back: that is another lesson, and no cluster helps it.'
       : 'A bundler removes calls whose result nobody uses, when it sees that they do nothing else; and a server that does less work is no speedup.',
     try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000)) in routes/index.js, without await',
+    output: program.output(),
   });
 }
 
@@ -89,6 +92,7 @@ export function demandSideBySide(built) {
     got: `It built ${list(builds[0].outputs)}.`,
     why: 'Without a preset Nitro takes node-server, or what suits the machine on which it builds.',
     try: 'task 1 of the text: in nitro.config.js the preset, and a folder for each build',
+    output: '',
   });
   const isOverwritten = !outputOf(built, 'node-cluster');
   const folders = ['node-cluster', 'node-server'].map((name) => outputOf(built, name)?.folder);
@@ -97,6 +101,7 @@ export function demandSideBySide(built) {
     got: `Both builds wrote to ${configured?.folder}. What is there: ${list(outputs)}.`,
     why: 'A build empties its output folder first, so of two that share one only the second is left.',
     try: `${FOLDERS}: between two pairs of braces Nitro puts the name of the preset`,
+    output: '',
   });
 }
 
@@ -136,7 +141,7 @@ export function demandForks(program, { requests, answers }) {
     expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers, although NITRO_CLUSTER_WORKERS=${INHERITED} was set before.`,
     got: `It forked ${forks}.`,
     why: forks === INHERITED ? whyInherited(isAtTop) : undefined,
-    try: isAtTop ? `await import(...) in place of the import at the top; above it ${TELL}` : TELL,
+    try: isAtTop ? `await import(...) in place of the import at the top; ${TELL}` : TELL,
     output,
   });
   const workers = serversOf(program);
@@ -180,18 +185,21 @@ export function demandCores({ forks, program }) {
   });
 }
 
-export function demandSameAnswers(rows, { requests }) {
+export function demandSameAnswers(rows, { requests }, program) {
+  const output = program.output();
   const row = rows.find(({ both: [one, cluster] }) => one !== cluster);
   demand(!row, {
     expected: 'The same status, content-type and shape of body from both builds.',
     got: `${row?.path} from one process: ${row?.both[0]}. From the cluster: ${row?.both[1]}.`,
     why: 'A preset decides how an application is started, not what it answers.',
     try: 'no question after cluster.isWorker, process.env or the preset in routes/',
+    output,
   });
   const quickestMs = quickestOf(requests);
   demand(quickestMs > LEAST_WORK_MS, {
     expected: 'A worker works for 10 to 20 ms for each /, as the one process does.',
     got: `The quickest took ${quickestMs.toFixed(1)} ms.`,
     why: 'A server that does less work is no speedup.',
+    output,
   });
 }

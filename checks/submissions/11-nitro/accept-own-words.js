@@ -9,22 +9,7 @@ const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();
 process.env.NITRO_CLUSTER_WORKERS = String(workers);
 // #endregion workers
 
-await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
-
-// #region stop
 let stopping = false;
-
-function stop(signal) {
-  stopping = true;
-  for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);
-}
-
-if (cluster.isPrimary) {
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
-}
-// #endregion stop
-
-// #region give-up
 let failures = 0;
 
 function watch(worker) {
@@ -38,8 +23,17 @@ function watch(worker) {
     process.exit(1);
   });
 }
-if (cluster.isPrimary) {
-  for (const worker of Object.values(cluster.workers)) watch(worker);
-  cluster.on('fork', watch);
+if (cluster.isPrimary) cluster.on('fork', watch);
+
+await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
+
+// #region stop
+function stop(signal) {
+  stopping = true;
+  for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);
 }
-// #endregion give-up
+
+if (cluster.isPrimary) {
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+}
+// #endregion stop
