@@ -21,6 +21,8 @@ function stop(signal) {
 
 if (cluster.isPrimary) {
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+  // What is sent to a worker that starts is lost: nobody listens there yet.
+  cluster.on('listening', (worker) => stopping && worker.send({ leave: 'SIGTERM' }));
 }
 // #endregion stop
 
