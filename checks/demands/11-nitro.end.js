@@ -6,8 +6,8 @@ const LEAST_IN_VAIN = 5;
 
 export function demandCleanStop(stops) {
   const stop = stops.find(
-    ({ fate, lost, left, heldWhenLeft, isLateServed }) =>
-      fate?.code !== 0 || lost.length > 0 || left.length > 0 || heldWhenLeft || isLateServed,
+    ({ fate, lost, left, behind, isLateServed }) =>
+      fate?.code !== 0 || [lost, left, behind].some(({ length }) => length > 0) || isLateServed,
   );
   demand(!stop, {
     expected:
@@ -62,10 +62,9 @@ const STOP_FAULTS = [
     'let Nitro end the primary, when the last worker has left',
   ],
   [
-    ({ heldWhenLeft }) => heldWhenLeft > 0,
-    ({ heldWhenLeft }) =>
-      `it left about a second later, while ${heldWhenLeft} workers still had requests under way.`,
-    'A primary that leaves takes its workers with it. How long an answer takes nobody knows; Nitro waits for 30 s at the most.',
+    ({ behind }) => behind.length > 0,
+    ({ behind }) => `it ended before ${behind.length} of its workers, which had not left.`,
+    'A primary that leaves takes its workers with it, and what they have under way. How long an answer takes nobody knows; Nitro waits for 30 s at the most.',
     'worker.process.kill(signal) for each worker; no timer, no process.exit() and no other time-out of yours',
   ],
   [
@@ -82,12 +81,11 @@ const STOP_FAULTS = [
   ],
 ];
 
-function storyOfStop({ how, program, output, heldWhenLeft, ...stop }) {
+function storyOfStop({ how, program, output, ...stop }) {
   const { events } = program;
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   const crash = eventsOf(events, 'crash').find(({ pid }) => workers.includes(pid));
-  const isAtStart = heldWhenLeft === undefined && how.includes('start');
-  const facts = { ...stop, heldWhenLeft, output, crash, isAtStart, ends: exitsOf(events).length };
+  const facts = { ...stop, output, crash, ends: exitsOf(events).length };
   const [, got, why, repair] = /** @type {any[]} */ (
     STOP_FAULTS.find(([isSo]) => /** @type {any} */ (isSo)(facts))
   );

@@ -40,12 +40,13 @@ export async function stopAtWork(program, how) {
   const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(program.pid, 'SIGTERM');
-  const held = how === 'Ctrl-C' ? {} : await holdWorkers(program);
+  const isLateServed = how === 'SIGTERM' && (await holdWorkers(program));
   const lost = (await asked).filter(({ status }) => status !== 200);
   if (!areUnderWay && lost.length > 0) throw busy('The requests had not come to it yet.');
   const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
   if (isLate && isCrowded()) throw busy(`A request had no answer within ${DEADLINE_MS / 1_000} s.`);
-  return { how, lost, ...held, ...(await endOf(program)) };
+  const end = await endOf(program);
+  return { how, lost, isLateServed, behind: leftBehind(program.events), ...end };
 }
 
 /** The signal comes while all of many workers start. */
@@ -58,7 +59,8 @@ export async function stopAtStart({ launch }, { entry }) {
   };
   await program.until(haveForked, LONG_DEADLINE_MS);
   program.kill(program.pid, 'SIGTERM');
-  return { how: 'SIGTERM while the workers start', lost: [], ...(await endOf(program)) };
+  const how = 'SIGTERM while the workers start';
+  return { how, lost: [], behind: [], isAtStart: true, ...(await endOf(program)) };
 }
 
 /** What is there when a program that was told to stop has ended, or nothing more happens. */
@@ -72,8 +74,7 @@ async function endOf(program) {
 
 /**
  * Lets the workers stand still once they have heard of the signal, as on a machine that is busy with something else.
- * @returns {Promise<{ heldWhenLeft: number, isLateServed: boolean }>}  how many still stood when the program had ended;
- *   whether one served a request that came after all that
+ * @returns {Promise<boolean>}  whether one served a request that came after all that
  */
 async function holdWorkers(program) {
   const sinceMs = nowMs();
@@ -83,11 +84,18 @@ async function holdWorkers(program) {
   const workers = livingOf(program.events);
   for (const pid of workers) program.kill(pid, 'SIGSTOP');
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
-  const ended = endedOf(program.events); // one may have ended before it could be held
-  const heldWhenLeft = program.fate ? workers.filter((pid) => !ended.has(pid)).length : 0;
   const late = get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   for (const pid of workers) program.kill(pid, 'SIGCONT');
-  return { heldWhenLeft, isLateServed: (await late).status === 200 };
+  return (await late).status === 200;
+}
+
+/** The workers that had neither ended nor disconnected when their primary left. @returns {number[]} pids */
+function leftBehind(events) {
+  const primary = forksOf(events)[0]?.pid;
+  const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
+  const before = events.slice(0, Math.max(end, 0));
+  const off = new Set(eventsOf(before, 'disconnect').map(({ workerPid }) => workerPid));
+  return livingOf(before).filter((pid) => !off.has(pid));
 }
 
 const isBeatOf = ({ what, pid }, wanted) => what === 'beat' && pid === wanted;
