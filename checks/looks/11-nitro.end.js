@@ -19,6 +19,7 @@ export const MANY = 6; // workers: one more than may end in vain
 export const IN_VAIN = 3; // so many of them in a row, twice, and in between all that listen
 const HELD_MS = 1_300; // from the signal: whoever waits for a second only has left by then
 const HEARD = 2; // turns of an event loop
+const NO_MORE = 10; // turns: by then it has forked whom it wants
 const MOST_STARTS = 16;
 const TURNS = 120; // of an event loop, 20 ms each: whoever ends looks 8 times in the time of so many
 
@@ -54,8 +55,8 @@ export async function stopAtStart({ launch }, { entry }) {
   const program = await launch({ entry, env: told(MANY) });
   const haveForked = (events) => {
     const last = events.findLastIndex(({ what }) => what === 'fork');
-    const hasTurned = events.slice(last).some((one) => isBeatOf(one, events[last]?.pid));
-    return (forksOf(events).length >= MANY && hasTurned) || isIdle(events);
+    const turns = events.slice(last).filter((one) => isBeatOf(one, events[last]?.pid)).length;
+    return turns >= (forksOf(events).length >= MANY ? 1 : NO_MORE); // long before it is idle
   };
   await program.until(haveForked, LONG_DEADLINE_MS);
   program.kill(program.pid, 'SIGTERM');
