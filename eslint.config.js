@@ -15,7 +15,7 @@ const packages = (...names) => `(?:${names.join('|')})(?:/.+)?`;
 const PACKAGES = packages(...Object.keys(manifest.dependencies));
 const DEV_PACKAGES = packages(...Object.keys(manifest.devDependencies));
 const PURE_NODE = 'node:(?:assert|path|url|util)';
-const LEARNER = [NODE, 'express', '#work', INSIDE];
+const LEARNER = [NODE, 'express', '#work', 'nitropack/config', INSIDE];
 const LEARNER_ROOMS = ['lessons', 'solutions', 'checks/starters', 'checks/submissions'];
 
 /** Zones from general to special. `strict` also refuses import() and require() of computed names. */

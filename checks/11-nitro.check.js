@@ -1,15 +1,15 @@
 import { check, createLoad } from '../lib/checking.js';
 import {
   demandBuilds,
-  demandCleanStop,
   demandCores,
-  demandEnd,
   demandForks,
+  demandListeners,
   demandOneProcess,
   demandSameAnswers,
   demandSideBySide,
   demandWork,
 } from './demands/11-nitro.js';
+import { demandCleanStop, demandEnd } from './demands/11-nitro.end.js';
 import {
   WORKERS,
   answersOf,
@@ -18,11 +18,10 @@ import {
   forkByDefault,
   measure,
   startCluster,
-  startInVain,
   startOutput,
-  stopAtWork,
   workOf,
 } from './looks/11-nitro.js';
+import { killWorkers, startInVain, stopAtStart, stopAtWork } from './looks/11-nitro.end.js';
 
 const promises = {
   builds: 'nitropack builds the folder, as configured and with the preset node-server',
@@ -34,14 +33,15 @@ const promises = {
   'cores-unless-told': 'without NODE_CLUSTER_WORKERS there is one for each core it may use',
   'same-answers': 'one process and cluster give the same answers, after the same work',
   'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then it ends with exit code 0',
-  'gives-up': 'when no worker comes to listen, it gives up, with a message and exit code 1',
+  'gives-up':
+    'five workers in a row in vain: it gives up, with a message and exit code 1; who had served is replaced',
 };
 
 check('11-nitro', promises, async (lesson) => {
   const { observe, meanwhile, hold, isQuick } = lesson;
   const built = observe(() => build(lesson));
   const single = observe(async () => startOutput(lesson, await built, 'node-server'));
-  const start = async (workers) => startCluster(lesson, await built, workers);
+  const start = async (workers) => startCluster(lesson, await built, workers, demandListeners);
   const work = observe(async () => workOf(await single));
   const vain = meanwhile(async () => (await work) && startInVain(lesson, await built)); // start after start takes longest
   const main = observe(() => start(WORKERS));
@@ -49,6 +49,8 @@ check('11-nitro', promises, async (lesson) => {
   const byDefault = others(async () => forkByDefault(lesson, await built));
   const interrupted = others(async () => stopAtWork(await start(2), 'Ctrl-C'));
   const terminated = others(async () => stopAtWork(await start(2), 'SIGTERM'));
+  const atStart = others(async () => stopAtStart(lesson, await built));
+  const killed = others(async () => killWorkers(lesson, await built));
   const inVain = others(async () => vain);
   const load = others(async () => isQuick || createLoad());
   const homes = observe(async () => askUntilAllAnswer(await main));
@@ -56,16 +58,22 @@ check('11-nitro', promises, async (lesson) => {
 
   await hold('builds', async () => demandBuilds(await built), { isGate: true });
   await hold('default-forks-none', async () => demandOneProcess(await single, await work));
-  await hold('work-blocks', async () => demandWork(await work));
+  await hold('work-blocks', async () => demandWork(await work, await single));
   await hold('side-by-side', async () => demandSideBySide(await built), { isGate: true });
   await hold('preset-forks', async () => demandForks(await main, await homes));
   const needs = ['preset-forks'];
   await hold('cores-unless-told', async () => demandCores(await byDefault), { needs });
-  await hold('same-answers', async () => demandSameAnswers(await answers, await homes), {
-    needs: [...needs, 'work-blocks'],
-  });
-  await hold('stops-clean', async () => demandCleanStop([await interrupted, await terminated]));
-  await hold('gives-up', async () => demandEnd(await inVain));
+  await hold(
+    'same-answers',
+    async () => demandSameAnswers(await answers, await homes, await main),
+    {
+      needs: [...needs, 'work-blocks'],
+    },
+  );
+  await hold('stops-clean', async () =>
+    demandCleanStop([await interrupted, await terminated, await atStart]),
+  );
+  await hold('gives-up', async () => demandEnd(await inVain, await killed));
 
   if (lesson.allHold() && !isQuick)
     await measure(lesson, await load, { control: await single, candidate: await main });

@@ -11,6 +11,7 @@
  * @property {string} command  as one would type it
  * @property {number} code  its exit code
  * @property {string} output  what it printed
+ * @property {Output[]} outputs  what it left, also what the next has emptied; none when it failed
  *
  * @typedef {object} Output  what a build has left
  * @property {string} preset  which Nitro says that it is
@@ -32,6 +33,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -79,9 +81,9 @@ export async function buildNitro(
   const buildOne = async (what, index) =>
     readBuild(folders[index]) ?? buildInto(folders[index], { ...what, start, manifest, sources });
   const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // both are over, however
-  const builds = settled.map((one) => {
+  const builds = settled.map((one, index) => {
     if (one.status === 'rejected') throw one.reason;
-    return one.value;
+    return { ...one.value, outputs: one.value.code === 0 ? outputsIn(folders[index]) : [] };
   });
   if (builds.some(({ code }) => code !== 0)) return { builds, outputs: [], entry };
   const edition = hashOf([], new Map([[program.name, program.bytes]]));
@@ -128,7 +130,7 @@ function hashOf(files, sources) {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** @returns {Build | undefined} */
+/** @returns {Omit<Build, 'outputs'> | undefined} */
 function readBuild(folder) {
   const text = readIfThere(join(folder, 'build.json'));
   return text === undefined ? undefined : JSON.parse(text);
@@ -138,6 +140,7 @@ function readBuild(folder) {
 async function buildInto(folder, { start, manifest, sources, command, env }) {
   const draft = `${folder}.${randomUUID()}`;
   const entry = join(dirname(manifest), 'dist/cli/index.mjs');
+  linkPackages(dirname(dirname(manifest)), join(dirname(folder), '../node_modules'));
   write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
   write(draft, sources);
   try {
@@ -149,6 +152,17 @@ async function buildInto(folder, { start, manifest, sources, command, env }) {
     return build;
   } finally {
     rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** What a configuration or a route imports by name (nitropack/config, h3) is found from the build's folder, too. */
+function linkPackages(packages, link) {
+  if (existsSync(link)) return;
+  try {
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(packages, link, 'junction');
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error; // another check was quicker
   }
 }
 

@@ -120,7 +120,10 @@ function createPrograms(key, runner) {
         event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
       );
       const facts = { name, port, fate, events: told, output: atHome(program.output()), ...seen };
-      throw explainNotReady(facts, `The program listens on PORT, which is ${port} here.`);
+      const expected = `The program listens on PORT, which is ${port} here.`;
+      const broken = explainNotReady(facts, expected);
+      if (program !== first) broken.story.output = facts.output;
+      throw broken;
     },
   };
 }

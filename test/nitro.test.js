@@ -70,6 +70,20 @@ test('it is built twice, beside a copy of the program, and nothing is written in
   assert.deepEqual(readdirSync(place).sort(), ['routes', 'server.js']);
 });
 
+test('what each build left is known, also what the next has emptied; packages are found from there', async (t) => {
+  const { home, build } = makePlace(t, { code: 0 }, () => '.output');
+  const { builds, outputs } = await build();
+  assert.deepEqual(
+    builds.map((one) => one.outputs.map(({ preset }) => preset)),
+    [['node-cluster'], ['node-server']],
+  );
+  assert.deepEqual(
+    outputs.map(({ preset }) => preset),
+    ['node-server'],
+  );
+  assert.ok(existsSync(join(home, 'cache/node_modules/nitropack/package.json')));
+});
+
 test('the same files are built once; an edited program is only copied anew', async (t) => {
   const { started, build, edit } = makePlace(t);
   const [first, again] = [await build(), await build()];

@@ -1,5 +1,6 @@
 /** What lesson 11 demands of what was seen, in the order of its promises. */
-import { cpus } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import {
   demand,
   eventsOf,
@@ -11,8 +12,8 @@ import {
 } from '../../lib/checking.js';
 import {
   AT_WORK,
+  INHERITED,
   PRETENDED_CORES,
-  UNDER_WAY,
   WORKERS,
   outputOf,
   quickestOf,
@@ -20,7 +21,7 @@ import {
 } from '../looks/11-nitro.js';
 
 const LEAST_WORK_MS = 9.5;
-const TELL = 'process.env.NITRO_CLUSTER_WORKERS = String(workers); before the import()';
+const TELL = 'above the import(): process.env.NITRO_CLUSTER_WORKERS = String(workers);';
 const FOLDERS = "output: { dir: '.output/{{ preset }}' }";
 
 export function demandBuilds({ builds, outputs }) {
@@ -51,7 +52,8 @@ function errorIn(output) {
 const list = (outputs) =>
   outputs.map(({ preset, folder }) => `${preset} in ${folder}`).join(', ') || 'nothing';
 
-export function demandOneProcess({ events, pid }, { requests }) {
+export function demandOneProcess(program, { requests }) {
+  const { events, pid } = program;
   const forks = forksOf(events).length;
   const others = requests.filter((request) => request.pid !== pid);
   demand(forks === 0 && others.length === 0, {
@@ -59,10 +61,11 @@ export function demandOneProcess({ events, pid }, { requests }) {
     got: forks > 0 ? `It forked ${forks} workers.` : `Process ${others[0]?.pid} answered as well.`,
     why: 'It is the control: only what differs between the two builds tells what the preset does.',
     try: "no entry, no module and no plugin that forks: the preset 'node-cluster' does it",
+    output: program.output(),
   });
 }
 
-export function demandWork({ answers, quickestMs, spanMs }) {
+export function demandWork({ answers, quickestMs, spanMs }, program) {
   const fault = faultOfRandomHex(answers);
   const isWhole = quickestMs > LEAST_WORK_MS;
   demand(isWhole && spanMs > AT_WORK * LEAST_WORK_MS && !fault, {
@@ -77,42 +80,69 @@ export function demandWork({ answers, quickestMs, spanMs }) {
       ? 'A handler that waits gives the event loop back: that is another lesson, and no cluster helps it.'
       : 'A bundler removes calls whose result nobody uses, when it sees that they do nothing else; and a server that does less work is no speedup.',
     try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000)) in routes/index.js, without await',
+    output: program.output(),
   });
 }
 
 export function demandSideBySide(built) {
-  const { outputs } = built;
-  const [first] = outputs;
-  const isOverwritten = outputs.length === 1 && first.folder === '.output';
-  demand(outputOf(built, 'node-cluster'), {
-    expected: 'After both builds there are two servers: node-cluster and node-server.',
-    got: `What is there: ${list(outputs)}.`,
-    why: isOverwritten
-      ? 'A build empties its output folder first, so of two that share one only the second is left.'
-      : 'Without a preset Nitro takes node-server, or what suits the machine on which it builds.',
-    try: isOverwritten
-      ? `preset: 'node-cluster', and ${FOLDERS} in nitro.config.js`
-      : "preset: 'node-cluster' in nitro.config.js",
+  const { builds, outputs } = built;
+  const [configured] = builds[0].outputs;
+  demand(outputOf(builds[0], 'node-cluster'), {
+    expected: 'As configured, Nitro builds with the preset node-cluster.',
+    got: `It built ${list(builds[0].outputs)}.`,
+    why: 'Without a preset Nitro takes node-server, or what suits the machine on which it builds.',
+    try: 'task 1 of the text: in nitro.config.js the preset, and a folder for each build',
+    output: '',
   });
-  const [one, other] = ['node-cluster', 'node-server'].map((name) => outputOf(built, name)?.folder);
-  demand(one !== other, {
+  const isOverwritten = !outputOf(built, 'node-cluster');
+  const folders = ['node-cluster', 'node-server'].map((name) => outputOf(built, name)?.folder);
+  demand(!isOverwritten && folders[0] !== folders[1], {
     expected: 'Each build has an output folder of its own.',
-    got: `What is there: ${list(outputs)}.`,
-    try: FOLDERS,
+    got: `Both builds wrote to ${configured?.folder}. What is there: ${list(outputs)}.`,
+    why: 'A build empties its output folder first, so of two that share one only the second is left.',
+    try: `${FOLDERS}: between two pairs of braces Nitro puts the name of the preset`,
+    output: '',
   });
 }
 
+/** Before it is said of any program that it does not listen: what that comes from in this lesson. */
+export function demandListeners(program, built) {
+  const { events, fate } = program;
+  const printed = program.output();
+  const [, missing = ''] = /Cannot find module '([^']+\/index\.mjs)' imported/.exec(printed) ?? [];
+  const folder = outputOf(built, 'node-cluster')?.folder;
+  const path = (file) => relative(dirname(built.entry), file);
+  demand(!fate || missing === '', {
+    expected: `server.js imports the build, which is ${folder}/server/index.mjs.`,
+    got: `It imports ${path(missing)}, and nothing is there.`,
+    why: 'The import() and output.dir in nitro.config.js name the same folder.',
+    try: FOLDERS,
+    output: printed,
+  });
+  const forks = forksOf(events).length;
+  const isSilent = listenersOf(events).size === 0 && exitsOf(events).length === 0;
+  demand(fate || forks === 0 || !isSilent || eventsOf(events, 'crash').length > 0, {
+    expected: 'Each worker comes to the import() of the build, and listens.',
+    got: `It forked ${forks} workers; they run, and none of them listens.`,
+    why: 'A worker runs server.js from the top, and serves when it comes to the import().',
+    try: 'await import(...) in every process, not only if (cluster.isPrimary)',
+    output: printed,
+  });
+}
+
+const IMPORT_AT_TOP = /^import\s[^(]*?['"][^'"]*index\.mjs['"]/m;
+
 export function demandForks(program, { requests, answers }) {
   const { events, port } = program;
+  const output = program.output();
   const forks = forksOf(events).length;
+  const isAtTop = IMPORT_AT_TOP.test(readFileSync(program.options.entry, 'utf8'));
   demand(forks === WORKERS, {
-    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
+    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers, although NITRO_CLUSTER_WORKERS=${INHERITED} was set before.`,
     got: `It forked ${forks}.`,
-    why:
-      forks === cpus().length
-        ? 'So many Nitro takes untold: os.cpus().length. NODE_CLUSTER_WORKERS is our name; Nitro reads NITRO_CLUSTER_WORKERS, once, when its file is loaded.'
-        : undefined,
-    try: TELL,
+    why: forks === INHERITED ? whyInherited(isAtTop) : undefined,
+    try: isAtTop ? `await import(...) in place of the import at the top; ${TELL}` : TELL,
+    output,
   });
   const workers = serversOf(program);
   const idle = workers.filter((worker) => !requests.some(({ pid }) => pid === worker));
@@ -128,13 +158,20 @@ export function demandForks(program, { requests, answers }) {
       whyOfCrash(events) ??
       'A worker runs server.js from the top, and serves when it comes to the import().',
     try: 'the import() in every process; signals and counting only if (cluster.isPrimary)',
+    output,
   });
   const ports = [...listenersOf(events).keys()];
   demand(ports.length === 1, {
     expected: `All listen on PORT, which is ${port} here.`,
     got: `They listen on ${ports.join(', ')}.`,
+    output,
   });
 }
+
+const whyInherited = (isAtTop) =>
+  isAtTop
+    ? 'An import at the top of a file is loaded before its first line runs, wherever it stands: Nitro has forked by then.'
+    : 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded, and so it stood there: it was not set, too late, or only if it was unset. NODE_CLUSTER_WORKERS is our name, and wins.';
 
 export function demandCores({ forks, program }) {
   demand(forks === PRETENDED_CORES, {
@@ -144,107 +181,25 @@ export function demandCores({ forks, program }) {
       whyOfCrash(program.events) ??
       'os.cpus().length, which Nitro takes untold, counts cores that this process may not be allowed to use.',
     try: 'const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();',
+    output: program.output(),
   });
 }
 
-export function demandSameAnswers(rows, { requests }) {
+export function demandSameAnswers(rows, { requests }, program) {
+  const output = program.output();
   const row = rows.find(({ both: [one, cluster] }) => one !== cluster);
   demand(!row, {
     expected: 'The same status, content-type and shape of body from both builds.',
     got: `${row?.path} from one process: ${row?.both[0]}. From the cluster: ${row?.both[1]}.`,
     why: 'A preset decides how an application is started, not what it answers.',
     try: 'no question after cluster.isWorker, process.env or the preset in routes/',
+    output,
   });
   const quickestMs = quickestOf(requests);
   demand(quickestMs > LEAST_WORK_MS, {
     expected: 'A worker works for 10 to 20 ms for each /, as the one process does.',
     got: `The quickest took ${quickestMs.toFixed(1)} ms.`,
     why: 'A server that does less work is no speedup.',
-  });
-}
-
-export function demandCleanStop(stops) {
-  const stop = stops.find(
-    ({ fate, lost, left }) => fate?.code !== 0 || lost.length > 0 || left.length > 0,
-  );
-  demand(!stop, {
-    expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
-    ...(stop && storyOfStop(stop)),
-    output: stop?.output,
-  });
-}
-
-/** [condition, got, why, try]: what is to be mended first in a stop. The first whose condition is met. */
-const STOP_FAULTS = [
-  [
-    ({ left }) => left.length > 0,
-    ({ left }) => `process ${left.join(', ')} is still there.`,
-    'What child_process has started goes on without its parent: nobody watches it, and it holds the port.',
-    'start the build by import(), in this process; or signal every process that it has started',
-  ],
-  [
-    ({ fate }) => fate?.signal,
-    ({ fate }) => `it was ended by ${fate.signal}.`,
-    'Whoever stops a server sends SIGTERM or SIGINT, and waits for the end.',
-    "process.on('SIGTERM', signalAll); and the same for SIGINT, in the primary",
-  ],
-  [
-    ({ fate, ends }) => !fate && ends === 0,
-    () => 'no worker has ended, and it goes on serving.',
-    "Nitro's primary hears the signal and then waits, 30 s, for workers which nobody has told.",
-    'for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);',
-  ],
-  [
-    ({ fate }) => !fate,
-    ({ ends }) => `${ends} of its workers ended, and the program still runs.`,
-    'Nitro ends the primary when the last worker has left; if something replaces the workers, none is the last.',
-    'tell all workers; fork none yourself',
-  ],
-  [
-    ({ fate }) => fate.code !== 0,
-    ({ fate }) => `it ended with exit code ${fate.code}.`,
-    'To stop when told is no failure.',
-    'let Nitro end the primary, when the last worker has left',
-  ],
-  [
-    () => true,
-    ({ lost }) =>
-      `of ${UNDER_WAY} requests under way ${lost.length} were lost (${lost[0]?.error}).`,
-    'A worker that gets SIGTERM answers first: Nitro sees to it. One that is killed by SIGKILL, or whose primary is gone, does not.',
-    'worker.process.kill(signal), with the same signal; no process.exit()',
-  ],
-];
-
-function storyOfStop({ how, program, fate, lost, left }) {
-  const facts = { fate, lost, left, ends: exitsOf(program.events).length };
-  const [, got, why, repair] = /** @type {any[]} */ (
-    STOP_FAULTS.find(([isSo]) => /** @type {any} */ (isSo)(facts))
-  );
-  const crash = eventsOf(program.events, 'crash').length > 0 && whyOfCrash(program.events);
-  return { got: `${how}: ${got(facts)}`, why: crash || why, try: repair };
-}
-
-export function demandEnd({ fate, starts, output }) {
-  const { code, signal } = fate ?? {};
-  const isTold = /g[ia]v\w* up|too (many|often)|in a row|limit|no (more|further)|abort/i.test(
-    output,
-  );
-  const isRefused = starts === 0 && /PORT/.test(output);
-  const faults = [
-    [!fate, `${starts} workers had ended before they listened, and it still forked.`],
-    [signal, `It was ended by ${signal}.`],
-    [code === 0, 'It ended with exit code 0, as if all were well.'],
-    [!isTold && !isRefused, 'It ended without a word about giving up.'],
-  ];
-  const [, got] = faults.find(([isSo]) => isSo) ?? [];
-  demand(!got, {
-    expected:
-      'PORT=80800, which is no port: after some workers in vain a message with "giving up", and exit code 1.',
-    got: /** @type {string} */ (got),
-    why: "Nitro's primary forks a new worker at once for each that ends, for ever and without a wait: that keeps the cores busy, and nobody learns of it.",
-    try: fate
-      ? "console.error('giving up: ...'); process.exit(1);"
-      : "count the workers in a row that end and were never 'listening'; after five of them process.exit(1)",
     output,
   });
 }

@@ -4,32 +4,25 @@
  */
 import { cpus } from 'node:os';
 import {
-  Undecided,
   askAtOnce,
   buildNitro,
-  eventsOf,
-  exitsOf,
   forksOf,
   get,
   listenersOf,
   nowMs,
-  requestsOf,
   speedupOfBlocking,
   watchMachine,
 } from '../../lib/checking.js';
+import { DEADLINE_MS, LONG_DEADLINE_MS, busy, isIdle } from './11-nitro.end.js';
 
 /** Not the number that Nitro takes by itself, and another that the machine does not have either. */
 export const WORKERS = cpus().length === 4 ? 3 : 4;
+export const INHERITED = WORKERS + 3; // what NITRO_CLUSTER_WORKERS says already
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
-export const DEADLINE_MS = 10_000;
-const LONG_DEADLINE_MS = 20_000; // for what takes many starts
-export const UNDER_WAY = 6;
-const MOST_STARTS = 16;
 const ROUNDS = 12;
 export const AT_WORK = 16; // requests
 const ROUNDS_AT_WORK = 2;
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
-const TURNS = 120; // of an event loop, 20 ms each: whoever ends looks 8 times in the time of so many
 const PATHS = ['/', '/report', '/visits', '/nowhere'];
 
 /** Builds, or finds what was built of the same files. */
@@ -40,13 +33,14 @@ export const build = ({ launch }) =>
 export const outputOf = ({ outputs }, wanted) => outputs.find(({ preset }) => preset === wanted);
 
 /** Starts a program and waits until so many of its processes listen, longer than one waits elsewhere: a bundle is large. */
-async function startAndWait({ launch, ready }, options, listeners) {
+async function startAndWait({ launch, ready }, options, listeners, demandListeners) {
   const program = await launch(options);
   const sinceMs = nowMs();
   const isReady = await program.ready(listeners, LONG_DEADLINE_MS);
   const isLate = nowMs() - sinceMs >= LONG_DEADLINE_MS;
   if (!isReady && isLate && !program.fate)
     throw busy(`It has not come to listen within ${LONG_DEADLINE_MS / 1_000} s.`);
+  demandListeners?.(program);
   return ready(program, listeners);
 }
 
@@ -56,11 +50,15 @@ export async function startOutput(lesson, built, preset) {
   return output && startAndWait(lesson, { isReference: true, entry: output.server }, 1);
 }
 
-/** The learner's program with so many workers; nothing when the cluster has not been built. */
-export async function startCluster(lesson, built, workers) {
-  const env = { NODE_CLUSTER_WORKERS: String(workers) };
+/**
+ * The learner's program with so many workers, whatever Nitro's own variable has said; nothing when the cluster has not
+ * been built. It may throw what `demandListeners` has to say, before all that is said of any program.
+ */
+export async function startCluster(lesson, built, workers, demandListeners) {
+  const env = { NODE_CLUSTER_WORKERS: String(workers), NITRO_CLUSTER_WORKERS: String(INHERITED) };
   const isBuilt = outputOf(built, 'node-cluster');
-  return isBuilt && startAndWait(lesson, { entry: built.entry, env }, workers);
+  const explain = (program) => demandListeners(program, built);
+  return isBuilt && startAndWait(lesson, { entry: built.entry, env }, workers, explain);
 }
 
 /** A request alone, then rounds of some at once until every process that listens has executed one. */
@@ -144,62 +142,6 @@ function kindOf(body) {
     return `text (${JSON.stringify(body.slice(0, 20))})`;
   }
 }
-
-/** The signal comes while requests are under way. */
-export async function stopAtWork(program, how) {
-  const first = program.events.length;
-  const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
-  const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
-  const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
-  const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
-  if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(program.pid, 'SIGTERM');
-  const answers = await asked;
-  await program.until((events) => program.fate || isIdle(events), LONG_DEADLINE_MS);
-  const { fate, events } = program;
-  if (!fate && !isIdle(events)) throw busy('It had not ended, and not had the time to.');
-  const left = fate ? await program.gone(DEADLINE_MS) : [];
-  const lost = answers.filter(({ status }) => status !== 200);
-  if (!areUnderWay && lost.length > 0) throw busy('The requests had not come to it yet.');
-  return { how, program, fate, lost, left, output: program.output() };
-}
-
-/** Nothing has happened for so many turns of every event loop that is left: so nothing will. */
-function isIdle(events) {
-  const last = events.findLastIndex(({ what }) => what !== 'beat');
-  if (events.length - last <= TURNS) return false;
-  const beats = events.slice(last + 1);
-  const ended = new Set([
-    ...eventsOf(events, 'exit').map(({ pid }) => pid),
-    ...exitsOf(events).map(({ workerPid }) => workerPid),
-  ]);
-  return eventsOf(events, 'start').every(
-    ({ pid: one }) => ended.has(one) || beats.filter(({ pid }) => pid === one).length > TURNS,
-  );
-}
-
-/** On a port that cannot be, each worker ends before it listens. */
-export async function startInVain({ launch }, { entry }) {
-  const env = { PORT: '80800', NODE_CLUSTER_WORKERS: '2' };
-  const program = await launch({ entry, env });
-  const isEnough = (events) => forksOf(events).length >= MOST_STARTS;
-  const isOver = (events) => program.fate || isEnough(events) || isIdle(events);
-  await program.until(isOver, LONG_DEADLINE_MS);
-  const { events, fate } = program;
-  const isDecided = isOver(events);
-  await program.stop();
-  const starts = forksOf(events).length;
-  if (!isDecided)
-    throw busy(`Within ${LONG_DEADLINE_MS / 1_000} s a worker could start only ${starts} times.`);
-  return { fate, starts, output: program.output() };
-}
-
-const busy = (got) =>
-  new Undecided({
-    got,
-    why: 'The machine has other things to do.',
-    try: 'npm run check lesson-11, when it has less to do',
-  });
 
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
 export async function measure({ measured, conditionsWere }, load, sides) {

@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { explainMissing, findTool } from '../tools.js';
 import { createStyle } from '../verdict/style.js';
 import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
 import { nextLesson } from './place.js';
@@ -77,6 +78,9 @@ function summary({ verdict, seconds, conditions, promises }, style) {
 /** The next command, always in the last line. */
 function next({ result: { verdict }, lesson, lessons, progress, subject }) {
   const name = `lesson-${lesson.number}`;
+  const missing = lesson.needs.find((tool) => !findTool(tool));
+  if (verdict === 'inconclusive' && missing)
+    return `Install it first: ${explainMissing(missing).try}`;
   if (verdict === 'inconclusive') return `Check again: npm run check ${name}`;
   if (verdict === 'failed') return `A hint: npm run hint ${name}`;
   if (subject) return `Your own: npm run check ${name}`;

@@ -11,8 +11,15 @@ process.env.NITRO_CLUSTER_WORKERS = String(workers);
 
 await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
 
+let stopping = false;
+
+function stop() {
+  if (!stopping) cluster.disconnect();
+  stopping = true;
+}
+
 if (cluster.isPrimary) {
-  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => cluster.disconnect());
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
 }
 
 // #region give-up
@@ -23,6 +30,7 @@ let inVain = 0; // workers in a row that ended and had never listened
 if (cluster.isPrimary) {
   cluster.on('listening', ({ id }) => listened.add(id));
   cluster.on('exit', ({ id }) => {
+    if (stopping) return; // it was told to end
     inVain = listened.has(id) ? 0 : inVain + 1;
     if (inVain < mostInVain) return;
     console.error(`giving up: ${inVain} workers in a row ended, and none came to listen`);

@@ -12,12 +12,15 @@ process.env.NITRO_CLUSTER_WORKERS = String(workers);
 await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
 
 // #region stop
-function signalAll(signal) {
+let stopping = false;
+
+function stop(signal) {
+  stopping = true;
   for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);
 }
 
 if (cluster.isPrimary) {
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, signalAll);
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
 }
 // #endregion stop
 

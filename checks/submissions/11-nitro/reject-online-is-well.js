@@ -12,12 +12,15 @@ process.env.NITRO_CLUSTER_WORKERS = String(workers);
 await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
 
 // #region stop
-function signalAll(signal) {
+let stopping = false;
+
+function stop(signal) {
+  stopping = true;
   for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);
 }
 
 if (cluster.isPrimary) {
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, signalAll);
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
 }
 // #endregion stop
 
@@ -29,6 +32,7 @@ let inVain = 0; // workers in a row that ended and had never listened
 if (cluster.isPrimary) {
   cluster.on('online', ({ id }) => listened.add(id));
   cluster.on('exit', ({ id }) => {
+    if (stopping) return; // it was told to end
     inVain = listened.has(id) ? 0 : inVain + 1;
     if (inVain < mostInVain) return;
     console.error(`giving up: ${inVain} workers in a row ended, and none came to listen`);

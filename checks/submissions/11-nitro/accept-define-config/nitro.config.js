@@ -1,0 +1,11 @@
+import { fileURLToPath } from 'node:url';
+import { defineNitroConfig } from 'nitropack/config';
+
+export default defineNitroConfig({
+  compatibilityDate: '2026-11-21', // Nitro behaves as it did on that day, also after an update
+  alias: { '#work': fileURLToPath(new URL('../../lessons/work.js', import.meta.url)) },
+  // #region preset
+  preset: 'node-cluster',
+  output: { dir: '.output/{{ preset }}' }, // each build has a folder of its own
+  // #endregion preset
+});

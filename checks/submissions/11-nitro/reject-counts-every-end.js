@@ -1,0 +1,39 @@
+// breaks: gives-up
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+
+process.env.PORT ??= '8080'; // Nitro would take 3000
+
+// #region workers
+const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();
+process.env.NITRO_CLUSTER_WORKERS = String(workers);
+// #endregion workers
+
+await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
+
+// #region stop
+let stopping = false;
+
+function stop(signal) {
+  stopping = true;
+  for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);
+}
+
+if (cluster.isPrimary) {
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop);
+}
+// #endregion stop
+
+// #region give-up
+let ends = 0;
+
+if (cluster.isPrimary) {
+  cluster.on('exit', () => {
+    if (stopping) return;
+    ends += 1;
+    if (ends < 5) return;
+    console.error('giving up');
+    process.exit(1);
+  });
+}
+// #endregion give-up
