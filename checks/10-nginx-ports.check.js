@@ -54,7 +54,7 @@ check('10-nginx-ports', promises, async (lesson) => {
   const vain = meanwhile(async () => (await files, startInVain(launch, await nginx)));
   const machines = meanwhile(async () => (await files, openMachines(launch, await nginx)));
   const killed = meanwhile(async () => killMachine(await machines));
-  const twice = meanwhile(async () => (await vain, killTwice(launch, await nginx)));
+  const twice = meanwhile(async () => (await files, killTwice(launch, await nginx)));
   const asked = observe(async () => askEveryBackend(await many));
   const told = observe(async () => askWhoIsThere(await many));
   const terminated = observe(async () => stopAtWork(await many, 'SIGTERM'));

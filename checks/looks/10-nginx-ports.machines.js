@@ -6,8 +6,8 @@ import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './10-ngi
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
 const LOAD = { ratePerSecond: 40, durationMs: 1_200 }; // until nginx has tried the dead machine once more
-const POSTS = 12; // nginx asks in turn: some are in the machine that dies
-const TURNS = 4; // what was seen to be under way may be over when the machine stands still
+export const POSTS = 12; // nginx asks in turn: some are for the machine that dies
+const ARRIVE_MS = 150; // an answer takes some milliseconds
 const BOOT_MS = 8_000; // a second, in fact
 const RETURN_MS = 5_000;
 const BEAT_MS = 25; // an event loop that has turned since then has sent, or heard, what there was
@@ -55,7 +55,10 @@ export function machinesOf(program) {
   return [...byAddress].map(([address, pids]) => ({ address, pids: [...pids] }));
 }
 
-/** Kills a whole machine under load, with requests under way in it, and waits until it is used again. */
+/**
+ * Kills a whole machine under load, with requests under way in it, and waits until it is used again. It stands still
+ * before, so that nginx has sent it POSTs, too, that it has not answered.
+ */
 export async function killMachine(/** @type {any} */ { door, serving, missing }) {
   if (missing.length > 0 || serving.length === 0) return undefined;
   const { program } = door;
@@ -65,34 +68,32 @@ export async function killMachine(/** @type {any} */ { door, serving, missing })
   const loaded = fire({ url: `${program.url}/report`, ...LOAD });
   const reports = () => requestsOf(program.events.slice(since), '/report');
   const underWay = () => reports().filter((one) => victim.pids.includes(one.pid) && !one.endMs);
-  const posts = () => program.events.slice(since).filter(({ method }) => method === 'POST');
-  const isPost = ({ pid, startMs }) => posts().some((one) => one.pid === pid && one.t === startMs);
-  const postsHit = () => underWay().filter(isPost);
   const signal = (name) => victim.pids.forEach((pid) => program.kill(pid, name));
-  const posted = [];
-  for (let turn = 0; turn < TURNS && postsHit().length === 0; turn += 1) {
-    signal('SIGCONT');
-    posted.push(...postMany(program));
-    await program.until(() => underWay().length > postsHit().length && postsHit()[0], BOOT_MS);
-    signal('SIGSTOP'); // what is under way stays so
-    await sleep(BEAT_MS);
-  }
-  const lostPosts = postsHit().length;
-  const hit = underWay().length - lostPosts;
+  await program.until(() => underWay().length > 0, BOOT_MS);
+  signal('SIGSTOP');
+  const orders = Array.from({ length: POSTS }, (_, id) => order(program, `/order?id=${id}`));
+  await sleep(ARRIVE_MS);
+  const hit = underWay().length;
+  const open = orders.filter(({ isAnswered }) => !isAnswered);
   const deadMs = nowMs();
   signal('SIGKILL');
   const { answers } = await loaded;
   close();
-  await Promise.all(posted);
-  const doubles = Math.max(0, posts().length - posted.length);
-  const seen = { program, victim, hit, lostPosts, doubles, answers };
+  await Promise.all(orders.map(({ answered }) => answered));
+  const isLater =
+    (path) =>
+    ({ url, t }) =>
+      url === path && t > deadMs;
+  const doubles = open.filter(({ path }) => program.events.some(isLater(path)));
+  const seen = { program, victim, hit, open: open.length, doubles: doubles.length, answers };
   return { ...seen, ...(await waitForReturn(program, victim, deadMs)) };
 }
 
-/** POSTs at once. */
-function postMany({ url }) {
-  const options = { method: 'POST', timeoutMs: DEADLINE_MS };
-  return Array.from({ length: POSTS }, () => get(`${url}/report`, options));
+/** A POST: is it answered, in whatever way? */
+function order(program, path) {
+  const asked = get(`${program.url}${path}`, { method: 'POST', timeoutMs: DEADLINE_MS });
+  const one = { path, isAnswered: false, answered: asked.then(() => (one.isAnswered = true)) };
+  return one;
 }
 
 /** Until the machine's processes listen again, and then until one of them has been asked. */
