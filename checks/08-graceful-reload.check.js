@@ -3,16 +3,17 @@ import {
   demandBadStops,
   demandByMessage,
   demandCapacity,
-  demandClientsLetGo,
   demandLimit,
   demandNoneLost,
-  demandOneStops,
   demandPrimaryApart,
   demandReload,
-  demandStops,
 } from './demands/08-graceful-reload.js';
 import {
-  breakIn,
+  demandClientsLetGo,
+  demandOneStops,
+  demandStops,
+} from './demands/08-graceful-reload.stop.js';
+import {
   createLane,
   holdForever,
   impatient,
@@ -22,14 +23,11 @@ import {
   reloadByMessage,
   reloadSlowly,
   reloadUnderLoad,
-  reloadWays,
-  reportWays,
   start,
-  startWays,
-  stopAtWork,
-  stopOneThenAll,
-  stopWithClients,
 } from './looks/08-graceful-reload.js';
+import { breakIn } from './looks/08-graceful-reload.break.js';
+import { stopAtWork, stopOneThenAll, stopWithClients } from './looks/08-graceful-reload.stop.js';
+import { reloadWays, reportWays, startWays } from './looks/08-graceful-reload.ways.js';
 
 const promises = {
   'primary-apart': 'the primary loads none of the application, the workers do',

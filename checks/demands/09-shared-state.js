@@ -171,7 +171,9 @@ export function demandSpread({ program, rounds, isFull, isCrowded }) {
   });
   const used = new Set(visits.map(({ pid }) => pid));
   if (used.size < PLACES && !isFull && isCrowded)
-    throw busy(`${PLACES - used.size} of the workers had served nobody yet, and may still be coming up.`);
+    throw busy(
+      `${PLACES - used.size} of the workers had served nobody yet, and may still be coming up.`,
+    );
   demand(used.size >= PLACES, {
     expected: `${rounds[0].length} clients, and each of ${PLACES} workers serves some.`,
     got: `${used.size === 1 ? 'One worker has' : `${used.size} workers have`} them all.`,

@@ -1,14 +1,10 @@
 /**
  * What the check of lesson 8 does with the learner's program and sees of it: it deploys other applications into a copy
- * of the learner's folder, reloads under load, stops with clients of every kind. At the end what is only shown: the
- * requests that other ways to reload lose.
+ * of the learner's folder, and reloads under load. What waits, and tells a busy machine from a program that hangs, is
+ * here for the other parts, too.
  */
-import { once } from 'node:events';
-import http from 'node:http';
-import { connect } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import {
   MIXED,
   Undecided,
@@ -27,14 +23,9 @@ export const WORKERS = 2;
 export const DEADLINE_MS = 8_000;
 export const LIMIT_MS = 600; // DRAIN_LIMIT_MS, where a response never ends
 const LONG_LIMIT_MS = 30_000; // where nobody should need it
-const UNDER_WAY = 6;
-const BUSY_CLIENTS = 4;
+export const UNDER_WAY = 6;
 const SLOW_BOOT_MS = 800;
-const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
-const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
 const TURNED = 100; // beats
-const SIGNAL_ARRIVES_MS = 150;
-const MOST_LATE_MS = 15;
 const WARM_MS = 200;
 const AFTER_MS = 200; // the load goes on for so long after a reload
 const CALM_MS = 500; // by then a bad version would have been tried again
@@ -44,11 +35,6 @@ const OWN_STARVED = 2.5; // times as long as it should take
 const LOOP_MS = 10;
 const MOST_LOOKS = 10;
 const LOOK_AGAIN_MS = 1_000;
-const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url));
-const MEASURED_WORKERS = 4;
-const SILENT_MS = 1_500; // nearly four times as long as the slowest answer takes
-
-const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
 
@@ -194,13 +180,13 @@ export const haveTurned = ({ events }, pids, fromMs) =>
   );
 
 /** Waits until it is so; longer on a machine that is too busy. */
-async function waitFor(program, isSo) {
+export async function waitFor(program, isSo) {
   const fromMs = nowMs();
   const found = await program.until(isSo, DEADLINE_MS);
   return found || (isStarved(program, fromMs) && program.until(isSo, DEADLINE_MS));
 }
 
-async function endOf(program) {
+export async function endOf(program) {
   await waitFor(program, () => program.fate);
   return program.fate;
 }
@@ -213,154 +199,13 @@ export const busy = (got, more = '') =>
   });
 
 /** Sends requests, each on its own connection, and waits until workers have begun them. */
-async function begin(program, path, times) {
+export async function begin(program, path, times) {
   const first = program.events.length;
   const ask = () => get(program.url + path, { timeoutMs: 3 * DEADLINE_MS });
   const asked = Array.from({ length: times }, ask);
   const begun = (events) => requestsOf(events.slice(first), path).length >= times;
   await program.until(begun, DEADLINE_MS / 2);
   return { answers: () => Promise.all(asked) };
-}
-
-/** One worker is told to leave, by its pid and while it has slow requests; then the program by Ctrl-C. */
-export async function stopOneThenAll(server) {
-  const one = await stopOne(server);
-  if (!one.exit) return { one };
-  return { ...(await stopAtWork(server, 'Ctrl-C')), one };
-}
-
-async function stopOne({ program }) {
-  const begun = await begin(program, '/slow', UNDER_WAY);
-  const signalMs = nowMs();
-  const [workerPid] = servingOf(program.events);
-  program.kill(workerPid, 'SIGTERM');
-  const exitIn = (events) => exitsOf(events).find((exit) => exit.workerPid === workerPid);
-  await waitFor(program, exitIn);
-  const answers = await begun.answers();
-  const requests = requestsOf(program.events).filter(({ pid }) => pid === workerPid);
-  const isThere = (answer) => requests.some(({ client }) => client === answer.client);
-  const lost = answers.filter((answer) => answer.error && isThere(answer));
-  const { events } = program;
-  return { program, workerPid, signalMs, exit: exitIn(events), lost, output: program.output() };
-}
-
-/** The signal comes while slow requests are under way. */
-export async function stopAtWork({ program }, how) {
-  const begun = await begin(program, '/slow', UNDER_WAY);
-  const signalMs = nowMs();
-  if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(program.pid, 'SIGTERM');
-  const fate = await endOf(program);
-  const output = program.output();
-  if (!fate) await program.stop();
-  const lost = (await begun.answers()).filter(({ status, error }) => error || status !== 200);
-  return { how, program, signalMs, fate, lost, of: UNDER_WAY, output };
-}
-
-/**
- * The signal comes while clients keep their connections: two are idle, two ask now and then, four again and again, and
- * wait for slow answers.
- */
-export async function stopWithClients({ program }) {
-  const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
-  const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
-  const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
-  const areBegun = (events) => requestsOf(events, '/slow').length >= BUSY_CLIENTS;
-  const loopMeanwhile = monitorEventLoopDelay({ resolution: 1 });
-  loopMeanwhile.enable();
-  await program.until(areBegun, DEADLINE_MS / 2);
-  const signalMs = nowMs();
-  program.kill(program.pid, 'SIGTERM');
-  const fate = await endOf(program);
-  const isIdleHeld = idle.some(({ readyState }) => readyState === 'open');
-  const output = program.output();
-  for (const socket of idle) socket.destroy();
-  const kept = regulars.map((regular) => regular.leave());
-  const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
-  const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
-  const told = later.filter(isToldToClose);
-  const underWay = answers.filter(({ sentMs, doneMs }) => sentMs < signalMs && doneMs > signalMs);
-  const untold = untoldOf(program, underWay, kept);
-  const cut = kept.find(({ closedMs, toldMs }) => closedMs && !toldMs);
-  const cutMs = cut && cut.closedMs - signalMs;
-  loopMeanwhile.disable();
-  const asked = answers.filter(({ sentMs }) => sentMs > signalMs + SIGNAL_ARRIVES_MS);
-  const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come when it was closed, in all honour
-  const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
-  const heard = { later, told, underWay, untold, cutMs };
-  return { program, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
-}
-
-/** Those whose worker had said goodbye to another client before it answered them: it knew that it would leave. */
-function untoldOf({ events }, answers, kept) {
-  const requests = requestsOf(events);
-  const pidOf = (port) => requests.findLast(({ client }) => client === port)?.pid;
-  const goodbyes = kept.map(({ client, toldMs }) => ({ pid: pidOf(client), toldMs }));
-  return answers.filter((answer) => {
-    const asked = requests.find(
-      ({ client, startMs }) => client === answer.client && startMs > answer.sentMs,
-    );
-    const isLater = ({ pid, toldMs }) => pid === asked?.pid && toldMs < (asked?.endMs ?? 0);
-    return goodbyes.some(isLater) && !isToldToClose(answer);
-  });
-}
-
-const isToldToClose = ({ headers }) => /close/i.test(headers.connection ?? '');
-
-/** One that has had its answer, and keeps its connection. */
-async function idleClient({ port }) {
-  const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => {}); // it is closed, in whatever way
-  socket.write(REQUEST);
-  const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false }); // the check does not end later for it
-  await Promise.race([once(socket, 'data'), once(socket, 'close'), tooLong]);
-  socket.resume();
-  return socket;
-}
-
-/** One that asks now and then, always on the same connection, until it hears "Connection: close" or is cut. */
-async function regularClient(program) {
-  const socket = await idleClient(program);
-  const { localPort: client } = socket;
-  let heard = '';
-  let toldMs;
-  let closedMs;
-  const asking = setInterval(() => socket.write(REQUEST), ASK_EVERY_MS);
-  socket.on('data', (bytes) => {
-    heard += bytes;
-    if (/^connection: close/im.test(heard)) toldMs ??= nowMs();
-  });
-  socket.on('close', () => {
-    closedMs ??= nowMs();
-    clearInterval(asking);
-  });
-  return {
-    leave() {
-      const seen = { client, toldMs, closedMs };
-      socket.destroy();
-      return seen;
-    },
-  };
-}
-
-/** One that asks again as soon as it has its answer, on the same connection if it may. */
-function busyClient({ url }) {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  const answers = [];
-  let isOn = true;
-  const run = async () => {
-    while (isOn && answers.every(({ error }) => !error))
-      answers.push(await get(`${url}/slow`, { agent, timeoutMs: 3 * DEADLINE_MS }));
-  };
-  const end = run();
-  return {
-    async leave() {
-      isOn = false;
-      agent.destroy();
-      await end;
-      return answers;
-    },
-  };
 }
 
 /** Gives an order to reload, and waits until all who served have ended and as many others serve. */
@@ -408,7 +253,7 @@ export async function reloadUnderLoad({ program, deploy }) {
  * @param {() => void} [options.deploy]  of what is reloaded; the same again, if left out
  * @param {(traffic: ReturnType<typeof startTraffic>) => Promise<any[]>} options.end  of the traffic
  */
-async function rollUnderLoad(program, { deploy, end }) {
+export async function rollUnderLoad(program, { deploy, end }) {
   const traffic = startTraffic(program.url, MIXED);
   await sleep(WARM_MS);
   deploy?.();
@@ -472,64 +317,10 @@ export async function reloadByMessage({ program, deploy }) {
 }
 
 /** Has nobody come or gone for a while? */
-function isQuiet(events) {
+export function isQuiet(events) {
   const lives = ['fork', 'worker-listening', 'worker-exit'];
   const last = events.findLast(({ what }) => lives.includes(what));
   return nowMs() - last.t > QUIET_MS;
-}
-
-/** In the middle of a reload an old worker is killed; in the middle of the next one the program is told to stop. */
-export async function breakIn({ program, deploy }) {
-  deploy({ version: '2', bootMs: LITTLE_BOOT_MS });
-  const killed = await killInReload(program);
-  const stopped = killed.isDone && (await stopInReload(program));
-  return { program, killed, stopped };
-}
-
-/** Gives the order, and waits until a new one has been forked. */
-async function beginReload(program) {
-  const first = program.events.length;
-  const fromMs = nowMs();
-  program.kill(program.pid, 'SIGHUP');
-  const isBegun = await waitFor(program, (events) => forksOf(events.slice(first)).length > 0);
-  return { first, fromMs, isBegun: Boolean(isBegun) };
-}
-
-/** The youngest of the old ones is killed: its turn is mostly the last. */
-async function killInReload(program) {
-  const old = servingOf(program.events);
-  const begun = await beginReload(program);
-  const workerPid = Math.max(...old); // it is the last one's turn mostly at the end
-  program.kill(workerPid, 'SIGKILL');
-  const isDone = (events) =>
-    leftOf(events, old).length === 0 &&
-    forksOf(events).every((fork) => isUpOrGone(events, fork.workerPid)) &&
-    isQuiet(events);
-  const isSo = begun.isBegun && Boolean(await waitFor(program, isDone));
-  return { ...begun, old, workerPid, isDone: isSo, fate: program.fate, output: program.output() };
-}
-
-const isUpOrGone = (events, pid) =>
-  events.some(
-    ({ what, workerPid }) =>
-      workerPid === pid && (what === 'worker-listening' || what === 'worker-exit'),
-  );
-
-/** The signal comes when a new one listens, and the old one in whose place it is has slow requests. */
-async function stopInReload(program) {
-  const begun = await beginReload(program);
-  if (!begun.isBegun) return { ...begun, output: program.output() };
-  await begin(program, '/slow', UNDER_WAY);
-  const isUp = (events) => eventsOf(events.slice(begun.first), 'worker-listening').length > 0;
-  const isInTime = await program.until(isUp, DEADLINE_MS);
-  const signalMs = nowMs();
-  program.kill(program.pid, 'SIGTERM');
-  const fate = await endOf(program);
-  const left = servingOf(program.events);
-  const output = program.output();
-  const before = forksOf(program.events.slice(begun.first)).filter(({ t }) => t < signalMs);
-  const isLate = !isInTime || before.length > 1; // the next one starts already, and a message may not reach it
-  return { ...begun, signalMs, isLate, fate, left, output };
 }
 
 /** Responses that never end: during a reload, and during a stop, when one of the workers is even blocked. */
@@ -556,61 +347,3 @@ export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
 
 /** With a limit that is soon reached. */
 export const impatient = { env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };
-
-/** Three ways to put a new version in, each a program of its own. */
-export function startWays({ launch, ready }) {
-  const env = { NODE_CLUSTER_WORKERS: String(MEASURED_WORKERS) };
-  return Promise.all(
-    [['kill-all'], ['one-by-one'], undefined].map(async (args) =>
-      ready(await launch({ env, ...(args && { entry: WAYS, args }) }), MEASURED_WORKERS),
-    ),
-  );
-}
-
-/** The same load for the three. @param {any[]} programs */
-export async function reloadWays([killed, oneByOne, candidate]) {
-  return Promise.all(
-    [
-      ['all ended, then forked', killed],
-      ['one by one: ended, then forked', oneByOne],
-      ['yours', candidate],
-    ].map(async ([name, program]) => ({ name, ...(await reloadOne(program)) })),
-  );
-}
-
-/**
- * A connection that was given to a worker just before it was killed is silent for ever: who has no answer long after the
- * reload gets none, and is let go by the program's end.
- */
-function reloadOne(program) {
-  return rollUnderLoad(program, {
-    async end(traffic) {
-      const sent = traffic.stop();
-      await Promise.race([sent, sleep(SILENT_MS, undefined, { ref: false })]);
-      await program.stop();
-      return sent;
-    },
-  });
-}
-
-/** The numbers of all ways, side by side. */
-export function reportWays({ drawn, measured }, rows) {
-  const ours = rows[2];
-  drawn('failed', {
-    label: `failed in a reload of ${MEASURED_WORKERS} workers under ${LOAD_PER_SECOND} requests/s`,
-    unit: 'requests',
-    rows: rows.map(({ name, lost }) => ({ name, value: lost.length })),
-    note: `asked again by clients whose idle connection was closed: ${rows.map(({ repeated }) => repeated).join(', ')}`,
-  });
-  measured('reload', {
-    label: `from the order until the last of the ${MEASURED_WORKERS} old workers has ended, yours`,
-    unit: 's',
-    value: ours.seconds,
-    isHeadline: true,
-  });
-  drawn('seconds', {
-    label: 'how long the reload took',
-    unit: 's',
-    rows: rows.map(({ name, seconds }) => ({ name, value: Math.round(seconds * 100) / 100 })),
-  });
-}
