@@ -32,13 +32,6 @@ const STOP_FAULTS = [
     "detached: true; on the signal front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
   ],
   [
-    ({ turnedAway }) => turnedAway,
-    ({ turnedAway }) =>
-      `a client that came while it stopped was answered with status ${turnedAway}.`,
-    'The servers took nobody any more, and nginx still did. At the end nginx goes first.',
-    "first front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
-  ],
-  [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `it ended with exit code ${fate.code}.`,
     'To stop when told is no failure.',
@@ -50,6 +43,13 @@ const STOP_FAULTS = [
       `process ${list(left)} is still there${natives.length > 0 ? ', an nginx that holds the port' : ''}.`,
     'A daemon leaves its parent, and nobody knows it any more.',
     'daemon off; and wait for the end of whom you have started',
+  ],
+  [
+    ({ turnedAway }) => turnedAway,
+    ({ turnedAway }) =>
+      `a client that came while it stopped was answered with status ${turnedAway}.`,
+    'The servers took nobody any more, and nginx still did. At the end nginx goes first.',
+    "first front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
   ],
   [
     ({ files }) => files.length > 0,

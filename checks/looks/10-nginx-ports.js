@@ -12,6 +12,7 @@ import { Undecided, eventsOf, get, isCrowded, nowMs, requestsOf } from '../../li
 
 export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
 const KNOCK_MS = 10;
+const KNOCKING_MS = 2_000; // nobody who stops in the right order takes longer; who knocks for ever may hold a server
 const KNOCKERS = 3;
 const CALM_WHEN_BUSY_MS = 8_000;
 const CALM_ALONE_MS = 3_000; // the same where no nginx is there, and so none is slow
@@ -161,13 +162,15 @@ export async function stopAtWork({ program, first }, how) {
   return { how, fate, answers, lost, hurry, turnedAway, ...(await leftOf(program, fate)) };
 }
 
-/** Clients that come while it stops: what each was told, until nobody opens any more. */
+/** Clients that come while it stops: what each was told, until nobody opens any more, or for a while. */
 async function knockUntilShut(program) {
   const told = [];
-  while (!program.fate) {
-    const { status } = await get(`${program.url}/pid`, { timeoutMs: DEADLINE_MS });
+  const untilMs = nowMs() + KNOCKING_MS;
+  while (!program.fate && nowMs() < untilMs) {
+    const { status } = await get(`${program.url}/pid`, { timeoutMs: KNOCKING_MS });
     if (status === undefined) break;
     told.push(status);
+    if (status >= 500) break;
     await sleep(KNOCK_MS);
   }
   return told;
