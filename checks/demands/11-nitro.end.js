@@ -64,8 +64,8 @@ const STOP_FAULTS = [
   [
     ({ behind }) => behind.length > 0,
     ({ behind }) => `it ended before ${behind.length} of its workers, which had not left.`,
-    'A primary that leaves takes its workers with it, and what they have under way. How long an answer takes nobody knows; Nitro waits for 30 s at the most.',
-    'worker.process.kill(signal) for each worker; no timer, no process.exit() and no other time-out of yours',
+    'When the primary has gone, a container is over, with what its workers have under way. How long an answer takes nobody knows; Nitro waits for 30 s at the most.',
+    'worker.process.kill(signal) for each worker; no timer, no process.exit(), no other time-out of yours; and no disconnect(), which takes workers off the list by which Nitro waits',
   ],
   [
     ({ lost }) => lost.length > 0,

@@ -18,6 +18,7 @@ export const UNDER_WAY = 6;
 export const MANY = 6; // workers: one more than may end in vain
 export const IN_VAIN = 3; // so many of them in a row, twice, and in between all that listen
 const HELD_MS = 1_300; // from the signal: whoever waits for a second only has left by then
+const TURN_MS = 2_000; // who has heard the signal needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
 const NO_MORE = 10; // turns: by then it has forked whom it wants
 const MOST_STARTS = 16;
@@ -86,7 +87,10 @@ async function holdWorkers(program) {
   for (const pid of workers) program.kill(pid, 'SIGSTOP');
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
   const late = get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
-  for (const pid of workers) program.kill(pid, 'SIGCONT');
+  for (const pid of workers) {
+    program.kill(pid, 'SIGCONT'); // one after the other: who leaves with the first of them is seen
+    await program.until((events) => program.fate || endedOf(events).has(pid), TURN_MS);
+  }
   return (await late).status === 200;
 }
 

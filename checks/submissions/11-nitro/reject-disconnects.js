@@ -1,4 +1,4 @@
-// accepts: the workers leave by disconnect(), without a signal
+// breaks: stops-clean
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 
