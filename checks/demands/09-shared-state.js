@@ -230,14 +230,6 @@ export function demandOthersStay({ program, homes, victim, visits, hung, wasAwak
       ? toldBySend
       : 'take the place of the client, or while that is empty the next one that is not',
   });
-  const waited = `Clients that waited for five seconds in vain, and came again: ${hung.length}.`;
-  if (hung.length > 0 && !wasAwake) throw busy(waited);
-  demand(hung.length === 0, {
-    expected: 'A worker dies: whoever comes before the primary knows is dealt to another one.',
-    got: waited,
-    why: 'A connection was sent to the dead. That send() failed, and nobody did anything about it.',
-    try: toldBySend,
-  });
   const movers = visits.filter((one) => !isHis(one) && one.pid !== homes.get(one.client));
   const clients = new Set(movers.map(({ client }) => client));
   const others = [...homes.values()].filter((pid) => pid !== victim).length;
@@ -246,6 +238,14 @@ export function demandOthersStay({ program, homes, victim, visits, hung, wasAwak
     got: `${clients.size} of them had to move, and what their worker knew of them is lost, though it lives.`,
     why: 'hash % (number of the living) changes when one of them dies, and with it most places.',
     try: 'hash % size, where size never changes; an empty place is passed on to the next, and only that',
+  });
+  const waited = `Clients that waited for five seconds in vain, and came again: ${hung.length}.`;
+  if (hung.length > 0 && !wasAwake) throw busy(waited);
+  demand(hung.length === 0, {
+    expected: 'A worker dies: whoever comes before the primary knows is dealt to another one.',
+    got: waited,
+    why: 'A connection was sent to the dead. That send() failed, and nobody did anything about it.',
+    try: toldBySend,
   });
 }
 
