@@ -79,6 +79,8 @@ describe('the deck in Chromium', { skip }, () => {
     for (const { id } of slides) {
       await goTo(page, id);
       if ((await page.locator('section.present h1').count()) !== 1) found.push(`${id}: headings`);
+      const moving = await page.evaluate(() => document.getAnimations().length); // we prefer reduced motion
+      if (moving > 0) found.push(`${id}: ${moving} things move`);
       const hasFocus = (await page.locator('section.present .focus').count()) > 0;
       for (let [step, isMore] = [0, true]; isMore; step += 1) {
         const bad = await layoutFaults(page);
