@@ -2,6 +2,7 @@
 // judge a word in the file, and on the real lesson 2 where the real thing is the point.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -148,10 +149,7 @@ test('start shows where you are, checks what is saved, begins again on the next 
   child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
   const shows = async (/** @type {RegExp} */ pattern) => {
     const signal = AbortSignal.timeout(15_000);
-    while (!pattern.test(output)) {
-      signal.throwIfAborted();
-      await new Promise((resolve) => child.stdout.once('data', resolve));
-    }
+    while (!pattern.test(output)) await once(child.stdout, 'data', { signal });
     output = output.slice(output.search(pattern) + 1);
   };
   await shows(

@@ -23,9 +23,9 @@ export async function run(argv, io) {
   const lessons = listLessons(io.root);
   const checker = createChecker(lessons, io);
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
-  io.stdout.write(home(lessons, io, isInteractive));
   return new Promise((resolve) => {
     const watcher = watchLessons(io.root, lessons, checker.check);
+    io.stdout.write(home(lessons, io, isInteractive)); // from now on each save is seen, as it says
     const stop = async () => {
       keys.close();
       watcher.close();
