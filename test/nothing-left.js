@@ -165,7 +165,8 @@ export function describe(pid) {
   return { command, env: Object.fromEntries(variables) };
 }
 
-function isOpen(/** @type {string} */ port) {
+/** Does anybody listen there? @param {string | number} port @returns {Promise<boolean> | boolean} */
+export function isOpen(port) {
   if (!(Number(port) < 65_536)) return false; // a check tries what is no port, too
   return new Promise((resolve) => {
     const socket = connect({ port: Number(port), host: '127.0.0.1' });

@@ -2,7 +2,6 @@
  * How lesson 11's programs end, and when they do not: signals, workers that are killed, starts in vain.
  */
 import {
-  Undecided,
   eventsOf,
   exitsOf,
   forksOf,
@@ -11,9 +10,8 @@ import {
   nowMs,
   requestsOf,
 } from '../../lib/checking.js';
+import { DEADLINE_MS, LONG_DEADLINE_MS, busy, endedOf, isIdle } from './11-nitro.js';
 
-export const DEADLINE_MS = 10_000;
-export const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 export const UNDER_WAY = 6;
 export const MANY = 6; // workers: one more than may end in vain
 export const IN_VAIN = 3; // so many of them in a row, twice, and in between all that listen
@@ -22,16 +20,8 @@ const TURN_MS = 2_000; // who has heard the signal needs a little more than a re
 const HEARD = 2; // turns of an event loop
 const NO_MORE = 10; // turns: by then it has forked whom it wants
 const MOST_STARTS = 16;
-const TURNS = 120; // of an event loop, 20 ms each: whoever ends looks 8 times in the time of so many
 
 const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
-
-export const busy = (got) =>
-  new Undecided({
-    got,
-    why: 'The machine has other things to do.',
-    try: 'npm run check lesson-11, when it has less to do',
-  });
 
 /** The signal comes while requests are under way. After SIGTERM the workers are held: they take longer than they would. */
 export async function stopAtWork(program, how) {
@@ -116,12 +106,6 @@ async function haveTurned(program, pids) {
   }, DEADLINE_MS);
 }
 
-const endedOf = (events) =>
-  new Set([
-    ...eventsOf(events, 'exit').map(({ pid }) => pid),
-    ...exitsOf(events).map(({ workerPid }) => workerPid),
-  ]);
-
 /** The workers of which no end is known. @returns {number[]} pids */
 function livingOf(events) {
   const ended = endedOf(events);
@@ -130,17 +114,6 @@ function livingOf(events) {
 
 const listenedOf = (events) =>
   new Set(eventsOf(events, 'worker-listening').map(({ workerPid }) => workerPid));
-
-/** Nothing has happened for so many turns of every event loop that is left: so nothing will. */
-export function isIdle(events) {
-  const last = events.findLastIndex(({ what }) => what !== 'beat');
-  if (events.length - last <= TURNS) return false;
-  const beats = events.slice(last + 1);
-  const ended = endedOf(events);
-  return eventsOf(events, 'start').every(
-    ({ pid: one }) => ended.has(one) || beats.filter(({ pid }) => pid === one).length > TURNS,
-  );
-}
 
 /**
  * Kills some workers before they listen; then all that listen, and some of those that come in their place. So never

@@ -4,8 +4,11 @@
  */
 import { cpus } from 'node:os';
 import {
+  Undecided,
   askAtOnce,
   buildNitro,
+  eventsOf,
+  exitsOf,
   forksOf,
   get,
   listenersOf,
@@ -13,16 +16,18 @@ import {
   speedupOfBlocking,
   watchMachine,
 } from '../../lib/checking.js';
-import { DEADLINE_MS, LONG_DEADLINE_MS, busy, isIdle } from './11-nitro.end.js';
 
 /** Not the number that Nitro takes by itself, and another that the machine does not have either. */
 export const WORKERS = cpus().length === 4 ? 3 : 4;
 export const INHERITED = WORKERS + 3; // what NITRO_CLUSTER_WORKERS says already
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
+export const DEADLINE_MS = 10_000;
+export const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 const ROUNDS = 12;
 export const AT_WORK = 16; // requests
 const ROUNDS_AT_WORK = 2;
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
+const TURNS = 120; // of an event loop, 20 ms each: whoever ends looks 8 times in the time of so many
 const PATHS = ['/', '/report', '/visits', '/nowhere'];
 
 /** Builds, or finds what was built of the same files. */
@@ -142,6 +147,31 @@ function kindOf(body) {
     return `text (${JSON.stringify(body.slice(0, 20))})`;
   }
 }
+
+/** Nothing has happened for so many turns of every event loop that is left: so nothing will. */
+export function isIdle(events) {
+  const last = events.findLastIndex(({ what }) => what !== 'beat');
+  if (events.length - last <= TURNS) return false;
+  const beats = events.slice(last + 1);
+  const ended = endedOf(events);
+  return eventsOf(events, 'start').every(
+    ({ pid: one }) => ended.has(one) || beats.filter(({ pid }) => pid === one).length > TURNS,
+  );
+}
+
+/** The processes of which an end is known. */
+export const endedOf = (events) =>
+  new Set([
+    ...eventsOf(events, 'exit').map(({ pid }) => pid),
+    ...exitsOf(events).map(({ workerPid }) => workerPid),
+  ]);
+
+export const busy = (got) =>
+  new Undecided({
+    got,
+    why: 'The machine has other things to do.',
+    try: 'npm run check lesson-11, when it has less to do',
+  });
 
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
 export async function measure({ measured, conditionsWere }, load, sides) {

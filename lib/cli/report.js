@@ -78,10 +78,12 @@ function summary({ verdict, seconds, conditions, promises }, style) {
 /** The next command, always in the last line. */
 function next({ result: { verdict }, lesson, lessons, progress, subject }) {
   const name = `lesson-${lesson.number}`;
-  const missing = lesson.needs.find((tool) => !findTool(tool));
-  if (verdict === 'inconclusive' && missing)
-    return `Install it first: ${explainMissing(missing).try}`;
-  if (verdict === 'inconclusive') return `Check again: npm run check ${name}`;
+  if (verdict === 'inconclusive') {
+    const missing = lesson.needs.find((tool) => !findTool(tool));
+    return missing
+      ? `Install it first: ${explainMissing(missing).try}`
+      : `Check again: npm run check ${name}`;
+  }
   if (verdict === 'failed') return `A hint: npm run hint ${name}`;
   if (subject) return `Your own: npm run check ${name}`;
   const following = nextLesson(lessons, progress);

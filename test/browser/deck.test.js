@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -21,7 +20,7 @@ import {
   skip,
   watchFaults,
 } from './browser.js';
-import { describe as describeProcess } from '../nothing-left.js';
+import { describe as describeProcess, isOpen } from '../nothing-left.js';
 
 const SIZE = { width: 1280, height: 720 };
 const TIMES_LEFT = 20;
@@ -384,15 +383,6 @@ async function closed(ports) {
     'These ports are open.',
   );
 }
-
-/** @param {number} port @returns {Promise<boolean>} */
-const isOpen = (port) =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () =>
-      resolve(false),
-    );
-    socket.on('connect', () => socket.destroy());
-  });
 
 /** The keepers of a process, and the programs that run below them. @param {number} root @returns {number[]} */
 function familiesOf(root) {
