@@ -46,6 +46,7 @@ const promises = {
     'while Redis is silent or away clients get a 503; nothing ends, and it recovers by itself',
 };
 
+const TIMES = 240; // increments
 const START_MS = 30_000; // many programs start here, and the machine may be busy
 
 check('09-shared-state', promises, async (lesson) => {
@@ -56,14 +57,13 @@ check('09-shared-state', promises, async (lesson) => {
     await program.ready(listeners, START_MS);
     return ready(program, listeners);
   };
-  const times = isQuick ? 240 : 480;
   const main = observe(() => start('primary', WORKERS));
   const together = observe(async () =>
-    demandTogether(await main, await countTogether(await main, 'pears', times), 'the primary'),
+    demandTogether(await main, await countTogether(await main, 'pears', TIMES), 'the primary'),
   );
   const matched = observe(async () => askForMany(await main, primaryOf(await main)));
   const death = observe(async () => dieWithAnswers(await main, primaryOf(await main), 'figs'));
-  const load = observe(async () => dieUnderLoad(await main, 'plums', times));
+  const load = observe(async () => dieUnderLoad(await main, 'plums', TIMES));
   const silence = observe(async () => keepSilent(await main, primaryOf(await main)));
   const sticky = meanwhile(
     async () => (await main) && visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
@@ -73,7 +73,7 @@ check('09-shared-state', promises, async (lesson) => {
     return visitAfterDeath(await sticky);
   });
   const stored = meanwhile(async () => {
-    const seen = (await main) && (await countInStore(launch, start, times));
+    const seen = (await main) && (await countInStore(launch, start, TIMES));
     demandTogether(seen.program, seen.together, 'Redis');
     return seen;
   });

@@ -38,7 +38,7 @@ const promises = {
     'a machine dies, and no request fails; it comes back each time, and is used, until all are to stop',
 };
 const FEW = 2;
-const MANY = 5;
+const MANY = 3;
 
 check('10-nginx-ports', promises, async (lesson) => {
   const { launch, observe, meanwhile, hold, isQuick } = lesson;

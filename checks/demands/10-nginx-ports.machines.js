@@ -23,9 +23,7 @@ export function demandMachines(/** @type {any} */ { missing, door, serving }) {
   const isEverywhere = /bind\(\) to (0\.0\.0\.0|\[::\]):/.test(emergencyOf(program) ?? '');
   demand(first?.status === 200, {
     expected,
-    got: first
-      ? `The first answer was ${first.error ?? `status ${first.status}`}.`
-      : 'Nobody answers on PORT.',
+    got: answerOf(first),
     why: isEverywhere
       ? `nginx says: ${emergencyOf(program)}. Without an address it takes all of them, those of the machines, too.`
       : (emergencyOf(program) ?? 'nginx is not there, or leads elsewhere.'),
@@ -44,6 +42,11 @@ export function demandMachines(/** @type {any} */ { missing, door, serving }) {
     });
   }
 }
+
+const answerOf = (first) =>
+  first
+    ? `The first answer was ${first.error ?? `status ${first.status}`}.`
+    : 'Nobody answers on PORT.';
 
 function withoutAddress(address) {
   return {
@@ -88,8 +91,17 @@ export function demandDeathRoutedAround(seen) {
 /** The same machine dies a second time, and then there is a SIGTERM. */
 export function demandTwoDeaths(seen) {
   if (!seen) return;
-  const { program, address, times, isBack, isAgain, fate } = seen;
+  const { program, first, address, times, isBack, isAgain, fate } = seen;
   const output = program.output();
+  demand(times > 0, {
+    expected:
+      'With NODE_CLUSTER_WORKERS=1 and --machines two machines of one worker each, behind nginx.',
+    got: first?.status === 200 ? 'No machine listens on its address.' : answerOf(first),
+    why:
+      whyOfCrash(program.events) ?? emergencyOf(program) ?? 'With two workers each they answered.',
+    try: 'env: { NODE_CLUSTER_WORKERS } goes to machine.js as it came, and nothing else depends on it',
+    output,
+  });
   demand(isBack, {
     expected: `Machine ${address} dies, and a second later it is started again, each time.`,
     got: fate

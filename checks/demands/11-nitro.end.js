@@ -1,6 +1,6 @@
 /** What lesson 11 demands of an end: that it is clean, and that it comes when all is in vain and not before. */
 import { demand, eventsOf, exitsOf, forksOf, whyOfCrash } from '../../lib/checking.js';
-import { IN_VAIN, MANY, UNDER_WAY } from '../looks/11-nitro.end.js';
+import { IN_VAIN, KILLED, UNDER_WAY } from '../looks/11-nitro.end.js';
 
 const LEAST_IN_VAIN = 5;
 
@@ -173,7 +173,7 @@ function demandGoesOn({ fate, served, inVain, were, are, output }) {
   ];
   const [, got, repair] = faults.find(([isSo]) => isSo) ?? [];
   demand(!got, {
-    expected: `${MANY} workers that have listened and are killed are replaced, each by one: that is no start in vain.`,
+    expected: `${KILLED} workers that have listened and are killed are replaced, each by one: that is no start in vain.`,
     got: /** @type {string} */ (got),
     why: 'One that has listened for a year and is killed was not started in vain. Only five in a row that never come to listen tell that no other will.',
     try: repair,

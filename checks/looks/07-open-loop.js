@@ -20,6 +20,7 @@ export const FIRST_IS = 5; // times as slow as the others
 export const RATE = 200;
 export const MOST_OFF = 1.1; // how much longer a page may have taken than it should, and a count still be judged
 const ROUNDS = { least: 4, most: 8 }; // on a busy machine one page in thirty is as quick as it can be
+const ONE_BY_ONE = 40; // requests
 const TRIES = 3;
 const TOO_MANY = 40; // children
 const AT_ONCE_MS = 20; // forks of one loop come together
@@ -66,6 +67,10 @@ const NONSENSE = [
   ['NODE_CLUSTER_WORKERS', '1e9'],
 ];
 
+/** The time in which the quickest of these was answered. */
+export const quickestOf = (requests) =>
+  Math.min(...requests.map(({ startMs, endMs = Infinity }) => endMs - startMs));
+
 /** Rounds of requests until every worker has executed one, or it is plain that some never will. */
 export async function askUntilAllAnswer(/** @type {Program} */ program) {
   const all = await askAtOnce(program, '/', 1);
@@ -76,6 +81,14 @@ export async function askUntilAllAnswer(/** @type {Program} */ program) {
     const pids = new Set(all.requests.map(({ pid }) => pid));
     const isEveryone = forksOf(program.events).every(({ workerPid }) => pids.has(workerPid));
     if (isEveryone && round >= ROUNDS.least) break;
+  }
+  // where all were slow one comes after the other: on a busy machine one of many is as quick as it can be
+  const isEnough = () => quickestOf(all.requests) <= MOST_OFF * WORK_MS;
+  const isAnswered = () => all.requests.at(-1)?.endMs;
+  for (let more = 0; more < ONE_BY_ONE && isAnswered() && !isEnough(); more += 1) {
+    const { answers, requests } = await askAtOnce(program, '/', 1);
+    all.answers.push(...answers);
+    all.requests.push(...requests);
   }
   return all;
 }

@@ -123,8 +123,8 @@ async function waitForReturn(program, { address, pids }, deadMs) {
 export async function killTwice(launch, nginx) {
   if ((await findMissing()).length > 0) return undefined;
   const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
-  const [victim] = machinesOf(program);
-  if (first?.status !== 200 || !victim) return undefined;
+  const victim = machinesOf(program).find((one) => MACHINES.includes(one.address));
+  if (first?.status !== 200 || !victim) return { program, first, times: 0 };
   const { address } = victim;
   let times = 0;
   let isBack = true;
@@ -138,7 +138,7 @@ export async function killTwice(launch, nginx) {
     program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
     await program.until(() => program.fate || isAgain(), DEADLINE_MS);
   }
-  return { program, address, times, isBack, isAgain: isAgain(), fate: program.fate };
+  return { program, first, address, times, isBack, isAgain: isAgain(), fate: program.fate };
 }
 
 /** Whether it is started again, and everybody knows. */

@@ -12,9 +12,9 @@ import {
 import { openDoor } from './10-nginx-ports.js';
 
 const PORTS = 4;
-const WORK_MS = 150; // a window of blocking work
-const TINY_MS = 80; // a window of tiny answers
-const BUDGET_MS = 3_000;
+const WORK_MS = 100; // a window of blocking work
+const TINY_MS = 50; // a window of tiny answers
+const BUDGET_MS = 1_000; // one round, and a second where the first was quick
 const WIDE = 2; // an interval whose high end is twice its low end tells little
 
 /** What is measured, which starts while others are waited for: one server, the learner's ports behind nginx, a cluster. */

@@ -13,7 +13,8 @@ import {
 import { DEADLINE_MS, LONG_DEADLINE_MS, busy, endedOf, isIdle } from './11-nitro.js';
 
 export const UNDER_WAY = 6;
-export const MANY = 6; // workers: one more than may end in vain
+const MANY = 6; // workers: one more than may end in vain
+export const KILLED = 4; // workers that listen: with those of IN_VAIN more than may end in vain
 export const IN_VAIN = 3; // so many of them in a row, twice, and in between all that listen
 const HELD_MS = 1_300; // from the signal: whoever waits for a second only has left by then
 const TURN_MS = 2_000; // who has heard the signal needs a little more than a report takes
@@ -120,9 +121,9 @@ const listenedOf = (events) =>
  * do more than a few in a row end in vain.
  */
 export async function killWorkers({ launch }, { entry }) {
-  const program = await launch({ entry, env: told(MANY) });
+  const program = await launch({ entry, env: told(KILLED) });
   await killEarly(program, 0);
-  await listenAgain(program, MANY);
+  await listenAgain(program, KILLED);
   const before = livingOf(program.events);
   const forked = forksOf(program.events).length;
   for (const pid of before) program.kill(pid, 'SIGKILL');

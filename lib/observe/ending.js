@@ -26,11 +26,14 @@ const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in
 /**
  * The living processes of a run. What is found once stays known, also when its parent has gone.
  * @param {Started} run
- * @param {{ thoroughly?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look into every
- *   process's environment, into the timeline and at the port too (slower); all: the machine's processes, if they were
- *   just listed
+ * @param {{ thoroughly?: boolean, atPort?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look
+ *   into every process's environment and into the timeline too (slower); atPort: and at the run's port (slower by far);
+ *   all: the machine's processes, if they were just listed
  */
-export function findFamily(run, { thoroughly = false, all = listProcesses() } = {}) {
+export function findFamily(
+  run,
+  { thoroughly = false, atPort = thoroughly, all = listProcesses() } = {},
+) {
   const mark = `FORKSHOP_RUN=${run.id}`;
   const reported = thoroughly ? childrenReported(run) : new Map();
   const isReported = (one) => ageMs(one) >= nowMs() - reported.get(one.pid) - TICK_MS;
@@ -40,7 +43,7 @@ export function findFamily(run, { thoroughly = false, all = listProcesses() } = 
     (reported.has(one.pid) && isReported(one)) || // and not a later one with the same pid
     (thoroughly && wasStartedWith(one.pid, mark));
   let family = familyOf(all, isRoot);
-  const daemons = thoroughly ? daemonsOf(run, all, family) : [];
+  const daemons = atPort ? daemonsOf(run, all, family) : [];
   if (daemons.length > 0) family = familyOf(all, (one) => isRoot(one) || daemons.includes(one));
   for (const { pid, born } of family) run.known.set(pid, born);
   return family;
@@ -90,14 +93,16 @@ export async function endRun(run) {
 
 /**
  * Stops the whole family, until a look finds nobody new: one that stands still can neither respawn a worker nor end
- * and leave a child of whom nobody would know whose it was.
+ * and leave a child of whom nobody would know whose it was. The port is asked when nobody else is left.
  */
 function holdStill(run) {
   const still = new Set();
   let family;
   do {
     if (run.pid && process.platform !== 'win32') sendSignal(-run.pid, 'SIGSTOP');
-    family = findFamily(run, { thoroughly: true }).filter(({ pid }) => !still.has(pid));
+    const options = { thoroughly: true, atPort: false };
+    family = findFamily(run, options).filter(({ pid }) => !still.has(pid));
+    if (family.length + still.size === 0) family = findFamily(run, { ...options, atPort: true });
     for (const { pid } of family) sendSignal(pid, 'SIGSTOP');
     for (const { pid } of family) still.add(pid);
   } while (family.length > 0);

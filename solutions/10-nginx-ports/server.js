@@ -55,7 +55,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
 async function startMachine(HOST) {
   const { child, address } = await start('machine.js', { HOST, PORT: port });
   const boot = () => isStopping || startMachine(HOST).catch(fail);
-  child.on('exit', () => setTimeout(boot, 1_000));
+  child.on('exit', () => isStopping || setTimeout(boot, 1_000));
   return address;
 }
 // #endregion machines
