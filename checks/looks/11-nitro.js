@@ -176,7 +176,7 @@ export const busy = (got) =>
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
 export async function measure({ measured, conditionsWere }, load, sides) {
   const machine = watchMachine();
-  const limits = { target: 0.7 * WORKERS, windowMs: 180, budgetMs: 3_000 };
+  const limits = { target: 0.7 * WORKERS, windowMs: 120, budgetMs: 2_000 };
   const contest = { load, ...sides, workers: WORKERS, path: '/' };
   const speedup = await speedupOfBlocking({ ...contest, ...limits });
   load.close();
