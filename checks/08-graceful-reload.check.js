@@ -50,13 +50,13 @@ check('08-graceful-reload', promises, async (lesson) => {
   const { observe, meanwhile, hold, isQuick } = lesson;
   const main = observe(() => start(lesson, patient));
   const lane = () => createLane(meanwhile, main);
-  const [stops, limits, boots, breaks, told] = Array.from({ length: 5 }, lane);
+  const [stops, limits, others, breaks, told] = Array.from({ length: 5 }, lane);
   const fresh = (options, look) => () => lookAt(lesson, options, look);
   const terminated = stops(fresh(patient, (server) => stopAtWork(server, 'SIGTERM')));
   const interrupted = stops(fresh(patient, stopOneThenAll));
-  const withClients = stops(fresh(patient, stopWithClients));
   const held = limits(fresh(impatient, holdForever));
-  const slowly = boots(fresh({ ...patient, workers: 1 }, reloadSlowly));
+  const slowly = others(fresh({ ...patient, workers: 1 }, reloadSlowly));
+  const withClients = others(fresh(patient, stopWithClients));
   const broken = breaks(fresh(patient, breakIn));
   const byMessage = told(fresh({ ...patient, hasChannel: true }, reloadByMessage));
   const underLoad = observe(async () => reloadUnderLoad(await main));

@@ -50,9 +50,12 @@ check('10-nginx-ports', promises, async (lesson) => {
     demandValid(await many); // where there is no door nothing else is to be seen
     return lookAtFiles(await many, await nginx);
   });
-  const few = meanwhile(async () => (await files, open(FEW)));
-  const vain = meanwhile(async () => (await files, startInVain(launch, await nginx)));
   const machines = meanwhile(async () => (await files, openMachines(launch, await nginx)));
+  const machinesFirst = Promise.allSettled([files, machines]); // whoever kills them waits longest
+  const few = meanwhile(async () => (await machinesFirst, await files, open(FEW)));
+  const vain = meanwhile(
+    async () => (await machinesFirst, await files, startInVain(launch, await nginx)),
+  );
   const killed = meanwhile(async () => killMachine(await machines));
   const twice = meanwhile(async () => (await files, killTwice(launch, await nginx)));
   const asked = observe(async () => askEveryBackend(await many));

@@ -238,8 +238,12 @@ export class Program {
    */
   async gone(deadlineMs) {
     const deadline = performance.now() + deadlineMs;
-    while (this.survivors().length > 0 && performance.now() < deadline) await sleep(GONE_POLL_MS);
-    return this.survivors();
+    let left = this.survivors();
+    while (left.length > 0 && performance.now() < deadline) {
+      await sleep(GONE_POLL_MS);
+      left = this.survivors();
+    }
+    return left;
   }
 
   /** What the program printed, its last 16 kB. */
