@@ -148,12 +148,13 @@ async function killEarly(program, from) {
   for (const { workerPid } of next(program.events)) program.kill(workerPid, 'SIGKILL');
 }
 
-/** Waits until so many workers listen that are alive. */
+/** Waits until there are so many workers, and all that are alive have come to listen. */
 async function listenAgain(program, wanted) {
   const isDone = (events) => {
     const listened = listenedOf(events);
     const living = livingOf(events);
-    return living.filter((pid) => listened.has(pid)).length >= wanted || isIdle(events);
+    const isEveryone = living.length >= wanted && living.every((pid) => listened.has(pid));
+    return isEveryone || isIdle(events);
   };
   const isOver = await program.until(isDone, LONG_DEADLINE_MS);
   if (!isOver && !program.fate) throw busy('Its workers have not come to listen again.');
