@@ -35,11 +35,11 @@ async function start(room, workers) {
   return program;
 }
 
-/** Windows of half a second, and a target that nothing reaches or misses, so that every round is run. */
+/** Windows of a fifth of a second, and a target that nothing reaches or misses, so that every round is run. */
 async function contest(name, room, workers, path) {
   const candidate = await start(room, workers); // alone with the control: idle neighbours take CPU time too
   const since = performance.now();
-  const options = { load, control, candidate, workers, path, windowMs: 500, spinners, target: 0 };
+  const options = { load, control, candidate, workers, path, windowMs: 200, spinners, target: 0 };
   const measure = path === '/cpu' ? speedupOfCpu : speedupOfBlocking;
   const each = [];
   for (let round = 0; round < rounds; round += 1)

@@ -12,6 +12,7 @@ import {
   forksOf,
   groupBy,
   listenersOf,
+  quickestOf,
   requestsOf,
   speedupOfBlocking,
   speedupOfCpu,
@@ -39,22 +40,18 @@ const FAR_TOO_LONG_MS = 80; // while other programs of the check start, a right 
 const AT_ONCE_MS = 20; // forks of one loop come together
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 
-check('02-cluster-fork', promises, async (lesson) => {
-  const { launch, ready, observe, meanwhile, hold } = lesson;
+check('02-cluster-fork', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
-  const main = observe(async () => ready(await launch({ env }), WORKERS));
-  const isCluster = meanwhile(async () => forksOf((await main).events).length === WORKERS);
-  const byDefault = meanwhile(async () => (await isCluster) && forkByDefault(launch));
-  const refusals = meanwhile(async () => (await isCluster) && tryAllNonsense(launch));
-  const homes = observe(async () => askUntilAllAnswer(await main));
-  const calm = observe(async () => {
-    await Promise.allSettled([byDefault, refusals]); // their starting takes CPU time from the workers
-    return (await isCluster) ? askAtOnce(await main, '/', WORKERS) : homes;
-  });
+  const main = observe([], async () => ready(await launch({ env }), WORKERS));
+  const homes = observe([main], askUntilAllAnswer);
+  const refusals = meanwhile([homes], () => tryAllNonsense(launch));
+  const byDefault = meanwhile([homes], () => forkByDefault(launch));
+  const calm = observe([main, homes], (program) => askAtOnce(program, '/', WORKERS));
+  const contest = meanwhile([main, homes], (program) => prepareContest(lesson, program));
 
-  await hold('forks-as-told', async () => {
-    await homes;
-    const forks = forksOf((await main).events).length;
+  hold('forks-as-told', [main, homes], ({ events }) => {
+    const forks = forksOf(events).length;
     demand(forks === WORKERS, {
       expected: 'four calls of cluster.fork() in the primary',
       got: forks === 0 ? 'It forks no worker.' : `It forked ${forks}.`,
@@ -66,8 +63,7 @@ check('02-cluster-fork', promises, async (lesson) => {
     });
   });
 
-  await hold('one-port', async () => {
-    const { events, port } = await main;
+  hold('one-port', [main], ({ events, port }) => {
     const ports = [...listenersOf(events).keys()];
     demand(ports.length === 1, {
       expected: `All listen on PORT, which is ${port} here.`,
@@ -77,52 +73,12 @@ check('02-cluster-fork', promises, async (lesson) => {
     });
   });
 
-  await hold(
-    'workers-answer',
-    async () => {
-      const { requests, answers } = await homes;
-      const { events } = await main;
-      const workers = forksOf(events).map(({ workerPid }) => workerPid);
-      const idle = workers.filter(
-        (worker) => !requests.some(({ pid, endMs }) => pid === worker && endMs !== undefined),
-      );
-      const error = answers.find((answer) => answer.error)?.error;
-      const deaf = idle.filter(
-        (pid) => !events.some((event) => event.pid === pid && event.what === 'listening'),
-      );
-      demand(idle.length === 0, {
-        expected: `Each of the ${workers.length} workers answers some of ${requests.length} requests.`,
-        got:
-          `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).` +
-          (error ? ` A request failed: ${error}.` : ''),
-        why:
-          whyOfCrash(events) ??
-          'A worker runs the file from the top. It serves only if it gets to listen().',
-        try: 'if (cluster.isPrimary) { fork } else { serve(); }',
-      });
-    },
-    { needs: ['forks-as-told'] },
-  );
+  const needs = ['forks-as-told'];
+  hold('workers-answer', [main, homes], demandAnswers, { needs });
+  hold('primary-rests', [main, homes], demandPrimaryRests, { needs });
 
-  await hold(
-    'primary-rests',
-    async () => {
-      const { requests } = await homes;
-      const { events } = await main;
-      const workers = new Set(forksOf(events).map(({ workerPid }) => workerPid));
-      const others = requests.filter(({ pid }) => !workers.has(pid));
-      demand(others.length === 0, {
-        expected: 'Workers execute every request.',
-        got: `The primary executed ${others.length} of ${requests.length}.`,
-        why: 'A primary that serves is blocked by its own requests, and deals no connection meanwhile.',
-        try: 'if (cluster.isPrimary) { fork } else { serve(); }',
-      });
-    },
-    { needs: ['forks-as-told'] },
-  );
-
-  await hold('own-memory', async () => {
-    const fault = faultOfHeaders(await homes);
+  hold('own-memory', [homes], (seen) => {
+    const fault = faultOfHeaders(seen);
     demand(!fault, {
       expected:
         'X-Worker-Pid: the pid that executed the request. X-Worker-Served: 1, 2, 3, ... in each worker.',
@@ -132,38 +88,36 @@ check('02-cluster-fork', promises, async (lesson) => {
     });
   });
 
-  await hold('same-work', async () => {
-    const { answers, requests } = await homes;
-    const all = [...requests, ...(await calm).requests];
-    const quickest = Math.min(...all.map(({ startMs, endMs = Infinity }) => endMs - startMs));
+  hold('same-work', [homes, calm], (seen, seenCalmly) => {
+    const quickest = quickestOf([...seen.requests, ...seenCalmly.requests]);
     const isWhole = quickest > 9.5 && quickest < FAR_TOO_LONG_MS;
-    demand(isWhole && !faultOfRandomHex(answers), {
+    demand(isWhole && !faultOfRandomHex(seen.answers), {
       expected:
         'Each / blocks for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
-      got: faultOfRandomHex(answers) ?? `The quickest took ${quickest.toFixed(1)} ms.`,
+      got: faultOfRandomHex(seen.answers) ?? `The quickest took ${quickest.toFixed(1)} ms.`,
       why: 'A server that does less work is no speedup.',
       try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000))',
     });
   });
 
-  await hold(
+  hold(
     'one-per-core',
-    async () => {
-      const forks = await byDefault;
+    [byDefault],
+    (forks) =>
       demand(forks === PRETENDED_CORES, {
         expected: `${PRETENDED_CORES} workers where os.availableParallelism() is ${PRETENDED_CORES}`,
         got: `It forked ${forks}.`,
         why: 'os.cpus().length counts cores that this process may not be allowed to use.',
         try: "import { availableParallelism } from 'node:os';",
-      });
-    },
-    { needs: ['forks-as-told'] },
+      }),
+    { needs },
   );
 
-  await hold(
+  hold(
     'refuses-nonsense',
-    async () => {
-      const accepted = ((await refusals) || []).find(({ fault }) => fault);
+    [refusals],
+    (tried) => {
+      const accepted = tried.find(({ fault }) => fault);
       demand(!accepted, {
         expected: 'a message that names NODE_CLUSTER_WORKERS, exit code 1, and no worker',
         got: `NODE_CLUSTER_WORKERS=${accepted?.value}: ${accepted?.fault}`,
@@ -171,15 +125,47 @@ check('02-cluster-fork', promises, async (lesson) => {
         try: 'if (!/^[1-9]\\d?$/.test(wanted)) { console.error(...); process.exit(1); }',
       });
     },
-    { needs: ['forks-as-told'] },
+    { needs },
   );
 
-  const contest = lesson.allHold() ? await prepareContest(lesson, await main) : undefined;
-  await hold('speedup', () => measureBlocking(lesson, contest), {
+  hold('speedup', [contest], (sides) => measureBlocking(lesson, sides), {
     needs: Object.keys(promises).slice(0, -1),
+    isAlone: true,
   });
-  if (lesson.allHold() && !lesson.isQuick) await measureCpu(lesson, contest);
+  measure([contest], (sides) => measureCpu(lesson, sides));
 });
+
+function demandAnswers({ events }, { requests, answers }) {
+  const workers = forksOf(events).map(({ workerPid }) => workerPid);
+  const idle = workers.filter(
+    (worker) => !requests.some(({ pid, endMs }) => pid === worker && endMs !== undefined),
+  );
+  const error = answers.find((answer) => answer.error)?.error;
+  const deaf = idle.filter(
+    (pid) => !events.some((event) => event.pid === pid && event.what === 'listening'),
+  );
+  demand(idle.length === 0, {
+    expected: `Each of the ${workers.length} workers answers some of ${requests.length} requests.`,
+    got:
+      `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).` +
+      (error ? ` A request failed: ${error}.` : ''),
+    why:
+      whyOfCrash(events) ??
+      'A worker runs the file from the top. It serves only if it gets to listen().',
+    try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+  });
+}
+
+function demandPrimaryRests({ events }, { requests }) {
+  const workers = new Set(forksOf(events).map(({ workerPid }) => workerPid));
+  const others = requests.filter(({ pid }) => !workers.has(pid));
+  demand(others.length === 0, {
+    expected: 'Workers execute every request.',
+    got: `The primary executed ${others.length} of ${requests.length}.`,
+    why: 'A primary that serves is blocked by its own requests, and deals no connection meanwhile.',
+    try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+  });
+}
 
 /** A request alone, then rounds of some at once until every worker has executed one, or it is plain that some never will. */
 async function askUntilAllAnswer(program) {
@@ -252,16 +238,16 @@ function faultOfRefusal({ fate, output, isStarted }) {
 }
 
 /** The same work on both sides: the learner's cluster, and the single process that it was made from. */
-async function prepareContest({ launch, ready }, candidate) {
+async function prepareContest({ launch, ready, isLonger }, candidate) {
   const load = createLoad();
   const spinners = createSpinners(WORKERS);
   const control = await ready(await launch({ isReference: true }));
-  return { load, spinners, control, candidate, workers: WORKERS };
+  return { load, spinners, control, candidate, workers: WORKERS, isLonger };
 }
 
 async function measureBlocking({ measured, conditionsWere }, contest) {
   const machine = watchMachine();
-  const limits = { target: LEAST_SPEEDUP, windowMs: 180, budgetMs: 3_000 };
+  const limits = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
   const speedup = await speedupOfBlocking({ ...contest, ...limits, path: '/' });
   const conditions = conditionsWere(machine());
   const label = `blocking work, ${WORKERS} workers against one process`;
@@ -295,7 +281,7 @@ function demandBlocking({ events }, { value, low }) {
 }
 
 async function measureCpu({ measured }, contest) {
-  const speedup = await speedupOfCpu({ ...contest, path: '/cpu', windowMs: 70, budgetMs: 2_500 });
+  const speedup = await speedupOfCpu({ ...contest, path: '/cpu', windowMs: 60, budgetMs: 600 });
   const label = `CPU work, ${WORKERS} workers against one process`;
   measured('cpu', { label, unit: 'times', ...speedup });
 }

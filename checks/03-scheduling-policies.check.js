@@ -18,68 +18,54 @@ import {
   chooseInTwoWays,
   dealMeanwhile,
   drawShares,
-  isTelling,
   measureCost,
   sharedListeners,
+  startTiny,
   tryAllNonsense,
 } from './looks/03-scheduling-policies.js';
 
 const promises = {
   'rr-accepts':
     'untold, it schedules by rr: the primary accepts and hands connections to four workers',
+  'refuses-nonsense': 'another policy is refused with a message, as option and as variable',
   'rr-in-turn': '40 new connections one after the other: ten each, always in the same order',
   'none-is-on': '--policy none: the workers accept by themselves',
   'option-wins': '--policy beats NODE_CLUSTER_SCHED_POLICY, which beats rr',
-  'refuses-nonsense': 'another policy is refused with a message, as option and as variable',
   'keep-alive-pins':
     'the requests of one connection stay with one worker, the next connection meets the next',
   'blocked-is-skipped': 'under rr a blocked worker is skipped, one that merely waits is not',
   counts: '/counts tells how many requests for / each worker has had, whichever worker is asked',
 };
 
-check('03-scheduling-policies', promises, async (lesson) => {
-  const { launch, ready, observe, meanwhile, hold } = lesson;
+check('03-scheduling-policies', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
   const start = async (args = []) => {
     const program = await launch({ env: { NODE_CLUSTER_WORKERS: String(WORKERS) }, args });
     return ready(program, WORKERS).catch((error) => tellHint(error, program));
   };
-  const main = observe(() => start());
-  const none = meanwhile(() => start(['--policy', 'none']));
-  const areUp = Promise.allSettled([main, none]); // before others take CPU time from their start
-  const choices = meanwhile(async () => (await areUp) && chooseInTwoWays(lesson));
-  const refusals = meanwhile(async () => (await areUp) && tryAllNonsense(lesson));
-  const inTurn = observe(async () => askInTurn(await main, CONNECTIONS));
-  const inNoTurn = meanwhile(async () => askInTurn(await none, CONNECTIONS));
-  const kept = observe(async () => askOnTwoConnections(await main));
-  const whileBlocked = observe(async () => dealMeanwhile(await main, '/block', isTelling));
-  const whileWaiting = observe(async () =>
-    dealMeanwhile(await main, '/wait', (look) => isTelling(look) && look.own > 0),
-  );
-  const miscount = observe(
-    async () => (await faultOfCounts(await main)) ?? (await inNoTurn, faultOfCounts(await none)),
-  );
+  const main = observe([], () => start());
+  const first = observe([main], (program) => askInTurn(program, WORKERS));
+  const refusals = meanwhile([], () => tryAllNonsense(lesson));
+  const inTurn = observe([main, first], (program) => askInTurn(program, CONNECTIONS));
+  const none = meanwhile([], () => start(['--policy', 'none']));
+  const inNoTurn = meanwhile([none], (program) => askInTurn(program, CONNECTIONS));
+  const shared = meanwhile([none], sharedListeners);
+  const choices = meanwhile([], () => chooseInTwoWays(lesson));
+  const kept = observe([main, first], askOnTwoConnections);
+  const busy = observe([main, inTurn], dealMeanwhile, { isSlow: true });
+  const tiny = meanwhile([choices], () => startTiny(lesson));
+  const miscount = observe([main, first], faultOfCounts);
 
-  await hold('rr-accepts', async () => demandRoundRobin(await main, await inTurn));
-  await hold('rr-in-turn', async () => demandCycle(await main, await inTurn), {
-    needs: ['rr-accepts'],
-  });
-  await hold('none-is-on', async () =>
-    demandNone(await none, await inNoTurn, await sharedListeners(await none)),
-  );
-  await hold('option-wins', async () => demandChoices(await choices), {
-    needs: ['rr-accepts', 'none-is-on'],
-  });
-  await hold('refuses-nonsense', async () => demandRefusals(await refusals));
-  await hold('keep-alive-pins', async () => demandPinned(await kept), { needs: ['rr-in-turn'] });
-  await hold(
-    'blocked-is-skipped',
-    async () => demandSkipped(await whileBlocked, await whileWaiting),
-    { needs: ['rr-in-turn'] },
-  );
-  await hold('counts', async () => demandCounts(await miscount), { needs: ['rr-accepts'] });
+  hold('rr-accepts', [main, first], demandRoundRobin);
+  hold('refuses-nonsense', [refusals], demandRefusals);
+  hold('rr-in-turn', [main, inTurn], demandCycle, { needs: ['rr-accepts'] });
+  hold('none-is-on', [none, inNoTurn, shared], demandNone);
+  hold('option-wins', [choices], demandChoices, { needs: ['rr-accepts', 'none-is-on'] });
+  hold('keep-alive-pins', [kept], demandPinned, { needs: ['rr-in-turn'] });
+  hold('blocked-is-skipped', [busy], demandSkipped, { needs: ['rr-in-turn'] });
+  hold('counts', [miscount], demandCounts, { needs: ['rr-accepts'] });
 
-  if (!lesson.allHold()) return;
-  drawShares(lesson, 'rr', await main, await inTurn);
-  drawShares(lesson, 'none', await none, await inNoTurn);
-  if (!lesson.isQuick) await measureCost(lesson);
+  measure([main, inTurn], (...seen) => drawShares(lesson, 'rr', ...seen));
+  measure([none, inNoTurn], (...seen) => drawShares(lesson, 'none', ...seen));
+  measure([tiny], (programs) => measureCost(lesson, programs));
 });

@@ -13,11 +13,11 @@ import {
 } from './demands/04-port-sharing.js';
 import {
   CHILDREN,
-  drawShares,
   killNext,
   measureBlocking,
-  measureCluster,
-  openDoors,
+  measureMore,
+  meetCrowd,
+  openDoor,
   prepareContest,
   sendGoneClients,
   takeTurns,
@@ -35,55 +35,78 @@ const promises = {
   speedup: 'four children serve blocking work about four times as fast as one process',
 };
 
-check('04-port-sharing', promises, async (lesson) => {
-  const { hold, observe, meanwhile } = lesson;
-  const dealing = observe(async () => tellClosed(await openDoors(lesson, 'connections')));
-  const sharing = meanwhile(async () => tellClosed(await openDoors(lesson, 'listener')));
-  /** @type {Promise<any>} */
-  const contest = meanwhile(() => prepareContest(lesson, dealing, sharing));
+check('04-port-sharing', promises, (lesson) => {
+  const { hold, observe, meanwhile, measure, isLonger } = lesson;
+  const open = async (give, children) => tellClosed(await openDoor(lesson, give, children));
+  const dealing = observe([], () => open('connections', CHILDREN));
+  const dealt = observe([dealing], meetCrowd);
+  const turns = observe([dealing, dealt], ({ program }) => takeTurns(program, 4 * CHILDREN));
+  const sharing = meanwhile([], () => open('listener'));
+  const shared = meanwhile([sharing], meetCrowd);
+  const rude = meanwhile([], () => open('connections')); // a door that is not measured afterwards
+  const goneRude = meanwhile([rude], sendGoneClients);
+  const goneShared = meanwhile([sharing, shared], sendGoneClients);
+  const deathRude = meanwhile([rude, goneRude], orUndecided(killNext));
+  const deathShared = meanwhile([sharing, goneShared], orUndecided(killNext));
+  const contest = meanwhile([turns], () => prepareContest(lesson));
 
-  const holdOf = (id, door, look, options) => hold(id, () => judge(door, look), options);
-  await holdOf('by-hand', dealing, demandByHand);
-  await holdOf('one-opener', dealing, demandOneOpener, { isGate: true });
-  await holdOf('none-lost', dealing, demandNoneLost, { needs: ['by-hand'] });
-  await holdOf('parent-rests', dealing, demandParentRests, { needs: ['none-lost'] });
-  const turns = async ({ program }) => demandTurns(await takeTurns(program, 4 * CHILDREN));
-  await holdOf('connections-in-turn', dealing, turns, { needs: ['parent-rests'] });
-  await holdOf('listener-shared', sharing, demandShared, { needs: ['by-hand'] });
+  const judged = (demand) => (door, seen) => judge(door, () => demand(door, seen));
+  hold('by-hand', [dealing], judged(demandByHand));
+  hold('one-opener', [dealing], judged(demandOneOpener), { isGate: true });
+  hold('none-lost', [dealing, dealt], judged(demandNoneLost), { needs: ['by-hand'] });
+  hold('parent-rests', [dealing, dealt], judged(demandParentRests), { needs: ['none-lost'] });
+  const needs = ['parent-rests'];
+  hold('connections-in-turn', [dealing, turns], judged(demandTurns), { needs });
+  hold('listener-shared', [sharing, shared], judged(demandShared), { needs: ['by-hand'] });
 
-  const both = async (look) => {
-    const looks = [judge(dealing, look), judge(sharing, look)];
-    const faults = (await Promise.allSettled(looks)).flatMap(
-      (/** @type {any} */ { reason }) => reason ?? [],
-    );
-    if (faults.length > 0) throw faults.find((one) => !(one instanceof Undecided)) ?? faults[0];
+  /** The same demand of two doors. */
+  const both = (demand) => (one, seen, other, seenThere) => {
+    const faults = [
+      faultOf(() => judged(demand)(one, seen)),
+      faultOf(() => judged(demand)(other, seenThere)),
+    ].filter(Boolean);
+    if (faults.length > 0) throw faults.find((fault) => !(fault instanceof Undecided)) ?? faults[0];
   };
-  const needs = ['parent-rests', 'listener-shared'];
-  const goneClients = async (door) => demandUnharmed(door, await sendGoneClients(door));
-  await hold('gone-clients', () => both(goneClients), { needs });
-  const all = [...needs, 'connections-in-turn', 'gone-clients'];
-  const death = async (door) => {
-    const { callers, ...seen } = await killNext(door);
-    await demandSurvivors(door, seen);
-    for (const caller of callers) caller.destroy();
-  };
-  await hold('death-survived', () => both(death), { needs: all });
+  const open2 = ['parent-rests', 'listener-shared'];
+  hold('gone-clients', [rude, goneRude, sharing, goneShared], both(demandUnharmed), {
+    needs: open2,
+  });
+  hold('death-survived', [rude, deathRude, sharing, deathShared], both(demandSurvivors), {
+    needs: [...open2, 'connections-in-turn', 'gone-clients'],
+  });
 
-  const faster = async () =>
-    demandFaster(await contest, await measureBlocking(lesson, await contest));
-  await hold('speedup', faster, { needs: Object.keys(promises).slice(0, -1) });
-  if (lesson.isQuick || !lesson.allHold()) return;
-  await measureCluster(lesson, await contest);
-  for (const door of [await dealing, await sharing]) drawShares(lesson, door);
+  const faster = async (door, sides) =>
+    demandFaster(door, await measureBlocking(lesson, { ...sides, candidate: door.program }));
+  hold('speedup', [dealing, contest], faster, {
+    needs: Object.keys(promises).slice(0, -1),
+    isAlone: true,
+  });
+  if (isLonger) measure([dealing, contest], (door, sides) => measureMore(lesson, sides, door));
 });
 
 /** What fails tells what this very program printed. */
-async function judge(opened, look) {
-  const door = await opened;
+function judge(door, look) {
   try {
-    await look(door);
+    look();
   } catch (/** @type {any} */ error) {
     if (error.story) error.story.output ??= door.program.output();
     throw error;
   }
 }
+
+/** What it throws, if anything. */
+function faultOf(judge) {
+  try {
+    judge();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** A look that could tell nothing is no reason not to tell of the other door. */
+const orUndecided = (look) => (door) =>
+  look(door).catch((error) => {
+    if (error instanceof Undecided) return error;
+    throw error;
+  });

@@ -10,21 +10,27 @@ import {
   tellOfImport,
 } from './demands/06-child-process-fork.js';
 import {
-  askLater,
   demandNoneLeft,
   demandOneFailure,
   demandReplaced,
 } from './demands/06-child-process-fork.deaths.js';
 import {
   CHILDREN,
+  CHILDREN_ELSEWHERE,
   JOBS,
-  WHILE_ROWS,
   ask,
-  askAtOnce,
+  askAll,
+  askFirst,
   askMeanwhile,
-  measure,
+  askSome,
 } from './looks/06-child-process-fork.js';
-import { endServer, killBoth } from './looks/06-child-process-fork.deaths.js';
+import { askLater, endServer, killBoth } from './looks/06-child-process-fork.deaths.js';
+import {
+  measureCosts,
+  measureDelays,
+  tellOfCosts,
+  tellOfDelays,
+} from './looks/06-child-process-fork.measure.js';
 
 const promises = {
   answers: 'a report is answered, with the right digest',
@@ -37,65 +43,49 @@ const promises = {
   replaced: 'another child takes its place, and what was queued is answered',
   'ends-with-parent': 'when the server ends, its children end too',
 };
-const CHILDREN_ELSEWHERE = 3;
 const PRETENDED_CORES = 5; // a pool of this size has not read JOB_CHILDREN
 
-check('06-child-process-fork', promises, async (lesson) => {
-  const { launch, ready, observe, meanwhile, hold } = lesson;
+check('06-child-process-fork', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold, measure, isLonger } = lesson;
   const start = async (children, options) =>
     ready(await launch({ env: { JOB_CHILDREN: String(children) }, ...options }));
-  const main = observe(() =>
+  const main = observe([], () =>
     start(CHILDREN, { pretendCores: PRETENDED_CORES }).catch(tellOfImport),
   );
-  const first = observe(async () => ask(await main, { name: 'first', rows: 1_000 }));
-  const elsewhere = meanwhile(async () => {
-    await first;
-    return start(CHILDREN_ELSEWHERE, { cwd: tmpdir() });
-  });
+  const first = observe([main], askFirst);
+  const responsive = observe([main, first], askMeanwhile);
+  const batch = observe([main, first], askAll);
+  const sized = observe([batch], (seen) => demandSize(seen, CHILDREN));
+  const elsewhere = meanwhile([first], () => start(CHILDREN_ELSEWHERE, { cwd: tmpdir() }));
+  const elsewhereFirst = meanwhile([elsewhere], (program) => ask(program, JOBS.at(-1)));
+  const elsewhereMore = meanwhile([elsewhere, elsewhereFirst], askSome);
+  const crash = observe([main, batch, sized], killBoth);
+  const later = observe([main, crash], askLater);
+  const killed = meanwhile([elsewhere, elsewhereMore], (program) => endServer(program, 'SIGKILL'));
+  const another = meanwhile([first], () => start(1));
+  const ended = meanwhile([another], (program) => endServer(program, 'SIGTERM'), { isSlow: true });
 
   const isGate = true;
-  await hold('answers', async () => demandFirst(await main, await first), { isGate });
-  await hold('own-file', async () => demandOwnFile(await main), { isGate });
-
-  /** @type {Promise<any>} */
-  const responsive = observe(async () => askMeanwhile(await main));
-  const batch = observe(async () => {
-    const { unanswered } = await responsive; // twenty more would only wait, too
-    return unanswered ?? Promise.all(JOBS.map(async (job) => ask(await main, job)));
-  });
-  const elsewhereFirst = meanwhile(async () => ask(await elsewhere, JOBS[19]));
-
-  await hold('stays-responsive', async () => demandResponsive(await responsive));
-  await hold('answers-match', async () => demandMatch(await main, await batch));
-  await hold('any-cwd', async () => demandElsewhere(await elsewhere, await elsewhereFirst));
-  await hold(
+  hold('answers', [main, first], demandFirst, { isGate });
+  hold('own-file', [main], demandOwnFile, { isGate });
+  hold('stays-responsive', [responsive], demandResponsive);
+  hold('answers-match', [main, batch], demandMatch);
+  hold('any-cwd', [elsewhere, elsewhereFirst], demandElsewhere);
+  hold(
     'small-pool',
-    async () => {
-      await batch;
-      demandSize(await main, CHILDREN);
-      await askAtOnce(await elsewhere, ['p', 'q', 'r', 's'], WHILE_ROWS);
-      demandSize(await elsewhere, CHILDREN_ELSEWHERE);
-    },
+    [sized, elsewhereMore],
+    (_, elsewhere) => demandSize(elsewhere, CHILDREN_ELSEWHERE),
     { needs: ['answers-match', 'any-cwd'] },
   );
+  hold('fails-one', [main, crash], demandOneFailure, { needs: ['answers-match'] });
+  hold('replaced', [main, later], demandReplaced, { needs: ['fails-one'] });
+  hold('ends-with-parent', [ended, killed], (...ends) => ends.forEach(demandNoneLeft));
 
-  /** @type {Promise<any>} */
-  const crash = observe(async () => lesson.allHold() && killBoth(await main));
-  await hold('fails-one', async () => demandOneFailure(await main, await crash), {
-    needs: ['stays-responsive', 'answers-match', 'small-pool'],
-  });
-
-  /** @type {Promise<any>} */
-  const later = observe(async () => lesson.allHold() && askLater(await main, await crash));
-  await hold('replaced', async () => demandReplaced(await main, await later), {
-    needs: ['fails-one'],
-  });
-
-  await hold('ends-with-parent', async () => {
-    await Promise.allSettled([crash, later]);
-    demandNoneLeft(await endServer(await main, 'SIGTERM'));
-    demandNoneLeft(await endServer(await elsewhere, 'SIGKILL'));
-  });
-
-  if (lesson.allHold() && !lesson.isQuick) await measure(lesson);
+  const control = meanwhile([later], async () => ready(await launch({ isReference: true })));
+  const delays = observe([main, control, later], (...sides) => measureDelays(lesson, ...sides));
+  measure([delays], (seen) => tellOfDelays(lesson, seen));
+  if (isLonger) {
+    const costs = observe([delays], () => measureCosts(launch));
+    measure([costs], (seen) => tellOfCosts(lesson, seen));
+  }
 });

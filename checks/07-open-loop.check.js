@@ -10,63 +10,64 @@ import {
   demandWork,
 } from './demands/07-open-loop.js';
 import {
+  SETTINGS,
+  SLOW,
   TOLD,
   askUntilAllAnswer,
   candidateOf,
-  forkAsComputed,
+  countForks,
   forkFewer,
-  forkForSlowPages,
   loadBoth,
-  prepareLoad,
+  prepareControl,
   reportBoth,
   tryAllNonsense,
 } from './looks/07-open-loop.js';
 
 const promises = {
-  'work-done': 'each / renders a whole page, in each process one after the other',
-  computed: 'it forks RATE × page time / UTILIZATION workers, rounded up',
-  measured: 'the page time is measured: where pages take longer there are more workers',
   told: 'NODE_CLUSTER_WORKERS forks exactly so many workers, whatever was measured',
+  computed: 'it forks RATE × page time / UTILIZATION workers, rounded up',
+  'work-done': 'each / renders a whole page, in each process one after the other',
+  'primary-idle': 'the primary answers nothing',
   'log-tells': 'a line of the log tells the page time and the number of workers',
   'nonsense-refused': 'a setting that makes no sense is refused with its name and exit code 1',
-  'primary-idle': 'the primary answers nothing',
+  measured: 'the page time is measured: where pages take longer there are more workers',
   'keeps-up':
     'at 200 requests a second nobody waits in a queue; one process has one that only grows',
 };
 
-check('07-open-loop', promises, async (lesson) => {
+check('07-open-loop', promises, (lesson) => {
   const { launch, ready, observe, meanwhile, hold } = lesson;
-  const env = { NODE_CLUSTER_WORKERS: String(TOLD) };
-  const main = observe(async () => ready(await launch({ env }), TOLD));
-  const seen = observe(async () => askUntilAllAnswer(await main));
-  const refusals = meanwhile(async () => (await main) && tryAllNonsense(launch));
-  const prepared = meanwhile(async () => (await main) && prepareLoad(lesson));
-  const counts = observe(async () => {
-    await Promise.allSettled([refusals, prepared]); // their starting takes CPU time from who measures
-    return (await seen) && forkAsComputed(launch);
-  });
-  const slow = meanwhile(async () => (await seen) && (await refusals) && forkForSlowPages(launch));
-  const fewer = meanwhile(async () => (await seen) && (await refusals) && forkFewer(launch));
-  const candidate = meanwhile(async () => candidateOf(lesson, await counts));
+  const main = observe([], async () => ready(await launch(TOLD), TOLD.told));
+  const fewer = meanwhile([main], (program) => forkFewer(launch, program));
+  const usual = meanwhile([main], () => countForks(launch, SETTINGS.usual));
+  const other = meanwhile([main], () => countForks(launch, SETTINGS.other));
+  const asked = observe([main], askUntilAllAnswer);
+  const candidate = observe([usual], (counted) => candidateOf(lesson, counted));
+  const refusals = meanwhile([main], () => tryAllNonsense(launch));
+  const slow = meanwhile([main], () => countForks(launch, SLOW), { isSlow: true });
+  const control = meanwhile([asked], () => prepareControl(lesson));
 
-  await hold('work-done', async () => demandWork(await seen));
-  await hold('computed', async () => demandComputed(await counts));
-  const computes = { needs: ['computed'] };
-  await hold('measured', async () => demandMeasured(await slow), computes);
-  await hold('told', async () => demandTold([{ program: await main, told: TOLD }, await fewer]));
-  await hold('log-tells', async () => demandLog(await candidate, await counts), computes);
+  hold('told', [main, fewer], (program, another) =>
+    demandTold([{ program, told: TOLD.told }, another]),
+  );
+  hold('computed', [usual, other], (...counts) => demandComputed(counts));
+  hold('work-done', [asked], demandWork);
   const forks = { needs: ['told'] };
-  await hold('nonsense-refused', async () => demandRefusals(await refusals), forks);
-  await hold('primary-idle', async () => demandIdlePrimary(await main, await seen), forks);
-
-  const needs = ['work-done', 'computed', 'primary-idle'];
-  await hold(
+  hold('primary-idle', [main, asked], demandIdlePrimary, forks);
+  const computes = { needs: ['computed'] };
+  hold(
+    'log-tells',
+    [candidate, usual, other],
+    (program, ...counts) => demandLog(program, counts),
+    computes,
+  );
+  hold('nonsense-refused', [refusals], demandRefusals, forks);
+  hold('measured', [slow], demandMeasured, computes);
+  hold(
     'keeps-up',
-    async () => {
-      await Promise.allSettled([slow]);
-      const both = { ...(await prepared), candidate: await candidate };
-      demandKeepsUp(reportBoth(lesson, await loadBoth(lesson, both)));
-    },
-    { needs },
+    [candidate, control],
+    async (program, sides) =>
+      demandKeepsUp(reportBoth(lesson, await loadBoth(lesson, program, sides))),
+    { needs: ['work-done', 'computed', 'primary-idle'], isAlone: true },
   );
 });

@@ -9,25 +9,29 @@ import {
   demandReload,
 } from './demands/08-graceful-reload.js';
 import {
+  demandAllStops,
   demandClientsLetGo,
-  demandOneStops,
-  demandStops,
+  isInOrder,
 } from './demands/08-graceful-reload.stop.js';
 import {
-  createLane,
   holdForever,
   impatient,
   lookAt,
   patient,
   reloadBadVersion,
   reloadByMessage,
-  reloadSlowly,
   reloadUnderLoad,
   start,
+  startFirst,
 } from './looks/08-graceful-reload.js';
 import { breakIn } from './looks/08-graceful-reload.break.js';
 import { stopAtWork, stopOneThenAll, stopWithClients } from './looks/08-graceful-reload.stop.js';
-import { reloadWays, reportWays, startWays } from './looks/08-graceful-reload.ways.js';
+import {
+  reloadWays,
+  reportReload,
+  reportWays,
+  startWays,
+} from './looks/08-graceful-reload.ways.js';
 
 const promises = {
   'primary-apart': 'the primary loads none of the application, the workers do',
@@ -46,49 +50,39 @@ const promises = {
   'by-message': "the message 'reload' does the same as SIGHUP",
 };
 
-check('08-graceful-reload', promises, async (lesson) => {
-  const { observe, meanwhile, hold, isQuick } = lesson;
-  const main = observe(() => start(lesson, patient));
-  const lane = () => createLane(meanwhile, main);
-  const [stops, limits, others, breaks, told] = Array.from({ length: 5 }, lane);
-  const fresh = (options, look) => () => lookAt(lesson, options, look);
-  const terminated = stops(fresh(patient, (server) => stopAtWork(server, 'SIGTERM')));
-  const interrupted = stops(fresh(patient, stopOneThenAll));
-  const held = limits(fresh(impatient, holdForever));
-  const slowly = others(fresh({ ...patient, workers: 1 }, reloadSlowly));
-  const withClients = others(fresh(patient, stopWithClients));
-  const broken = breaks(fresh(patient, breakIn));
-  const byMessage = told(fresh({ ...patient, hasChannel: true }, reloadByMessage));
-  const underLoad = observe(async () => reloadUnderLoad(await main));
-  const badVersion = observe(
-    async () => (await underLoad).isRenewed && reloadBadVersion(await main),
+check('08-graceful-reload', promises, (lesson) => {
+  const { observe, meanwhile, hold, measure, isLonger } = lesson;
+  const main = observe([], () => startFirst(lesson));
+  const terminated = observe([main], (server) => stopAtWork(server, 'SIGTERM'));
+  const another = meanwhile([main], () => start(lesson, patient));
+  const interrupted = meanwhile([another, terminated], (server, stop) =>
+    isInOrder(stop) ? stopOneThenAll(server) : undefined,
   );
-  const ways = meanwhile(async () => !isQuick && (await underLoad).isRenewed && startWays(lesson));
-  const measured = meanwhile(async () => {
-    await Promise.all([ways, withClients, held, slowly, broken, byMessage]); // only the bad version, which mostly waits, is left
-    const programs = await ways;
-    return programs && lesson.allHold() && reloadWays(programs);
-  });
+  /** A look at a program of its own. */
+  const apart = (options, look, isSlow = true) =>
+    meanwhile([main], () => lookAt(lesson, options, look), { isSlow });
+  const withClients = apart(patient, stopWithClients, false);
+  const underLoad = apart(patient, reloadUnderLoad);
+  const held = apart(impatient, holdForever);
+  const broken = apart(patient, breakIn);
+  const badVersion = apart({ ...patient, workers: 1 }, reloadBadVersion, false);
+  const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);
 
-  await hold('primary-apart', async () => demandPrimaryApart(await main));
-  await hold('drained-on-stop', async () => {
-    demandStops(await terminated);
-    demandOneStops((await interrupted).one);
-    demandStops(await interrupted);
-  });
+  hold('primary-apart', [main], demandPrimaryApart);
+  hold('drained-on-stop', [terminated, interrupted], demandAllStops);
   const drains = { needs: ['drained-on-stop'] };
-  await hold('clients-let-go', async () => demandClientsLetGo(await withClients), drains);
-  const letsGo = { needs: ['clients-let-go'] };
-  await hold('reload-renews', async () => demandReload(await underLoad), letsGo);
+  hold('clients-let-go', [withClients], demandClientsLetGo, drains);
+  hold('reload-renews', [underLoad], demandReload, { needs: ['clients-let-go'] });
   const needs = ['reload-renews'];
-  await hold('none-lost', async () => demandNoneLost(await underLoad), { needs });
-  const rolls = async () => [await underLoad, await slowly, await byMessage];
-  await hold('capacity-kept', async () => demandCapacity(await rolls()), { needs });
-  await hold('limit-honoured', async () => demandLimit(await held, await broken), { needs });
-  await hold('bad-version-stops', async () => demandBadStops(await badVersion, await broken), {
-    needs,
-  });
-  await hold('by-message', async () => demandByMessage(await byMessage), { needs });
+  hold('none-lost', [underLoad], demandNoneLost, { needs });
+  hold('capacity-kept', [underLoad, byMessage], (...rolls) => demandCapacity(rolls), { needs });
+  hold('limit-honoured', [held, broken], demandLimit, { needs });
+  hold('bad-version-stops', [badVersion, broken], demandBadStops, { needs });
+  hold('by-message', [byMessage], demandByMessage, { needs });
 
-  if (lesson.allHold() && !isQuick) reportWays(lesson, await measured);
+  measure([underLoad], (roll) => reportReload(lesson, roll));
+  if (isLonger) {
+    const ways = observe([underLoad, broken], async () => reloadWays(await startWays(lesson)));
+    measure([ways], (rows) => reportWays(lesson, rows));
+  }
 });

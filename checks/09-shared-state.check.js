@@ -14,19 +14,13 @@ import {
   WORKERS,
   askForMany,
   countTogether,
-  dieUnderLoad,
   dieWithAnswers,
   keepSilent,
   primaryOf,
+  readByNewcomer,
 } from './looks/09-shared-state.js';
 import { PLACES, visitAfterDeath, visitInTurn } from './looks/09-shared-state.sticky.js';
-import {
-  countInStore,
-  loseStore,
-  measureCost,
-  restartAll,
-  startSides,
-} from './looks/09-shared-state.store.js';
+import { countInStore, loseStore, measureCost, restartAll } from './looks/09-shared-state.store.js';
 
 const promises = {
   'counts-exactly':
@@ -46,60 +40,58 @@ const promises = {
     'while Redis is silent or away clients get a 503; nothing ends, and it recovers by itself',
 };
 
-const TIMES = 240; // increments
+const TIMES = 80; // increments
 const START_MS = 30_000; // many programs start here, and the machine may be busy
 
-check('09-shared-state', promises, async (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, isQuick } = lesson;
+check('09-shared-state', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
   const start = async (state, workers, { listeners = workers, env = {}, ...options } = {}) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
     const program = await launch({ args: ['--state', state], env: all, ...options });
     await program.ready(listeners, START_MS);
     return ready(program, listeners);
   };
-  const main = observe(() => start('primary', WORKERS));
-  const together = observe(async () =>
-    demandTogether(await main, await countTogether(await main, 'pears', TIMES), 'the primary'),
-  );
-  const matched = observe(async () => askForMany(await main, primaryOf(await main)));
-  const death = observe(async () => dieWithAnswers(await main, primaryOf(await main), 'figs'));
-  const load = observe(async () => dieUnderLoad(await main, 'plums', TIMES));
-  const silence = observe(async () => keepSilent(await main, primaryOf(await main)));
-  const sticky = meanwhile(
-    async () => (await main) && visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
-  );
-  const moved = meanwhile(async () => {
-    demandSticky(await sticky);
-    return visitAfterDeath(await sticky);
+  const main = observe([], () => start('primary', WORKERS));
+  const together = observe([main], (program) => countTogether(program, 'pears', TIMES));
+  const silence = observe([main, together], (program) => keepSilent(program, primaryOf(program)), {
+    isSlow: true,
   });
-  const stored = meanwhile(async () => {
-    const seen = (await main) && (await countInStore(launch, start, TIMES));
-    demandTogether(seen.program, seen.together, 'Redis');
-    return seen;
-  });
-  const restarted = meanwhile(async () => restartAll(await stored));
-  const away = meanwhile(async () => (await main) && loseStore(launch, start));
-  const sides = meanwhile(async () => !isQuick && (await load) && startSides(launch, start));
+  const matched = observe([main], (program) => askForMany(program, primaryOf(program)));
+  const death = observe([main], (program) => dieWithAnswers(program, primaryOf(program), 'figs'));
+  const toldAfter = observe([main, death], readByNewcomer);
+  const away = meanwhile([together], () => loseStore(launch, start), { isSlow: true });
+  const sticky = meanwhile([], async () =>
+    visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
+  );
+  const moved = meanwhile([sticky], visitAfterDeath);
+  const stored = meanwhile([], () => countInStore(launch, start, TIMES));
+  const restarted = meanwhile([stored], restartAll);
 
-  await hold('counts-exactly', async () => together);
+  hold('counts-exactly', [main, together], (program, seen) =>
+    demandTogether(program, seen, 'the primary'),
+  );
   const needs = ['counts-exactly'];
-  await hold('answers-matched', async () => demandMatched(await matched), { needs });
-  await hold(
+  hold('answers-matched', [matched], demandMatched, { needs });
+  hold(
     'death-exact',
-    async () => {
-      demandExact(await main, await death, 'The primary stands still and a worker dies');
-      demandExact(await main, await load, 'In the middle of the load');
+    [main, death, toldAfter],
+    (program, seen, told) => {
+      demandExact(program, seen, 'The primary stands still and a worker dies');
+      demandExact(program, { ...seen, told }, 'A new worker has come in its place');
     },
     { needs },
   );
-  await hold('owner-silent', async () => demandSilence(await main, await silence, 'the primary'), {
-    needs: [...needs, 'answers-matched', 'death-exact'],
-  });
-  await hold('all-served', async () => demandSpread(await sticky));
-  await hold('sticky-keeps', async () => demandSticky(await sticky));
-  await hold('others-stay', async () => demandOthersStay(await moved), { needs: ['sticky-keeps'] });
-  await hold('redis-exact', async () => demandStore(await restarted));
-  await hold('redis-away', async () => demandRecovery(await away), { needs: ['redis-exact'] });
+  hold(
+    'owner-silent',
+    [main, silence],
+    (program, seen) => demandSilence(program, seen, 'the primary'),
+    { needs: [...needs, 'answers-matched', 'death-exact'] },
+  );
+  hold('all-served', [sticky], demandSpread);
+  hold('sticky-keeps', [sticky], demandSticky);
+  hold('others-stay', [moved], demandOthersStay, { needs: ['sticky-keeps'] });
+  hold('redis-exact', [stored, restarted], demandStore);
+  hold('redis-away', [away], demandRecovery, { needs: ['redis-exact'] });
 
-  if (lesson.allHold() && !isQuick) await measureCost(lesson, await sides);
+  measure([main, restarted], (program, { again }) => measureCost(lesson, program, again));
 });

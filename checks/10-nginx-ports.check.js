@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import { check, demandTool } from '../lib/checking.js';
 import { demandCleanStops, demandReasons } from './demands/10-nginx-ports.ends.js';
 import {
@@ -7,21 +8,18 @@ import {
   demandOwnPorts,
   demandValid,
 } from './demands/10-nginx-ports.js';
-import {
-  demandDeathRoutedAround,
-  demandMachines,
-  demandTwoDeaths,
-} from './demands/10-nginx-ports.machines.js';
+import { demandDeaths, demandMachines } from './demands/10-nginx-ports.machines.js';
 import { lookAtFiles } from './looks/10-nginx-ports.files.js';
 import {
   askEveryBackend,
   askWhoIsThere,
   openDoor,
   startInVain,
+  startWithoutPort,
   stopAtWork,
 } from './looks/10-nginx-ports.js';
-import { killMachine, killTwice, openMachines } from './looks/10-nginx-ports.machines.js';
-import { measure, startSides } from './looks/10-nginx-ports.measure.js';
+import { killTwice, openMachines } from './looks/10-nginx-ports.machines.js';
+import { measureWays } from './looks/10-nginx-ports.measure.js';
 
 const promises = {
   'own-ports': 'each server is a process with a port of its own, which only this machine can reach',
@@ -37,54 +35,52 @@ const promises = {
   'death-routed-around':
     'a machine dies, and no request fails; it comes back each time, and is used, until all are to stop',
 };
-const FEW = 2;
-const MANY = 3;
 
-check('10-nginx-ports', promises, async (lesson) => {
-  const { launch, observe, meanwhile, hold, isQuick } = lesson;
-  const nginx = meanwhile(async () => demandTool('nginx'));
-  const open = async (count) => openDoor(launch, { count, nginx: await nginx });
+/** Not the number of cores, which is also the number of servers when nothing is said. */
+const PORTS = cpus().length === 4 ? 3 : 4;
 
-  const many = observe(() => open(MANY));
-  const files = observe(async () => {
-    demandValid(await many); // where there is no door nothing else is to be seen
-    return lookAtFiles(await many, await nginx);
-  });
-  const machines = meanwhile(async () => (await files, openMachines(launch, await nginx)));
-  const machinesFirst = Promise.allSettled([files, machines]); // whoever kills them waits longest
-  const few = meanwhile(async () => (await machinesFirst, await files, open(FEW)));
-  const vain = meanwhile(
-    async () => (await machinesFirst, await files, startInVain(launch, await nginx)),
+check('10-nginx-ports', promises, (lesson) => {
+  const { launch, observe, meanwhile, hold, measure } = lesson;
+  const nginx = meanwhile([], () => demandTool('nginx'));
+  const open = (count) => (bin) => openDoor(launch, { count, nginx: bin });
+  const stop = (how) => async (bin) => stopAtWork(await open(1)(bin), how);
+
+  const many = observe([nginx], open(PORTS));
+  const files = observe([many, nginx], lookAtFiles);
+  const asked = observe([many], askEveryBackend);
+  const told = observe([many], askWhoIsThere);
+  const deaths = meanwhile([nginx, asked], (bin) => killTwice(launch, bin), { isSlow: true });
+  const machines = meanwhile([nginx, asked], (bin) => openMachines(launch, bin));
+  const terminated = meanwhile([nginx, asked], stop('SIGTERM'));
+  const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));
+  const vain = meanwhile([nginx, asked], (bin) => startInVain(launch, bin));
+  const blocked = meanwhile(
+    [nginx, vain],
+    (bin, ends) => {
+      demandReasons(ends); // nginx takes 2.5 s to say that the port is taken
+      return startWithoutPort(launch, bin);
+    },
+    { isSlow: true },
   );
-  const killed = meanwhile(async () => killMachine(await machines));
-  const twice = meanwhile(async () => (await files, killTwice(launch, await nginx)));
-  const asked = observe(async () => askEveryBackend(await many));
-  const told = observe(async () => askWhoIsThere(await many));
-  const terminated = observe(async () => stopAtWork(await many, 'SIGTERM'));
-  const interrupted = meanwhile(async () => stopAtWork(await few, 'Ctrl-C'));
-  const ends = meanwhile(async () => [await terminated, await interrupted]);
-  const sides = meanwhile(async () => !isQuick && (await ends) && startSides(launch, await nginx));
 
-  await hold('own-ports', async () => demandOwnPorts(await many));
-  await hold('conf-valid', async () => (await files, demandValid(await few)));
-  let needs = ['conf-valid'];
-  await hold('contained', async () => demandContained(await many, await files), { needs });
-  needs = ['contained'];
-  await hold('one-front-door', async () => demandEveryBackend(await many, await asked), { needs });
-  needs = ['one-front-door'];
-  await hold('client-known', async () => demandClientKnown(await told), { needs });
-  await hold('stops-clean', async () => demandCleanStops(await ends), { needs });
-  await hold('says-why-not', async () => demandReasons(await vain), { needs: ['contained'] });
-  await hold('machines-serve', async () => demandMachines(await machines), { needs });
-  needs = ['machines-serve'];
-  await hold(
-    'death-routed-around',
-    async () => {
-      demandDeathRoutedAround(await killed);
-      demandTwoDeaths(await twice);
+  hold('own-ports', [many], demandOwnPorts);
+  hold('conf-valid', [many], demandValid);
+  hold('contained', [many, files], demandContained, { needs: ['conf-valid'] });
+  hold('one-front-door', [many, asked], demandEveryBackend, { needs: ['contained'] });
+  const needs = ['one-front-door'];
+  hold('client-known', [told], demandClientKnown, { needs });
+  hold(
+    'stops-clean',
+    [terminated, interrupted],
+    (...stops) => {
+      for (const { door } of stops) demandValid(door);
+      demandCleanStops(stops);
     },
     { needs },
   );
+  hold('says-why-not', [blocked], (end) => demandReasons([end]), { needs: ['contained'] });
+  hold('machines-serve', [machines], demandMachines, { needs });
+  hold('death-routed-around', [deaths], demandDeaths, { needs: ['machines-serve'] });
 
-  if (lesson.allHold() && !isQuick) await measure(lesson, await sides);
+  measure([many, machines], (door, pair) => measureWays(lesson, door, pair));
 });

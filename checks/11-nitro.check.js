@@ -1,4 +1,4 @@
-import { check, createLoad } from '../lib/checking.js';
+import { check } from '../lib/checking.js';
 import {
   demandBuilds,
   demandCores,
@@ -11,12 +11,13 @@ import {
 } from './demands/11-nitro.js';
 import { demandCleanStop, demandEnd } from './demands/11-nitro.end.js';
 import {
+  PRETENDED_CORES,
   WORKERS,
   answersOf,
   askUntilAllAnswer,
   build,
   forkByDefault,
-  measure,
+  measureSpeedup,
   startCluster,
   startOutput,
   workOf,
@@ -37,44 +38,40 @@ const promises = {
     'five workers in a row in vain: it gives up, with a message and exit code 1; who had served is replaced',
 };
 
-check('11-nitro', promises, async (lesson) => {
-  const { observe, meanwhile, hold, isQuick } = lesson;
-  const built = observe(() => build(lesson));
-  const single = observe(async () => startOutput(lesson, await built, 'node-server'));
-  const start = async (workers) => startCluster(lesson, await built, workers, demandListeners);
-  const work = observe(async () => workOf(await single));
-  const vain = meanwhile(async () => (await work) && startInVain(lesson, await built)); // start after start takes longest
-  const main = observe(() => start(WORKERS));
-  const others = (look) => meanwhile(async () => (await main) && look());
-  const byDefault = others(async () => forkByDefault(lesson, await built));
-  const interrupted = others(async () => stopAtWork(await start(2), 'Ctrl-C'));
-  const terminated = others(async () => stopAtWork(await start(2), 'SIGTERM'));
-  const atStart = others(async () => stopAtStart(lesson, await built));
-  const killed = others(async () => killWorkers(lesson, await built));
-  const inVain = others(async () => vain);
-  const load = others(async () => isQuick || createLoad());
-  const homes = observe(async () => askUntilAllAnswer(await main));
-  const answers = observe(async () => answersOf([await single, await main]));
+check('11-nitro', promises, (lesson) => {
+  const { observe, meanwhile, hold, measure } = lesson;
+  const start = (workers) => (built) => startCluster(lesson, built, workers, demandListeners);
+  const built = observe([], () => build(lesson));
+  const single = observe([built], (seen) => startOutput(lesson, seen, 'node-server'));
+  const work = observe([single], workOf);
+  const main = observe([built], start(WORKERS));
+  const homes = observe([main], askUntilAllAnswer);
+  const answers = observe([single, main], (...programs) => answersOf(programs));
+  const byDefault = meanwhile([built], (seen) => forkByDefault(lesson, seen));
+  const terminated = meanwhile(
+    [byDefault],
+    async ({ program }) => stopAtWork(await lesson.ready(program, PRETENDED_CORES), 'SIGTERM'),
+    { isSlow: true },
+  );
+  const interrupted = meanwhile([built], async (seen) =>
+    stopAtWork(await start(1)(seen), 'Ctrl-C'),
+  );
+  const atStart = meanwhile([built], (seen) => stopAtStart(lesson, seen));
+  const vain = meanwhile([built], (seen) => startInVain(lesson, seen));
+  const killed = meanwhile([built], (seen) => killWorkers(lesson, seen));
 
-  await hold('builds', async () => demandBuilds(await built), { isGate: true });
-  await hold('default-forks-none', async () => demandOneProcess(await single, await work));
-  await hold('work-blocks', async () => demandWork(await work, await single));
-  await hold('side-by-side', async () => demandSideBySide(await built), { isGate: true });
-  await hold('preset-forks', async () => demandForks(await main, await homes));
+  hold('builds', [built], demandBuilds, { isGate: true });
+  hold('default-forks-none', [single, work], demandOneProcess);
+  hold('work-blocks', [work, single], demandWork);
+  hold('side-by-side', [built], demandSideBySide, { isGate: true });
+  hold('preset-forks', [main, homes], demandForks);
   const needs = ['preset-forks'];
-  await hold('cores-unless-told', async () => demandCores(await byDefault), { needs });
-  await hold(
-    'same-answers',
-    async () => demandSameAnswers(await answers, await homes, await main),
-    {
-      needs: [...needs, 'work-blocks'],
-    },
-  );
-  await hold('stops-clean', async () =>
-    demandCleanStop([await interrupted, await terminated, await atStart]),
-  );
-  await hold('gives-up', async () => demandEnd(await inVain, await killed));
+  hold('cores-unless-told', [byDefault], demandCores, { needs });
+  hold('same-answers', [answers, main, homes], demandSameAnswers, {
+    needs: [...needs, 'work-blocks'],
+  });
+  hold('stops-clean', [interrupted, terminated, atStart], (...stops) => demandCleanStop(stops));
+  hold('gives-up', [vain, killed], demandEnd);
 
-  if (lesson.allHold() && !isQuick)
-    await measure(lesson, await load, { control: await single, candidate: await main });
+  measure([single, main], (control, candidate) => measureSpeedup(lesson, { control, candidate }));
 });

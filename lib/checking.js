@@ -2,20 +2,18 @@
  * The one door through which a check sees the machinery. A check is a node:test file:
  *
  *   check('02-cluster-fork', { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' },
- *     async ({ launch, ready, observe, hold }) => {
- *       const main = observe(async () => ready(await launch({ env: { NODE_CLUSTER_WORKERS: '4' } }), 4));
- *       await hold('forks-as-told', async () => {
- *         const { events } = await main;
+ *     ({ launch, ready, observe, hold }) => {
+ *       const main = observe([], async () => ready(await launch({ env: { NODE_CLUSTER_WORKERS: '4' } }), 4));
+ *       hold('forks-as-told', [main], ({ events }) => {
  *         demand(forksOf(events).length === 4, { expected, got, why, try });
  *       });
  *     });
  *
- * It runs by itself with `node --test`; `npm run check` runs it in the same way and renders what it reports. A longer
- * check has its looks and its demands in files of their own (checks/looks/, checks/demands/), with this door, too.
+ * It declares looks and promises; session.js judges them. It runs by itself with `node --test`; `npm run check` loads it,
+ * runs it in its own process, and renders what it reports. A longer check has its looks and its demands in files of their
+ * own (checks/looks/, checks/demands/), with this door, too.
  */
-import { test } from 'node:test';
-import { createRunner } from './observe/run.js';
-import { createSession } from './session.js';
+import { register } from './definitions.js';
 
 export { measureAtRate } from './measure/at-rate.js';
 export { createSpinners } from './measure/ceiling.js';
@@ -42,6 +40,7 @@ export {
   forksOf,
   groupBy,
   listenersOf,
+  quickestOf,
   requestsOf,
   waitsOf,
 } from './observe/timeline.js';
@@ -52,31 +51,12 @@ export { faultOfRandomHex } from './verdict/bodies.js';
 export { Undecided, demand } from './verdict/outcome.js';
 export { demandSpeedup } from './verdict/speedup.js';
 
-const PARENT_LOOK_MS = 200;
-
 /**
- * Declares the check of one lesson: a test, with a subtest for each promise.
+ * Declares the check of one lesson: under `node --test` a test, with a subtest for each promise.
  * @param {string} key  NN-slug
- * @param {Record<string, string>} promises  id → sentence, in the order in which they are held
- * @param {(lesson: import('./session.js').Lesson) => Promise<void>} body
+ * @param {Record<string, string>} promises  id → sentence, in the order in which they are judged
+ * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
  */
-export function check(key, promises, body) {
-  endWithParent();
-  test(key, async (t) => {
-    const runner = createRunner();
-    const session = createSession({ t, key, promises, runner });
-    try {
-      await body(session.lesson);
-    } catch (error) {
-      session.reportFault(error);
-    } finally {
-      session.finish(await runner.close());
-    }
-  });
-}
-
-/** When the command that asked for this check is killed, nobody waits for it any more; the keeper does the rest. */
-function endWithParent() {
-  const parent = process.ppid;
-  setInterval(() => process.ppid === parent || process.exit(1), PARENT_LOOK_MS).unref();
+export function check(key, promises, declare) {
+  register({ key, promises, declare });
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /**
@@ -28,6 +28,20 @@ export function readIfThere(file) {
 }
 
 /**
+ * Says whether a path leads to a file. Whoever reads a pipe waits, perhaps for ever.
+ *
+ * @param {string} path
+ * @returns {boolean}
+ */
+export function isFile(path) {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
  * Writes a file such that at any moment, also after a crash, it holds all of its old text or all
  * of its new: writes beside it, waits for the disk, then renames. What earlier processes left
  * when they were killed in between is removed.
@@ -39,8 +53,13 @@ export function readIfThere(file) {
 export function writeWhole(file, text) {
   removeUnfinished(file);
   const unfinished = `${file}.${process.pid}.unfinished`;
-  writeFileSync(unfinished, text, { flush: true });
-  renameSync(unfinished, file);
+  try {
+    writeFileSync(unfinished, text, { flush: true });
+    renameSync(unfinished, file);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /**

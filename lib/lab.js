@@ -11,7 +11,7 @@
  * @property {() => import('./measure/load.js').Load} load  a load generator
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  another, which sends on schedule
  * @property {boolean} isBrief  an experiment that takes minutes shows it in seconds
- * @property {() => Promise<number[]>} close
+ * @property {() => Promise<number[]>} close  from then on it starts nothing any more
  *
  * @typedef {object} Experiment  one of those that checks/experiments/NN-slug.js exports
  * @property {string} name  kebab-case
@@ -36,7 +36,10 @@ export function createLab(root, { isBrief = false } = {}) {
   const runner = createRunner();
   /** @type {{ close(): void }[]} */
   const generators = [];
-  const kept = (generator) => {
+  let isOpen = true;
+  const keep = (create) => {
+    if (!isOpen) throw new Error('This lab is closed: it starts nothing any more.');
+    const generator = create();
     generators.push(generator);
     return generator;
   };
@@ -47,10 +50,11 @@ export function createLab(root, { isBrief = false } = {}) {
         { place: join(root, folder), entry: join(root, folder, 'server.js') },
         runner.home,
       ),
-    load: () => kept(createLoad()),
-    openLoop: () => kept(createOpenLoop()),
+    load: () => keep(createLoad),
+    openLoop: () => keep(createOpenLoop),
     isBrief,
     close() {
+      isOpen = false;
       for (const generator of generators) generator.close();
       return runner.close();
     },

@@ -39,8 +39,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { filesBelow, rootFolder } from './catalog.js';
-import { hasCode, readIfThere } from './files.js';
-import { entryOf, subjectFolder } from './subject.js';
+import { hasCode, isFile, readIfThere } from './files.js';
+import { entryOf } from './subject.js';
 import { demandTool } from './tools.js';
 import { Undecided } from './verdict/outcome.js';
 
@@ -61,7 +61,7 @@ const ENTRY = /^server\.[cm]?js$/;
 /**
  * Builds twice, unless that is done, and copies the program and what was built to a folder of their own.
  * @param {(options: Partial<StartOptions> & { entry: string }) => Promise<Program>} start
- * @param {string} [place]  the learner's folder, or a program that stands in for it; what a place other than the
+ * @param {string} place  the learner's folder, or a program that stands in for it; what a place other than the
  *   lesson's own folder lacks is taken from the solution
  * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: where builds are kept
  * @returns {Promise<Built>}
@@ -70,7 +70,7 @@ const ENTRY = /^server\.[cm]?js$/;
  */
 export async function buildNitro(
   start,
-  place = subjectFolder(KEY),
+  place,
   { manifest = demandTool('nitropack'), cache = join(rootFolder, '.forkshop/nitro') } = {},
 ) {
   const entry = entryOf(place);
@@ -116,7 +116,11 @@ function sourcesOf(place, program) {
 
 const sourceNames = (folder) =>
   filesBelow(folder).filter(
-    (name) => SOURCE.test(name) && !ENTRY.test(name) && name !== 'package-lock.json',
+    (name) =>
+      SOURCE.test(name) &&
+      !ENTRY.test(name) &&
+      name !== 'package-lock.json' &&
+      isFile(join(folder, name)),
   );
 const withoutExtension = (name) => name.slice(0, -extname(name).length);
 /** @returns {[string, Buffer]} */

@@ -1,172 +1,204 @@
 /**
- * One run of a check: what its body gets to work with, and the records that it leaves. Under `node --test` a record is
- * a subtest and its words; driven by the command line, which sets FORKSHOP_REPORT=json, it is also a diagnostic, one
- * line of JSON.
+ * One run of a check: it declares looks and promises, and these are judged, in rounds. A look is made when the first promise
+ * that needs it is judged; ahead of it only where a core is idle.
  *
  * @typedef {import('./observe/program.js').Program} Program
- * @typedef {Partial<import('./observe/program.js').StartOptions> & { isReference?: boolean }} LaunchOptions
- *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control
+ * @typedef {import('./programs.js').LaunchOptions} LaunchOptions
  * @typedef {import('./measure/conditions.js').Conditions} Conditions
  * @typedef {import('./verdict/outcome.js').PromiseRecord} PromiseRecord
+ * @typedef {import('./looks.js').Look<any>} Look
  *
- * @typedef {object} Lesson  what a check's body gets
+ * @typedef {object} Lesson  what a check gets to declare itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
  * @property {() => import('./observe/copy.js').Copy} copy  copies the learner's folder, to deploy there: what the learner
  *   does not have in it is the starter's. Its entry is launched with `launch({ entry })`. Throws Broken without a program.
  * @property {(program: Program, listeners?: number) => Promise<Program>} ready
  *   waits until so many of its processes listen on PORT (1 unless told), or nothing more will happen. Rejects with
  *   Broken, which says why, when nobody listens there or the program has ended.
- * @property {<T>(look: () => Promise<T>) => Promise<T>} observe
- *   looks at the program once the look before is done, so that no two disturb each other. When one fails, so do those
- *   after it, with the same error; of the promises that wait for them, the first tells and the others are not reached.
- * @property {<T>(look: () => Promise<T>) => Promise<T>} meanwhile
- *   looks at something else at the same time: at another program, or at nothing that could be disturbed
- * @property {(id: string, body: () => Promise<void>, options?: { needs?: string[], isGate?: boolean }) => Promise<void>} hold
- *   runs a promise: it holds when the body returns. Not reached when one of `needs` does not hold, or an earlier gate.
+ * @property {import('./looks.js').Declare} observe
+ *   declares a look at the program: the looks that it needs, and a body that gets what these saw. Of these no two are
+ *   made at the same time, so that none disturbs another. Who needs a look that failed fails with the same error; of
+ *   the promises that need it the first tells, and the others are not reached.
+ * @property {import('./looks.js').Declare} meanwhile
+ *   declares a look beside others: at another program, or at nothing that could be disturbed
+ * @property {(id: string, looks: Look[], judge: (...seen: any[]) => Promise<void> | void, options?: HoldOptions) => void} hold
+ *   declares a promise: it holds when `judge`, which gets what the looks saw, returns
+ * @property {(looks: Look[], body: (...seen: any[]) => Promise<void> | void) => void} measure
+ *   declares what decides nothing: it is measured when all promises hold, and left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('./verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(name: string, chart: Omit<import('./verdict/terminal.js').Chart, 'name'>) => void} drawn
  *   numbers side by side: a distribution, start-up times
  * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known of the machine
- * @property {() => boolean} allHold  so far
- * @property {boolean} isQuick  measurements that decide nothing are to be left out
+ * @property {string} place  the file or folder that is judged
+ * @property {boolean} isQuick  measurements that decide nothing are left out
+ * @property {boolean} isLonger  measurements take several times as long, and are more exact
+ *
+ * @typedef {object} HoldOptions
+ * @property {string[]} [needs]  promises without which it tells nothing: when one does not hold, this is not reached
+ * @property {boolean} [isGate]  every promise declared after it needs it
+ * @property {boolean} [isAlone]  it measures: no look is made beside it
+ *
+ * @typedef {object} Definition  a check, as its file declares it
+ * @property {string} key  NN-slug
+ * @property {Record<string, string>} promises  id → sentence, in the order in which they are judged
+ * @property {(lesson: Lesson) => void} declare
+ *
+ * @typedef {object} SessionOptions
+ * @property {string} root  the folder that holds the rooms
+ * @property {string} place  the file or folder that is judged
+ * @property {import('./observe/run.js').Runner} runner
+ * @property {string[]} [only]  judge these promises, with what they stand on, and nothing else
+ * @property {string[]} [first]  judge these first; with the first that fails again the check ends
+ * @property {boolean} [isQuick]
+ * @property {boolean} [isLonger]
+ * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
+ * @property {AbortSignal} [signal]
+ *
+ * @typedef {(record: any) => void | Promise<void>} Report
  */
 import { writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { conditionsNow, isCrowded, watchCrowd } from './measure/conditions.js';
-import { nowMs } from './observe/clock.js';
-import { copyProgram } from './observe/copy.js';
-import { hasUnseenWorker, isFutile } from './observe/settled.js';
-import { entryOf, nameOf, starterFolder, subjectFolder } from './subject.js';
-import { explainNotReady } from './verdict/diagnosis.js';
-import { Broken, Undecided, asText, verdictOf } from './verdict/outcome.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLooks, nextLook } from './looks.js';
+import { conditionsNow, hasIdleCore, watchCrowd } from './measure/conditions.js';
+import { Starved } from './observe/turn.js';
+import { createPrograms } from './programs.js';
+import { Broken, Undecided, verdictOf } from './verdict/outcome.js';
+import { groundsOf, roundsOf } from './verdict/plan.js';
 
-const PATIENCE_MS = 6_000; // whoever blocks for ever is told so within 20 s, also then
+const AHEAD_MS = 15;
+const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
 
 /**
- * @param {object} options
- * @param {import('node:test').TestContext} options.t  the lesson's test
- * @param {string} options.key
- * @param {Record<string, string>} options.promises  id → sentence
- * @param {import('./observe/run.js').Runner} options.runner
- * @returns {{ lesson: Lesson, reportFault(error: unknown): never, finish(left: number[]): void }}
+ * Runs a check, once.
+ * @param {Definition} definition
+ * @param {SessionOptions} options
+ * @param {Report} report  gets each record as soon as there is one: { promise, number, of }, { measurement }, { chart },
+ *   and at the end { verdict, isWhole, conditions, output }; { fault } when it is ours
+ * @returns {Promise<void>}  rejects when the signal asks for it, or with a fault that it has reported
  */
-export function createSession({ t, key, promises, runner }) {
-  const report = createReport();
-  const records = createRecords(t, report, promises);
-  const programs = createPrograms(key, runner);
+export async function runSession({ key, promises, declare }, options, report) {
+  const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
+  const programs = createPrograms({ root, key, place, runner });
   let conditions = conditionsNow();
   watchCrowd();
-  return {
-    lesson: {
-      launch: programs.launch,
-      copy: programs.copy,
-      ready: programs.ready,
-      observe: createQueue(),
-      meanwhile: (look) => handled(look()),
-      hold: records.hold,
-      isQuick: process.env.FORKSHOP_QUICK === '1',
-      allHold: () => records.verdicts().every((verdict) => verdict === 'passed'),
-      measured: (name, measurement) => report(t, { measurement: { name, ...measurement } }),
-      drawn: (name, chart) => report(t, { chart: { name, ...chart } }),
+  const { held, measurements, ...door } = createDeclarations(promises);
+  const judge = createJudge({ held, promises, report });
+  const session = async () => {
+    declare({
+      ...programs,
+      ...door,
+      ...{ place, isQuick, isLonger },
+      measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
+      drawn: (name, chart) => report({ chart: { name, ...chart } }),
       conditionsWere: (more) => (conditions = { ...conditions, ...more }),
-    },
-    reportFault: (error) => reportFault(report, t, error),
-    finish(left) {
-      const program = programs.first();
-      keepTimeline(program);
-      const verdict = verdictOf([...records.verdicts(), ...records.unreached()]);
-      report(t, { verdict, conditions, left, output: program?.output() ?? '' });
-    },
-  };
-}
-
-/** Starts the programs of a check, and says why one is not ready. */
-function createPrograms(key, runner) {
-  const subject = rememberOutcome(() => entryOf(subjectFolder(key)));
-  /** @type {Map<string, import('./observe/copy.js').Copy>} */
-  const copies = new Map();
-  /** @type {Program | undefined} */
-  let first;
-  const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
-    const entry = isReference ? entryOf(starterFolder(key)) : subject();
-    const program = await runner.start({ entry, ...options });
-    if (!isReference) first ??= program;
-    return program;
-  };
-  return {
-    first: () => first,
-    launch: (/** @type {LaunchOptions | undefined} */ options) => handled(launch(options)),
-    copy() {
-      const from = { place: subjectFolder(key), entry: subject(), rest: starterFolder(key) };
-      const copy = copyProgram(from, runner.home);
-      copies.set(copy.entry, copy);
-      return copy;
-    },
-    async ready(/** @type {Program} */ program, listeners = 1) {
-      const isReady =
-        (await program.ready(listeners)) ||
-        (isCrowded() && (await program.ready(listeners, PATIENCE_MS))); // at once, where nothing more will happen
-      const { port, fate, events } = program;
-      const listens = events.some((event) => event.what === 'listening' && event.port === port);
-      const isUnseen = hasUnseenWorker(events);
-      if (isReady || (listens && !fate && !isUnseen)) return program;
-      const copy = copies.get(program.options.entry);
-      const name = nameOf(copy ? subject() : program.options.entry);
-      const atHome = (/** @type {string} */ text) =>
-        copy ? text.replaceAll(copy.entry, name).replaceAll(copy.folder, dirname(name)) : text;
-      const command = [name, ...(program.options.args ?? []).map(quoted)].join(' ');
-      const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
-      const told = events.map((event) =>
-        event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
+    });
+    if (held.length === 0) throw new Error('This check declares no promise.');
+    const isMeasuring = !isQuick && !only;
+    for (const { ids, isBrief } of roundsOf(held, options)) {
+      await judge.round(
+        ids,
+        isMeasuring ? measurements.flatMap(({ looks }) => looks) : [],
+        isBrief,
       );
-      const facts = { name, port, fate, events: told, output: atHome(program.output()), ...seen };
-      const expected = `The program listens on PORT, which is ${port} here.`;
-      const broken = explainNotReady(facts, expected);
-      if (program !== first) broken.story.output = facts.output;
-      throw broken;
+      if (isBrief && judge.hasFailed()) break;
+    }
+    for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
+      await body(...(await Promise.all(looks.map((look) => look.see()))));
+  };
+  try {
+    await Promise.race([session(), whenAborted(signal)]);
+  } catch (/** @type {any} */ error) {
+    if (!signal?.aborted) await report({ fault: String(error?.stack ?? error) });
+    throw error;
+  } finally {
+    judge.stop();
+    const program = programs.first();
+    keepTimeline(program, options.timelineFile);
+    const end = { conditions, output: program?.output() ?? '' };
+    if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
+  }
+}
+
+/** What the check's file declares, in its order. */
+function createDeclarations(promises) {
+  /** @type {(import('./verdict/plan.js').Held & { looks: Look[], judge: (...seen: any[]) => any, isAlone: boolean })[]} */
+  const held = [];
+  /** @type {{ looks: Look[], body: (...seen: any[]) => any }[]} */
+  const measurements = [];
+  return {
+    held,
+    measurements,
+    ...createLooks(),
+    /** @type {Lesson['hold']} */
+    hold(id, looks, judge, { needs = [], isGate = false, isAlone = false } = {}) {
+      if (Object.keys(promises)[held.length] !== id)
+        throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
+      held.push({ id, looks, judge, needs, isGate, isAlone });
     },
+    /** @type {Lesson['measure']} */
+    measure: (looks, body) => void measurements.push({ looks, body }),
   };
 }
 
-/** The records of the promises, each decided in a subtest of its own. */
-function createRecords(t, report, promises) {
+/** Judges promises, and makes looks ahead of them where a core is idle. */
+function createJudge({ held, promises, report }) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
-  /** @type {string[]} */
-  const gates = [];
+  /** @type {typeof held} what is still to be judged in this round, the one under way first */
+  let coming = [];
+  let afterwards = /** @type {Look[]} */ ([]);
+  let isOver = false;
+  const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
+  const allHold = () => verdicts().every((verdict) => verdict === 'passed');
+  const lacks = (one) =>
+    groundsOf(held, one).some((id) => records.has(id) && records.get(id)?.verdict !== 'passed');
+
+  const upcoming = () => {
+    if (coming.length === 0 || coming[0].isAlone) return [];
+    const looks = coming.filter((one) => !lacks(one)).flatMap((one) => one.looks);
+    return allHold() ? [...looks, ...afterwards] : looks;
+  };
+  const lookAhead = async () => {
+    while (!isOver) {
+      const next = hasIdleCore() ? nextLook(upcoming()) : undefined;
+      next?.see();
+      await sleep(next ? BEGUN_MS : AHEAD_MS);
+    }
+  };
   /** @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>} */
-  const decide = async (subtest, body, needs) => {
-    if ([...gates, ...needs].some((need) => records.get(need)?.verdict !== 'passed'))
-      return { verdict: 'skipped' };
-    return outcomeOf(body, told).catch((error) => reportFault(report, subtest, error));
+  const decide = async (one) => {
+    if (lacks(one)) return { verdict: 'skipped' };
+    return outcomeOf(async () => {
+      const seen = await Promise.all(one.looks.map(see));
+      if (one.isAlone) await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
+      await one.judge(...seen);
+    }, told);
   };
   return {
-    verdicts: () => [...records.values()].map(({ verdict }) => verdict),
-    unreached: () =>
-      Object.keys(promises).flatMap((id) =>
-        records.has(id) ? [] : [/** @type {const} */ ('skipped')],
-      ),
-    async hold(id, body, { needs = /** @type {string[]} */ ([]), isGate = false } = {}) {
-      const sentence = promises[id];
-      if (!sentence) throw new Error(`This check declares no promise '${id}'.`);
-      await t.test(sentence, async (subtest) => {
-        /** @type {PromiseRecord} */
-        const record = { id, sentence, ...(await decide(subtest, body, needs)) };
-        records.set(id, record);
-        if (isGate) gates.push(id);
-        report(subtest, {
-          promise: record,
-          number: records.size,
-          of: Object.keys(promises).length,
-        });
-        if (record.verdict === 'skipped') subtest.skip('not reached');
-        else if (record.verdict === 'inconclusive') subtest.skip(`inconclusive\n${asText(record)}`);
-        else if (record.verdict === 'failed') throw new Error(asText(record));
-      });
+    allHold: () => records.size === held.length && allHold(),
+    hasFailed: () => verdicts().includes('failed'),
+    verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
+    stop: () => (isOver = true),
+    async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later, isBrief = false) {
+      afterwards = later;
+      coming = held.filter(({ id }) => ids.includes(id));
+      if (records.size === 0) lookAhead();
+      for (; coming.length > 0; coming = coming.slice(1)) {
+        const [one] = coming;
+        const number = held.indexOf(one) + 1;
+        const record = { id: one.id, sentence: promises[one.id], ...(await decide(one)) };
+        if (isOver) return;
+        records.set(one.id, record);
+        await report({ promise: record, number, of: held.length });
+        if (isBrief && record.verdict === 'failed') return;
+      }
     },
   };
 }
+
+const see = (/** @type {Look} */ look) => look.see();
+const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state === 'begun');
 
 /**
  * What one promise has told already (a program that never started) is not told again by the next.
@@ -176,76 +208,28 @@ async function outcomeOf(body, told) {
   try {
     await body();
     return { verdict: 'passed' };
-  } catch (error) {
-    if (!(error instanceof Broken || error instanceof Undecided)) throw error;
+  } catch (/** @type {any} */ error) {
+    if (![Broken, Undecided, Starved].some((kind) => error instanceof kind)) throw error;
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);
     return { verdict: error instanceof Broken ? 'failed' : 'inconclusive', ...error.story };
   }
 }
 
-/** Looks one after the other. */
-function createQueue() {
-  let last = Promise.resolve();
-  return (/** @type {() => Promise<any>} */ look) => (last = handled(last.then(look)));
-}
-
-/** A promise that may reject before anybody awaits it. */
-function handled(promise) {
-  promise.catch(() => {});
-  return promise;
-}
-
-/** An argument as one types it in a shell. */
-const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
-
-/** Calls `find` once and has the same answer, or throws the same error, ever after. */
-function rememberOutcome(find) {
-  const outcome = { done: false, value: /** @type {any} */ (undefined), error: undefined };
-  return () => {
-    try {
-      if (!outcome.done) outcome.value = find();
-    } catch (/** @type {any} */ error) {
-      outcome.error = error;
-    }
-    outcome.done = true;
-    if (outcome.error) throw outcome.error;
-    return outcome.value;
-  };
-}
-
-/** @returns {never} */
-function reportFault(report, t, error) {
-  report(t, { fault: String(error?.stack ?? error) });
-  throw error;
-}
-
-/** @returns {(t: import('node:test').TestContext, record: any) => void} */
-function createReport() {
-  if (process.env.FORKSHOP_REPORT === 'json')
-    return (t, record) => t.diagnostic(JSON.stringify(record));
-  return (t, { measurement, chart, conditions }) => {
-    if (measurement) t.diagnostic(asWords(measurement));
-    if (chart) t.diagnostic(chartAsWords(chart));
-    if (conditions)
-      t.diagnostic(`on ${conditions.cores} cores, Node ${conditions.node}, ${conditions.platform}`);
-  };
-}
-
-function asWords({ label, value, low, high, ceiling, unit }) {
-  const interval =
-    low === undefined ? '' : ` (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)})`;
-  const above = ceiling === undefined ? '' : `, ceiling ${ceiling.toFixed(2)}`;
-  return `${label}: ${value.toFixed(2)} ${unit}${interval}${above}`;
-}
-
-function chartAsWords({ label, rows, unit }) {
-  return `${label}: ${rows.map(({ name, value }) => `${name} ${value}`).join(', ')} ${unit}`;
+/** @returns {Promise<never>} */
+function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+  });
 }
 
 /** Leaves the timeline of the learner's first program where the command line wants it. */
-function keepTimeline(/** @type {Program | undefined} */ program) {
-  const file = process.env.FORKSHOP_KEEP_TIMELINE;
+function keepTimeline(
+  /** @type {Program | undefined} */ program,
+  /** @type {string | undefined} */ file,
+) {
   if (!file || !program) return;
   writeFileSync(file, program.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
 }

@@ -4,53 +4,44 @@ import { join, relative } from 'node:path';
 import { rootFolder } from './catalog.js';
 import { Broken } from './verdict/outcome.js';
 
-/** The folder that holds the rooms; the command line says which when it is not ours. */
-const root = process.env.FORKSHOP_ROOT || rootFolder;
-
 const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
-
-/**
- * The folder with the files to judge: the learner's own, unless FORKSHOP_SUBJECT names others.
- * @param {string} key  NN-slug
- */
-export function subjectFolder(key) {
-  return process.env.FORKSHOP_SUBJECT || join(root, 'lessons', key);
-}
 
 /**
  * The folder with the lesson's starter as it was.
  * @param {string} key  NN-slug
+ * @param {string} [root]  the folder that holds the rooms
  */
-export function starterFolder(key) {
+export function starterFolder(key, root = rootFolder) {
   return join(root, 'checks/starters', key);
 }
 
 /**
  * The program in a place: the file itself, or the folder's server.js (or .cjs, .mjs).
  * @param {string} place  absolute path
+ * @param {string} [root]  the folder that holds the rooms, for the names in messages
  * @returns {string}  absolute path
  * @throws {Broken}  when there is none, or nothing in it
  */
-export function entryOf(place) {
+export function entryOf(place, root = rootFolder) {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (!stats) {
     throw new Broken({
-      got: `There is no ${nameOf(place)}.`,
+      got: `There is no ${nameOf(place, root)}.`,
       try: 'npm run reset, which brings the starter back',
     });
   }
-  if (stats.isFile()) return readable(place);
+  if (stats.isFile()) return readable(place, root);
   const found = ENTRIES.map((name) => join(place, name)).find((file) => existsSync(file));
-  if (found) return readable(found);
+  if (found) return readable(found, root);
   throw new Broken({
     expected: 'a file server.js',
-    got: `There is no server.js in ${nameOf(place)}.`,
+    got: `There is no server.js in ${nameOf(place, root)}.`,
     try: "copy the lesson's whole folder, then edit the copy",
   });
 }
 
-function readable(file) {
-  const name = nameOf(file);
+function readable(file, root) {
+  const name = nameOf(file, root);
   if (!statSync(file).isFile())
     throw new Broken({ expected: 'a file', got: `${name} is no file; perhaps a folder.` });
   let text;
@@ -69,8 +60,9 @@ function readable(file) {
 /**
  * A path as a person at the root of the repository would write it.
  * @param {string} file  absolute path
+ * @param {string} [root]  the folder that holds the rooms
  */
-export function nameOf(file) {
+export function nameOf(file, root = rootFolder) {
   const name = relative(root, file);
   return name.startsWith('..') ? file : name;
 }

@@ -14,3 +14,6 @@ export class UsageError extends Error {
     this.hint = hint;
   }
 }
+
+/** The same, of the machine that Forkshop runs on: a full disk, a folder that is not there. Its exit code is 3. */
+export class EnvironmentError extends UsageError {}

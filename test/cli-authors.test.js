@@ -8,6 +8,7 @@ import test from 'node:test';
 import { filesBelow } from '../lib/catalog.js';
 import { compareRooms } from '../lib/rooms/compare.js';
 import {
+  dispatched,
   forkshop,
   keys,
   makeRoot,
@@ -38,14 +39,14 @@ test('doctor is content with a complete workshop, and tells the environment', as
 test('doctor prints each problem with how to mend it: exit code 1', async (t) => {
   const root = makeRoot(t);
   rmSync(join(root, `lessons/${key}/server.js`));
-  const { code, stdout } = await forkshop(root, ['doctor']);
+  const { code, stdout } = await dispatched(root, ['doctor']);
   assert.equal(code, 1);
   assert.match(
     stdout,
     /^lessons\/01-blocking-server\/server\.js\n {2}The file is missing\.\n {2}To mend it: .*reset lesson-1\n/,
   );
   assert.match(stdout, /problems found: 1\.\n/);
-  const json = JSON.parse((await forkshop(root, ['doctor', '--json'])).stdout);
+  const json = JSON.parse((await dispatched(root, ['doctor', '--json'])).stdout);
   assert.deepEqual([json.ok, json.problems.length], [false, 1]);
 });
 
@@ -223,7 +224,7 @@ for (const [name, [files, where, message]] of Object.entries(misfits)) {
 
 test('doctor finds a number that is taken twice, and that there is nothing to compare', async (t) => {
   const root = makeRoot(t);
-  assert.equal((await forkshop(root, ['new', '01-other', 'T'])).code, 2);
+  assert.equal((await dispatched(root, ['new', '01-other', 'T'])).code, 2);
   write(root, { 'lessons/01-other/README.md': '' });
   const problems = await compareRooms(root);
   assert.ok(problems.some(({ problem }) => /The number 01 is taken twice/.test(problem)));
@@ -266,7 +267,7 @@ test('new overwrites nothing and creates all or nothing', async (t) => {
   const root = makeRoot(t);
   write(root, { 'checks/12-x.check.js': 'mine' });
   const before = filesBelow(root);
-  const { code, stderr } = await forkshop(root, ['new', '12-x', 'Title']);
+  const { code, stderr } = await dispatched(root, ['new', '12-x', 'Title']);
   assert.equal(code, 2);
   assert.match(
     stderr,
@@ -299,43 +300,43 @@ test('new validates the slug and the title', async (t) => {
   const root = makeRoot(t);
   const before = filesBelow(root);
   for (const slug of wrongNames) {
-    const { code, stderr } = await forkshop(root, ['new', slug, 'Title']);
+    const { code, stderr } = await dispatched(root, ['new', slug, 'Title']);
     assert.equal(code, 2, slug);
     assert.match(stderr, /is no key of a lesson[^]*For example: npm run new 12-/);
   }
   for (const title of ['', ' ', 'two\nlines', '\u001b[31m']) {
-    assert.equal((await forkshop(root, ['new', '12-x', title])).code, 2, title);
+    assert.equal((await dispatched(root, ['new', '12-x', title])).code, 2, title);
   }
-  assert.equal((await forkshop(root, ['new', '12-x', 'Unquoted', 'title'])).code, 2);
+  assert.equal((await dispatched(root, ['new', '12-x', 'Unquoted', 'title'])).code, 2);
   assert.deepEqual(filesBelow(root), before);
 });
 
 test('sync fills quotes in, says what changed, and with --check only reports', async (t) => {
   const root = makeRoot(t);
-  const fresh = await forkshop(root, ['sync', '--check']);
+  const fresh = await dispatched(root, ['sync', '--check']);
   assert.deepEqual([fresh.code, fresh.stdout], [0, 'Everything is up to date.\n']);
   const quote = (/** @type {string} */ body) =>
     `# X\n\n\`\`\`js file=solutions/${key}/server.js#task\n${body}\`\`\`\n`;
   const documents = ['README.md', 'CONTRIBUTING.md', 'slides/00-opening.md'];
   for (const path of documents) write(root, { [path]: quote('old();\n') });
-  const checked = await forkshop(root, ['sync', '--check']);
+  const checked = await dispatched(root, ['sync', '--check']);
   assert.equal(checked.code, 1);
   assert.match(
     checked.stdout,
     /^README\.md: quotes anew solutions\/01-blocking-server\/server\.js#task\n/,
   );
   assert.equal(read(root, 'README.md'), quote('old();\n'));
-  const written = await forkshop(root, ['sync']);
+  const written = await dispatched(root, ['sync']);
   assert.equal(written.code, 0);
   assert.equal(written.stdout.trim().split('\n').length, 3);
   for (const path of documents) assert.equal(read(root, path), quote("console.log('hello');\n"));
-  assert.equal((await forkshop(root, ['sync'])).stdout, 'Everything is up to date.\n');
+  assert.equal((await dispatched(root, ['sync'])).stdout, 'Everything is up to date.\n');
 });
 
 test('sync explains a quote that it cannot fill in: exit code 2', async (t) => {
   const root = makeRoot(t);
   write(root, { 'README.md': `\`\`\`js file=solutions/${key}/server.js#gone\n\`\`\`\n` });
-  const { code, stderr } = await forkshop(root, ['sync']);
+  const { code, stderr } = await dispatched(root, ['sync']);
   assert.equal(code, 2);
   assert.match(
     stderr,
@@ -347,10 +348,10 @@ test('sync --starters copies the lessons to the pristine starters', async (t) =>
   const root = makeRoot(t);
   const changed = starter.replace('greet.', 'greet everybody.');
   write(root, { [`lessons/${key}/server.js`]: changed });
-  assert.equal((await forkshop(root, ['sync'])).stdout, 'Everything is up to date.\n');
-  assert.equal((await forkshop(root, ['sync', '--check', '--starters'])).code, 1);
+  assert.equal((await dispatched(root, ['sync'])).stdout, 'Everything is up to date.\n');
+  assert.equal((await dispatched(root, ['sync', '--check', '--starters'])).code, 1);
   assert.equal(read(root, `checks/starters/${key}/server.js`), starter);
-  const { stdout } = await forkshop(root, ['sync', '--starters']);
+  const { stdout } = await dispatched(root, ['sync', '--starters']);
   assert.match(
     stdout,
     /^checks\/starters\/01-blocking-server\/server\.js: is a copy of lessons\/01-/,

@@ -8,23 +8,30 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { rootFolder } from '../lib/catalog.js';
-import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
+import { dispatched, forkshop, keys, makeRoot, read, write } from './fixture-root.js';
+import { limitMs } from './limits.js';
 
 const door = pathToFileURL(join(rootFolder, 'lib/checking.js'));
 
 /** A check that reads the word that its lesson's program prints. */
 const wordCheck = (/** @type {string} */ key) => `
 import { Undecided, check, demand } from '${door}';
-check('${key}', { greets: 'it says hello', ends: 'it says so and ends' }, async ({ launch, hold, measured }) => {
-  const program = await launch();
-  await program.until(() => false);
-  const said = program.output().trim();
-  await hold('greets', async () => demand(said !== 'bye', { expected: 'hello', got: said, why: 'why', try: 'this' }));
-  await hold('ends', async () => {
+check('${key}', { greets: 'it says hello', ends: 'it says so and ends' }, ({ launch, observe, hold, measure, measured, drawn }) => {
+  const look = observe([], async () => {
+    const program = await launch();
+    await program.until(() => false);
+    return program.output().trim();
+  });
+  hold('greets', [look], (said) => demand(said !== 'bye', { expected: 'hello', got: said, why: 'why', try: 'this' }));
+  hold('ends', [look], (said) => {
     if (said === 'fault') throw new Error('the check is broken');
     if (said === 'noise') throw new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
-  }, { needs: ['greets'] });
-  measured('words', { label: 'words', value: 1, unit: 'words', isHeadline: true });
+    demand(said !== 'ciao', { got: said });
+  });
+  measure([], () => {
+    measured('words', { label: 'words', value: 1, unit: 'words', isHeadline: true });
+    drawn('letters', { label: 'letters', unit: 'letters', rows: [{ name: 'l', value: 2 }] });
+  });
 });
 `;
 
@@ -52,7 +59,7 @@ test('a pass, a failure, an undecided check and a fault each have their words an
   say(root, 'bye');
   const failed = await forkshop(root, ['check', '1']);
   assert.equal(failed.code, 1);
-  assert.match(failed.stdout, /✖ failed: it says hello\n.*· not reached: it says so/);
+  assert.match(failed.stdout, /✖ failed: it says hello\n.*✔ it says so/);
   assert.match(failed.stdout, /expected {2}hello\n +got {7}bye\n +why {7}why\n +try {7}this\n/);
   assert.match(failed.stdout, /Your program printed:\n {4}bye\n/);
   assert.match(failed.stdout, /A hint: npm run hint lesson-1\n$/);
@@ -121,6 +128,43 @@ test('--json is one object, and no escape codes are in any piped output', async 
   );
 });
 
+test('what failed last time is judged first; what is not judged again is told as old', async (t) => {
+  const root = makeWorkshop(t);
+  say(root, 'ciao');
+  const first = await forkshop(root, ['check', '1']);
+  assert.match(
+    first.stdout,
+    /\[1\/2\] ✔[^]*\[2\/2\] ✖[^]*\n1 of 2 promises hold|Not yet\. 1 of 2 promises/,
+  );
+  const again = await forkshop(root, ['check', '1']);
+  assert.equal(again.code, 1);
+  assert.doesNotMatch(again.stdout, /\[1\/2\]/);
+  assert.match(again.stdout, /\[2\/2\] ✖ failed/);
+  assert.match(
+    again.stdout,
+    /1 of 2 promises were not judged this time\. Last time 1 of them held\./,
+  );
+  assert.match(again.stdout, /Not yet\. 0 of 1 judged promises hold/);
+
+  const all = await forkshop(root, ['check', '1', '--all']);
+  assert.match(all.stdout, /\[1\/2\] ✔[^]*\[2\/2\] ✖/);
+  say(root, 'hello');
+  const mended = await forkshop(root, ['check', '1']);
+  assert.equal(mended.code, 0, mended.stdout);
+  assert.match(mended.stdout, /\[2\/2\] ✔[^]*\[1\/2\] ✔[^]*Passed\. 2 of 2 promises hold/);
+});
+
+test('--only judges what it names, and that is no pass', async (t) => {
+  const root = makeWorkshop(t);
+  const { code, stdout } = await forkshop(root, ['check', '1', '--only', 'ends']);
+  assert.equal(code, 0);
+  assert.match(stdout, /\[2\/2\] ✔[^]*Good so far\. 1 of 1 judged promises hold/);
+  assert.deepEqual(JSON.parse(read(root, '.forkshop/progress.json')).passed, {});
+  const json = await forkshop(root, ['check', '1', '--only', 'ends', '--json']);
+  const { promises, isWhole, measurements } = JSON.parse(json.stdout);
+  assert.deepEqual([promises.map(({ id }) => id), isWhole, measurements], [['ends'], false, []]);
+});
+
 test('what cannot be meant is explained, with exit code 2', async (t) => {
   const root = makeWorkshop(t);
   const cases = [
@@ -128,15 +172,35 @@ test('what cannot be meant is explained, with exit code 2', async (t) => {
     [['check', '1', '--predict', 'much'], /A prediction is a number above 0, not "much"/],
     [['check', '1', '--predict', '0'], /above 0/],
     [['check', '1', '--in', 'nowhere'], /There is no folder .*nowhere/],
+    [['check', '1', '--in', ''], /--in names no folder/],
     [['check', '1', '--in', root, '--solution'], /two different things/],
     [['check', '1', '--jsno'], /--json/],
+    [['check', '1', '--only', 'greet'], /no promise "greet"\.\nDid you mean greets\?/],
     [['start', 'now'], /takes/],
   ];
   for (const [argv, message] of /** @type {[string[], RegExp][]} */ (cases)) {
-    const { code, stderr } = await forkshop(root, argv);
+    const { code, stderr } = await dispatched(root, argv);
     assert.equal(code, 2, argv.join(' '));
     assert.match(stderr, message);
   }
+});
+
+test('a reader that leaves early does not spoil the exit code', async (t) => {
+  const root = makeWorkshop(t);
+  say(root, 'bye');
+  const main = join(rootFolder, 'lib/cli/main.cjs');
+  const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
+  for (const left of /** @type {const} */ (['stdout', 'stderr'])) {
+    const child = spawn(process.execPath, [main, 'check', '1'], { env });
+    child[left].destroy();
+    child.stdout.resume();
+    let said = '';
+    child.stderr.on('data', (text) => (said += text));
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    assert.deepEqual([code, said], [1, '']);
+  }
+  const last = JSON.parse(read(root, '.forkshop/history.jsonl').trim().split('\n')[0]);
+  assert.equal(last.verdict, 'failed');
 });
 
 test('start shows where you are, checks what is saved, begins again on the next save, and ends on a signal', async (t) => {
@@ -148,7 +212,7 @@ test('start shows where you are, checks what is saved, begins again on the next 
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
   const shows = async (/** @type {RegExp} */ pattern) => {
-    const signal = AbortSignal.timeout(15_000);
+    const signal = AbortSignal.timeout(limitMs(15));
     while (!pattern.test(output)) await once(child.stdout, 'data', { signal });
     output = output.slice(output.search(pattern) + 1);
   };
@@ -173,21 +237,27 @@ test('start shows where you are, checks what is saved, begins again on the next 
 
 test('a check stands by itself too: node --test prints promises and numbers', async (t) => {
   const root = makeWorkshop(t);
-  say(root, 'bye');
   const file = join(root, 'checks', `${keys[0]}.check.js`);
-  const child = spawn(process.execPath, ['--test', '--test-reporter=tap', file], {
-    env: { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: '' },
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  assert.equal(code, 1);
+  const checkAlone = async (/** @type {string} */ word) => {
+    say(root, word);
+    const child = spawn(process.execPath, ['--test', '--test-reporter=tap', file], {
+      env: { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: '' },
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    assert.ok(!output.includes('{"promise"'));
+    return { code, output };
+  };
+  const failed = await checkAlone('bye');
+  assert.equal(failed.code, 1);
   assert.match(
-    output,
-    /not ok 1 - it says hello[^]*expected: hello\n *got: bye[^]*# SKIP not reached/,
+    failed.output,
+    /not ok 1 - it says hello[^]*expected: hello\n *got: bye[^]*ok 2 - it says so and ends/,
   );
-  assert.match(output, /words: 1\.00 words/);
-  assert.ok(!output.includes('{"promise"'));
+  const passed = await checkAlone('hello');
+  assert.equal(passed.code, 0);
+  assert.match(passed.output, /words: 1\.00 words[^]*letters: l 2 letters/);
 });
 
 test('lesson 2: the timeline is drawn, with its numbers in words', async (t) => {

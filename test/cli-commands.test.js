@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +21,9 @@ import { appendHistory, readHistory, readProgress, updateProgress } from '../lib
 import { run as reset } from '../lib/cli/reset.js';
 import { createStyle } from '../lib/verdict/style.js';
 import {
+  dispatched,
   forkshop,
+  ioOf,
   keys,
   makeRoot,
   read,
@@ -32,13 +33,6 @@ import {
   write,
 } from './fixture-root.js';
 
-const ioOf = (/** @type {string} */ root) => ({
-  root,
-  env: {},
-  stdin: Object.assign(new PassThrough(), { isTTY: false }),
-  stdout: new PassThrough(),
-  stderr: new PassThrough(),
-});
 const pass = (/** @type {string} */ root, /** @type {string} */ key) =>
   updateProgress(ioOf(root), ({ passed }) => {
     passed[key] = { at: '2026-01-01T00:00:00.000Z' };
@@ -47,6 +41,7 @@ const exitOf = (/** @type {import('node:child_process').ChildProcess} */ child) 
   child.exitCode ?? new Promise((done) => child.once('exit', done));
 const captured = (/** @type {string} */ text, /** @type {RegExp} */ pattern) =>
   pattern.exec(text)?.[1] ?? '';
+const onPosix = { skip: process.platform === 'win32' && 'pipes as POSIX has them' };
 const progressFile = (/** @type {string} */ root) => join(root, '.forkshop', 'progress.json');
 
 test('help lists every command, and every command has help', async (t) => {
@@ -83,14 +78,14 @@ test('an unknown command gets the nearest right one and exit code 2', async (t) 
 test('a command named like a part of an object or a path is unknown', async (t) => {
   const root = makeRoot(t);
   for (const name of ['constructor', '../catalog', '']) {
-    assert.equal((await forkshop(root, [name])).code, 2, name);
+    assert.equal((await dispatched(root, [name])).code, 2, name);
   }
 });
 
 test('list shows every lesson, its state in words, and where to go on', async (t) => {
   const root = makeRoot(t);
   pass(root, keys[0]);
-  const { code, stdout, stderr } = await forkshop(root, ['list']);
+  const { code, stdout, stderr } = await dispatched(root, ['list']);
   assert.deepEqual([code, stderr], [0, '']);
   assert.equal(
     stdout,
@@ -105,7 +100,7 @@ Go on with: npm run check lesson-2
   );
   for (const key of keys) pass(root, key);
   assert.match(
-    (await forkshop(root, ['list'])).stdout,
+    (await dispatched(root, ['list'])).stdout,
     /3 of 3 passed[^]*You have passed them all/,
   );
 });
@@ -122,19 +117,19 @@ test('list says what is not installed that a lesson needs', async (t) => {
 test('hint shows one more each time, of the lesson that is next', async (t) => {
   const root = makeRoot(t);
   pass(root, keys[0]);
-  const first = await forkshop(root, ['hint']);
+  const first = await dispatched(root, ['hint']);
   assert.match(
     first.stdout,
     /^Lesson 2: [^]*Hint 1 of 3\n {2}nudge\n\nOne hint more: npm run hint lesson-2\n$/,
   );
   assert.doesNotMatch(first.stdout, /Hint 2/);
-  const second = await forkshop(root, ['hint', 'cluster-fork']);
+  const second = await dispatched(root, ['hint', 'cluster-fork']);
   assert.match(
     second.stdout,
     /Hint 1 of 3\n {2}nudge\n\nHint 2 of 3\n {2}look it up\n\nOne hint more/,
   );
   for (const time of [3, 4]) {
-    const { stdout } = await forkshop(root, ['hint', '2']);
+    const { stdout } = await dispatched(root, ['hint', '2']);
     assert.match(stdout, /Hint 3 of 3\n {2}the answer\n\nThat was the last hint/, `time ${time}`);
   }
   const { hints, lastLesson } = JSON.parse(readFileSync(progressFile(root), 'utf8'));
@@ -145,17 +140,17 @@ for (const command of ['solution', 'diff']) {
   test(`${command}: before passing it explains once, then shows; after passing it shows`, async (t) => {
     const root = makeRoot(t);
     const shows = /console\.log\('hello'\);/;
-    const first = await forkshop(root, [command, '1']);
+    const first = await dispatched(root, [command, '1']);
     assert.equal(first.code, 0);
     assert.match(
       first.stdout,
       /Lesson 1 has not passed yet[^]*3 of its hints left[^]*run the same command again/,
     );
     assert.doesNotMatch(first.stdout, shows);
-    assert.match((await forkshop(root, [command, '1'])).stdout, shows);
-    assert.doesNotMatch((await forkshop(root, [command, '2'])).stdout, shows);
+    assert.match((await dispatched(root, [command, '1'])).stdout, shows);
+    assert.doesNotMatch((await dispatched(root, [command, '2'])).stdout, shows);
     pass(root, keys[2]);
-    assert.match((await forkshop(root, [command, '3'])).stdout, shows);
+    assert.match((await dispatched(root, [command, '3'])).stdout, shows);
   });
 }
 
@@ -163,17 +158,20 @@ test('diff: unified, blind to line ends, and names a missing file', async (t) =>
   const root = makeRoot(t);
   pass(root, keys[0]);
   write(root, { [`lessons/${keys[0]}/server.js`]: starter.replaceAll('\n', '\r\n') });
-  const { stdout } = await forkshop(root, ['diff', '1']);
+  const { stdout } = await dispatched(root, ['diff', '1']);
   assert.match(stdout, /^--- lessons\/01-blocking-server\/server\.js\n\+\+\+ solutions/m);
   assert.match(stdout, /^-\/\/ Task 1: greet\.\n\+console\.log\('hello'\);$/m);
   assert.equal(stdout.match(/^-/gm)?.length, 2, 'only one line differs');
   write(root, { [`lessons/${keys[0]}/server.js`]: solution });
   assert.equal(
-    (await forkshop(root, ['diff', '1'])).stdout,
+    (await dispatched(root, ['diff', '1'])).stdout,
     'server.js is the same as in the solution.\n',
   );
   rmSync(join(root, 'lessons', keys[0], 'server.js'));
-  assert.match((await forkshop(root, ['diff', '1'])).stdout, /^--- .*\(you have no such file\)\n/m);
+  assert.match(
+    (await dispatched(root, ['diff', '1'])).stdout,
+    /^--- .*\(you have no such file\)\n/m,
+  );
 });
 
 const mine = '// my own work\n';
@@ -201,7 +199,7 @@ test('reset restores the starter, keeps a backup and says where, and leaves the 
     [`lessons/${keys[1]}/server.js`]: mine,
     [notes]: 'n',
   });
-  const { code, stdout } = await forkshop(root, ['reset', 'lesson-1', '--yes']);
+  const { code, stdout } = await dispatched(root, ['reset', 'lesson-1', '--yes']);
   assert.equal(code, 0);
   const backup = captured(stdout, /kept in (.*)\n/);
   assert.match(backup, /[\\/]\.forkshop[\\/]backups[\\/][^\\/]+$/);
@@ -216,7 +214,7 @@ test('reset restores the starter, keeps a backup and says where, and leaves the 
 
 test('reset of an untouched lesson says so', async (t) => {
   const root = makeRoot(t);
-  const { code, stdout } = await forkshop(root, ['reset', '1']);
+  const { code, stdout } = await dispatched(root, ['reset', '1']);
   assert.deepEqual(
     [code, stdout],
     [0, 'Nothing to reset: the files of lesson-1 are as they were given to you.\n'],
@@ -229,7 +227,7 @@ test('reset --all takes every changed lesson, also missing files and a folder in
   rmSync(join(root, server(keys[0])));
   rmSync(join(root, server(keys[1])));
   write(root, { [`${server(keys[1])}/inner.js`]: mine });
-  const { code, stdout } = await forkshop(root, ['reset', '--all', '--yes']);
+  const { code, stdout } = await dispatched(root, ['reset', '--all', '--yes']);
   assert.equal(code, 0, stdout);
   const backup = captured(stdout, /kept in (.*)\n/);
   assert.deepEqual(readdirSync(backup), [keys[1]]);
@@ -250,12 +248,42 @@ test('reset replaces a link and leaves what it led to', async (t) => {
   write(root, { 'elsewhere.js': mine });
   rmSync(join(root, 'lessons', keys[0], 'server.js'));
   symlinkSync(join(root, 'elsewhere.js'), join(root, 'lessons', keys[0], 'server.js'));
-  assert.equal((await forkshop(root, ['reset', '1', '--yes'])).code, 0);
+  assert.equal((await dispatched(root, ['reset', '1', '--yes'])).code, 0);
   assert.deepEqual(
     [read(root, `lessons/${keys[0]}/server.js`), read(root, 'elsewhere.js')],
     [starter, mine],
   );
 });
+
+test(
+  'a pipe in the place of a file, or in a folder there, stops neither diff nor reset',
+  onPosix,
+  async (t) => {
+    const root = makeRoot(t);
+    const mine = join(root, 'lessons', keys[0], 'server.js');
+    rmSync(mine);
+    spawnSync('mkfifo', [mine]);
+    await forkshop(root, ['diff', '1']);
+    const { code, stdout } = await forkshop(root, ['diff', '1']);
+    assert.deepEqual([code, stdout.includes('you have no such file')], [0, true]);
+    const argv = ['reset', '1', '--yes'];
+    const first = await forkshop(root, argv);
+    assert.deepEqual(
+      [first.code, first.stderr, read(root, `lessons/${keys[0]}/server.js`)],
+      [0, '', starter],
+    );
+    assert.doesNotMatch(first.stdout, /were kept in/);
+
+    rmSync(mine);
+    write(root, { [`lessons/${keys[0]}/server.js/mine.js`]: '// mine' });
+    spawnSync('mkfifo', [join(mine, 'pipe')]);
+    const second = await forkshop(root, argv);
+    assert.deepEqual([second.code, second.stderr], [0, '']);
+    const backup = captured(second.stdout, /were kept in (.*)\n/);
+    assert.deepEqual(readdirSync(join(backup, keys[0], 'server.js')), ['mine.js']);
+    assert.equal(read(root, `lessons/${keys[0]}/server.js`), starter);
+  },
+);
 
 test('reset refuses what it cannot mean', async (t) => {
   const root = makeRoot(t);
@@ -267,7 +295,7 @@ test('reset refuses what it cannot mean', async (t) => {
     '3 --yes': /holds no files to go back to/,
   };
   for (const [argv, message] of Object.entries({ ...refused, '--all --yes': /holds no files/ })) {
-    const { code, stderr } = await forkshop(root, ['reset', ...argv.split(' ')]);
+    const { code, stderr } = await dispatched(root, ['reset', ...argv.split(' ')]);
     assert.equal(code, 2, argv);
     assert.match(stderr, message);
   }
@@ -309,7 +337,7 @@ test('wrong and hostile lesson names: exit code 2, no escape codes, nothing touc
   ];
   for (const command of ['hint', 'solution', 'diff', 'reset']) {
     for (const name of names.slice(0, command === 'hint' ? undefined : 2)) {
-      const { code, stdout, stderr } = await forkshop(root, [command, name]);
+      const { code, stdout, stderr } = await dispatched(root, [command, name]);
       assert.deepEqual([code, stdout], [2, ''], `${command} ${name.slice(0, 40)}`);
       assert.match(
         stderr,
@@ -379,13 +407,13 @@ for (const text of [
   test(`a progress file that says ${JSON.stringify(text)} is kept aside, with a message`, async (t) => {
     const root = makeRoot(t);
     write(root, { '.forkshop/progress.json': text });
-    const { code, stdout, stderr } = await forkshop(root, ['list']);
+    const { code, stdout, stderr } = await dispatched(root, ['list']);
     assert.equal(code, 0);
     assert.match(stdout, /0 of 3 passed/);
     assert.match(stderr, /^Forkshop could not understand its progress file/);
     const kept = captured(stderr, /kept as (.*)\n$/);
     assert.equal(readFileSync(kept, 'utf8'), text);
-    assert.equal((await forkshop(root, ['list'])).stderr, '');
+    assert.equal((await dispatched(root, ['list'])).stderr, '');
   });
 }
 
@@ -400,6 +428,18 @@ test('history: a torn line is left out and spoils no other', (t) => {
   assert.deepEqual(readHistory(io), [{ n: 1 }, { n: 3 }, { n: 4 }]);
 });
 
+test('history: what is no measurement is left out', (t) => {
+  const io = ioOf(makeRoot(t));
+  const whole = { name: 'words', value: 1 };
+  const odd = [[null, whole, 3, { name: 'b' }, { value: 1 }], 'many', null, {}];
+  const lines = odd.map((measurements) => JSON.stringify({ measurements }));
+  write(io.root, { '.forkshop/history.jsonl': `${lines.join('\n')}\nnull\n3\n[]\n` });
+  assert.deepEqual(
+    readHistory(io).map(({ measurements }) => measurements),
+    [[whole], [], [], []],
+  );
+});
+
 test('FORKSHOP_HOME moves the state, also relative to the root', (t) => {
   const io = { ...ioOf(makeRoot(t)), env: { FORKSHOP_HOME: 'state' } };
   updateProgress(io, (progress) => (progress.lastLesson = keys[1]));
@@ -409,11 +449,12 @@ test('FORKSHOP_HOME moves the state, also relative to the root', (t) => {
 
 test('a refusal of the operating system is no fault of Forkshop; a fault is no fault of the learner', async (t) => {
   const root = makeRoot(t);
+  write(root, { [`lessons/${keys[0]}/server.js`]: '// mine' });
   const throwing = (/** @type {string} */ text) =>
     `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
       fs.mkdirSync = () => { ${text} }; syncBuiltinESMExports();`)}`;
   const run = (/** @type {string} */ text) =>
-    forkshop(root, ['hint'], { NODE_OPTIONS: `--import=${throwing(text)}` });
+    forkshop(root, ['reset', '1', '--yes'], { NODE_OPTIONS: `--import=${throwing(text)}` });
   const full = await run(
     `throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' })`,
   );

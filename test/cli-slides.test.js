@@ -1,13 +1,13 @@
 // Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses what cannot be meant.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { rootFolder } from '../lib/catalog.js';
 import { recordDemos } from '../lib/web/recordings.js';
-import { forkshop, makeRoot, write } from './fixture-root.js';
+import { dispatched, forkshop, makeRoot, write } from './fixture-root.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'slides-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -57,10 +57,14 @@ test('refuses what cannot be meant: exit code 2, and nothing is written', async 
     [['--pdf', file], /is there already/],
     [['--pdf', ''], /has no name/],
     [['--html', ''], /has no name/],
+    [['--html', file], /there\.pdf is no folder/],
+    [['--html', join(file, 'deeper/still')], /there\.pdf is no folder/],
+    [['--pdf', join(folder, 'nowhere/deck.pdf')], /There is no folder .*nowhere\./],
+    [['--pdf', join(file, 'deck.pdf')], /There is no folder .*there\.pdf\./],
     [['--record', 'no-such-demo'], /no demo no-such-demo/],
   ];
   for (const [argv, message] of wrong) {
-    const { code, stderr } = await forkshop(rootFolder, ['slides', ...argv]);
+    const { code, stderr } = await dispatched(rootFolder, ['slides', ...argv]);
     assert.equal(code, 2, argv.join(' '));
     assert.match(stderr, message);
   }
@@ -75,8 +79,8 @@ test('a demo is recorded with its machine; one that fails keeps the recording be
   const said = [];
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), []);
   assert.ok(existsSync(join(root, 'slides/recordings/one.json')));
-  await new Promise((resolve) => setTimeout(resolve, 20)); // another time of change
   write(root, { 'slides/demos/01-one.js': demo("throw new Error('on purpose');  ") });
+  utimesSync(join(root, 'slides/demos/01-one.js'), 1, 1); // changed at another time than before
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), ['one']);
   assert.deepEqual(said, ['one: 4 messages', 'one failed: on purpose']);
 });

@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/catalog.js';
 import { run } from '../lib/cli/try.js';
 import experiments from '../checks/experiments/02-cluster-fork.js';
-import { forkshop, makeRoot } from './fixture-root.js';
+import { dispatched, forkshop, makeRoot } from './fixture-root.js';
 
 test('try shows a menu when it is not told which, and runs nothing', async () => {
-  const { code, stdout } = await forkshop(rootFolder, ['try', '2']);
+  const { code, stdout } = await dispatched(rootFolder, ['try', '2']);
   assert.equal(code, 0);
   assert.match(stdout, /^Experiments of lesson 2: .*\n\n {2}1 {2}who-answers: Who answers/);
   assert.match(stdout, /npm run try lesson-2 1, or all of them: npm run try lesson-2 all\n$/);
@@ -31,24 +31,36 @@ test('who-answers: four workers answer eight requests, the primary none', async 
   assert.match(stdout, /the primary, process \d+: 0/);
 });
 
+/** Runs the command on a terminal, and types that there; each part is typed when it is asked for. */
+async function type(/** @type {string[]} */ argv, /** @type {string[]} */ ...parts) {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()].map((stream) =>
+    Object.assign(stream, { isTTY: true }),
+  );
+  let output = '';
+  stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+    if (output.includes(': ', output.lastIndexOf('\n')))
+      setImmediate(() => stdin.write(parts.shift() ?? ''));
+  });
+  const env = { NO_COLOR: '1' };
+  const code = await run(argv, { stdin, stdout, stderr: stdout, env, root: rootFolder });
+  return { code, output };
+}
+
+test('Ctrl-C and Ctrl-D at a question leave without a word', async () => {
+  for (const key of ['\u0003', '\u0004']) {
+    const menu = await type(['2'], key);
+    assert.equal(menu.code, 130);
+    assert.match(menu.output, /Which one\? A number, or "all": /);
+    const one = await type(['2', '1'], key);
+    assert.equal(one.code, 130);
+    assert.match(one.output, /Enter to look: /);
+    assert.doesNotMatch(menu.output + one.output, /fault|Error|Seen just now/);
+  }
+});
+
 test('on a terminal it asks; an empty answer runs nothing, a number runs that one', async () => {
-  const ask = async (/** @type {string} */ answer) => {
-    const [stdin, stdout] = [new PassThrough(), new PassThrough()].map((stream) =>
-      Object.assign(stream, { isTTY: true }),
-    );
-    let output = '';
-    stdout.setEncoding('utf8').on('data', (text) => (output += text));
-    const code = run(['2'], {
-      stdin,
-      stdout,
-      stderr: stdout,
-      env: { NO_COLOR: '1' },
-      root: rootFolder,
-    });
-    stdin.write(`${answer}\n`);
-    setTimeout(() => stdin.write('\n'), 300); // Enter, to look
-    return { code: await code, output };
-  };
+  const ask = (/** @type {string} */ answer) => type(['2'], `${answer}\n`, '\n');
   const nothing = await ask('');
   assert.equal(nothing.code, 0);
   assert.match(nothing.output, /Which one\? A number, or "all": /);
@@ -57,13 +69,13 @@ test('on a terminal it asks; an empty answer runs nothing, a number runs that on
 });
 
 test('a wrong name gets the nearest right one; a lesson without experiments says so', async (t) => {
-  const wrong = await forkshop(rootFolder, ['try', '2', 'who-answer']);
+  const wrong = await dispatched(rootFolder, ['try', '2', 'who-answer']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /no experiment who-answer|no experiment "who-answer"/);
   assert.match(wrong.stderr, /Did you mean who-answers\?/);
   const root = makeRoot(t);
   rmSync(join(root, 'checks/experiments'), { recursive: true });
-  const none = await forkshop(root, ['try', '1']);
+  const none = await dispatched(root, ['try', '1']);
   assert.equal(none.code, 2);
   assert.match(none.stderr, /Lesson 1 has no experiments/);
 });

@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { conditionsNow, disturbanceOf, watchCrowd } from '../lib/measure/conditions.js';
+import { limitMs } from './limits.js';
+import { until } from './nothing-left.js';
 
 const calm = { ...conditionsNow(), cores: 2, load: 0, stealPercent: 0, throttledMs: 0 };
 
@@ -26,14 +27,12 @@ const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
 
 test('processes that want a core are a crowd, while they do', onLinux, async () => {
   const many = 6 * availableParallelism();
+  const spin = `for (const end = Date.now() + ${limitMs(20)}; Date.now() < end; );`;
   const crowd = watchCrowd();
-  const hogs = Array.from({ length: many }, () =>
-    spawn(process.execPath, ['-e', 'for (const end = Date.now() + 20_000; Date.now() < end; );']),
-  );
+  const hogs = Array.from({ length: many }, () => spawn(process.execPath, ['-e', spin]));
   try {
     await Promise.all(hogs.map((hog) => once(hog, 'spawn')));
-    for (let tries = 0; tries < 100 && crowd() < 3; tries += 1) await sleep(100);
-    assert.ok(crowd() >= 3, `${crowd()} for each core, of ${many} hogs`);
+    await until(`${many} hogs are three for each core`, () => crowd() >= 3, limitMs(10));
   } finally {
     for (const hog of hogs) hog.kill('SIGKILL');
   }

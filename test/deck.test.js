@@ -13,7 +13,9 @@ import { readDeck } from '../lib/web/deck.js';
 import { exportHtml, exportPdf } from '../lib/web/export.js';
 import { readDemos, recordDemos } from '../lib/web/recordings.js';
 import { serveDeck } from '../lib/web/serve.js';
+import { perform } from '../lib/web/stage.js';
 import { createStory, heirsOf, nameOf, rowsOf, tell } from '../lib/web/client/xray-story.js';
+import { until } from './nothing-left.js';
 
 const NUMBER = /\d+(?:[.,]\d+)*/g;
 const head = '---\ntitle: One\n---\n\n';
@@ -275,9 +277,64 @@ describe('the server', () => {
       );
       request.on('error', reject).end();
     });
-    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1)
+    await until('it has ended', () => !isAlive(pid));
+  });
+
+  test('an address that cannot be read is told so, and nothing of ours', async () => {
+    const headers = { 'x-forkshop-token': deck.token };
+    for (const path of ['/demos/%E0%A4%A', '/client/%E0%A4%A']) {
+      const { status, body } = await ask(path, { method: 'POST', headers });
+      assert.ok([400, 404].includes(Number(status)), `${path}: ${status}`);
+      assert.doesNotMatch(body, /URIError| at |node_modules/);
+    }
+    assert.equal((await ask('/demos/%E0%A4%A', { method: 'POST', headers })).status, 400);
+  });
+
+  test('folders that come and go do not end it, and changes are told on', async (t) => {
+    const root = makeRoot(t, { 'slides/01-one.md': `${head}${slide}` });
+    const server = await serveDeck({ root });
+    t.after(() => server.close());
+    const request = http.get(`${server.url}changes`);
+    t.after(() => request.destroy());
+    let told = '';
+    await new Promise((resolve) => {
+      request.on('response', (response) =>
+        response.on('data', (part) => resolve((told += String(part)))),
+      );
+    });
+    for (let count = 0; count < 100; count += 1) {
+      const deep = join(root, `slides/t${count}/a/b`);
+      mkdirSync(deep, { recursive: true });
+      writeFileSync(join(deep, 'c.md'), 'x');
+      rmSync(join(root, `slides/t${count}`), { recursive: true });
+      if (count % 10 === 0) await new Promise((wait) => setTimeout(wait, 5));
+    }
+    await new Promise((wait) => setTimeout(wait, 800)); // all of it is told
+    told = '';
+    writeFileSync(join(root, 'slides/01-one.md'), `${head}${slide}\nmore\n`);
+    for (let tries = 0; tries < 200 && !told.includes('changed'); tries += 1)
       await new Promise((wait) => setTimeout(wait, 25));
-    assert.ok(!isAlive(pid), 'it still runs');
+    assert.match(told, /changed/);
+  });
+
+  test('a demo that is left early starts nothing after its end, and says no more', async () => {
+    /** @type {any[]} */
+    const sent = [];
+    const end = new AbortController();
+    const signal = end.signal;
+    const { promise, resolve } = withResolver();
+    const act = async (
+      /** @type {import('../lib/web/stage.js').Stage} */ { load, openLoop, say },
+    ) => {
+      setTimeout(() => end.abort(), 50);
+      await new Promise((wait) => setTimeout(wait, 400)); // by then it has been ended
+      say('too late');
+      resolve([load, openLoop]);
+    };
+    const demo = { name: 'one', title: 'One', perform: act };
+    await perform(demo, { root: rootFolder, send: (message) => sent.push(message), signal });
+    for (const start of await promise) assert.throws(start, /This lab is closed/);
+    assert.deepEqual(sent.at(-1), { end: { error: 'It was stopped.' } });
   });
 
   test('a port that is taken is told', async () => {
@@ -285,6 +342,13 @@ describe('the server', () => {
     await assert.rejects(serveDeck({ root: rootFolder, port: Number(port) }), /Port \d+ is taken/);
   });
 });
+
+function withResolver() {
+  /** @type {(value: any) => void} */
+  let resolve = () => {};
+  const promise = new Promise((done) => (resolve = done));
+  return { promise, resolve };
+}
 
 /** @param {number} pid */
 function isAlive(pid) {

@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { rootFolder } from '../lib/catalog.js';
+import { dispatch } from '../lib/cli/dispatch.js';
 
 const main = join(rootFolder, 'lib/cli/main.cjs');
 
@@ -81,10 +83,39 @@ export function read(root, path) {
   return readFileSync(join(root, path), 'utf8');
 }
 
+/**
+ * What a command sees of the world: a workshop, and nobody at a terminal.
+ *
+ * @param {string} root
+ * @param {Record<string, string>} [env]
+ */
+export const ioOf = (root, env = {}) => ({
+  root,
+  env,
+  stdin: Object.assign(new PassThrough(), { isTTY: false }),
+  stdout: new PassThrough(),
+  stderr: new PassThrough(),
+});
+
+/**
+ * Runs a command in this process: what many cases ask of one command needs no process for each.
+ *
+ * @param {string} root
+ * @param {string[]} argv
+ * @param {Record<string, string>} [env] all of it
+ * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
+ */
+export async function dispatched(root, argv, env) {
+  const io = ioOf(root, env);
+  const code = await dispatch(argv, io);
+  const textOf = (/** @type {PassThrough} */ stream) => String(stream.read() ?? '');
+  return { code, stdout: textOf(io.stdout), stderr: textOf(io.stderr) };
+}
+
 const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$)/;
 
 /**
- * Runs a command, piped.
+ * Runs a command as a process of its own, piped.
  *
  * @param {string} root
  * @param {string[]} argv

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { limitMs } from './limits.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24', '26'];
@@ -39,9 +40,9 @@ async function install(version, home) {
   const folder = join(home, `node-${version}`);
   const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
   const args = ['install', '--prefix', folder, ...quiet, `node@${version}`];
-  const { code, stdout, stderr } = await run('npm', args, { timeoutMs: 180_000 });
+  const { code, stdout, stderr } = await run('npm', args, { timeoutMs: limitMs(180) });
   const binary = join(folder, 'node_modules/node/bin/node');
-  const says = await run(binary, ['--version'], { timeoutMs: 20_000 });
+  const says = await run(binary, ['--version'], { timeoutMs: limitMs(5) });
   if (code === 0 && says.stdout.startsWith(`v${version}.`)) return binary;
   throw new Error(
     `Node ${version} could not be installed (npm: ${code}). npm must be allowed to run the install ` +
@@ -62,7 +63,7 @@ async function judge(binary, lesson, home) {
     PATH: `${dirname(binary)}${delimiter}${process.env.PATH}`,
   };
   const args = ['lib/cli/main.cjs', 'check', lesson, '--solution', '--json', '--quick'];
-  const { code, stdout, stderr } = await run(binary, args, { env, timeoutMs: 90_000 });
+  const { code, stdout, stderr } = await run(binary, args, { env, timeoutMs: limitMs(60) });
   try {
     return { verdict: String(JSON.parse(stdout).verdict), detail: stdout };
   } catch {

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rootFolder } from '../lib/catalog.js';
 import { ageMs, isAlive, listProcesses } from '../lib/observe/processes.js';
 import { holdersOf } from '../lib/observe/sockets.js';
+import { limitMs } from './limits.js';
 
 const LOOK_EVERY_MS = 40;
 const SETTLED_MS = 500; // by then it has become what it is: between fork and exec a process is a copy
@@ -17,18 +18,18 @@ const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST
 
 /**
  * @typedef {{ pid: number, ppid: number, born: string, command: string, env: Record<string, string> }} Seen
- * @typedef {{ code: number | null, signal: string | null, stdout: string, stderr: string, seconds: number }} Ended
+ * @typedef {{ code: number | null, signal: string | null, stdout: string, stderr: string }} Ended
  */
 
 /**
- * Waits for a fact.
+ * Waits for a fact. The limit decides nothing: what has not come by then will not come.
  * @template T
  * @param {string} what  for the message
  * @param {() => T | Promise<T>} look  until it is true
  * @param {number} [withinMs]
  * @returns {Promise<T>}
  */
-export async function until(what, look, withinMs = 5_000) {
+export async function until(what, look, withinMs = limitMs(5)) {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const found = await look();
@@ -54,7 +55,6 @@ export class Watched {
    * @param {Record<string, string>} [more] environment
    */
   constructor([file, ...args], more = {}) {
-    const since = performance.now();
     const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
     const own = { HOSTILE_MARK: this.mark, TMPDIR: this.temporary, FORKSHOP_HOME: this.temporary };
     const env = { ...Object.fromEntries(inherited), ...own, ...more };
@@ -66,27 +66,31 @@ export class Watched {
     this.pid = Number(child.pid);
     /** @type {Promise<Ended>} */
     this.end = new Promise((resolve) =>
-      child.on('exit', (code, signal) => {
-        const seconds = (performance.now() - since) / 1000;
-        setImmediate(() => resolve((this.ended = { code, signal, ...parts, seconds })));
-      }),
+      child.on('exit', (code, signal) =>
+        setImmediate(() => resolve((this.ended = { code, signal, ...parts }))),
+      ),
     );
-    this.watching = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.watching = setInterval(() => this.look(LOOK_EVERY_MS), LOOK_EVERY_MS);
     this.end.then(() => clearInterval(this.watching));
   }
 
-  /** Takes note of the processes that carry the mark, and of their children. @returns {Seen[]} those alive now */
-  look() {
-    const all = listProcesses();
+  /**
+   * Takes note of the processes that carry the mark, and of their children.
+   * @param {number} [olderMs]  a look that somebody else has just taken is new enough
+   * @returns {Seen[]} those alive now
+   */
+  look(olderMs = 0) {
+    const { all, carries } = lookAtAll(olderMs);
     const pids = new Set();
     for (let size = -1; size !== pids.size;) {
       size = pids.size;
-      for (const { pid, ppid, born } of all) {
+      for (const one of all) {
+        const { pid, ppid, born } = one;
         if (pids.has(pid)) continue;
         const key = `${pid} ${born}`;
         if (this.foreign.has(key)) continue;
         const isOurs = this.seen.has(key) || (pids.has(ppid) && ppid !== process.pid);
-        if (isOurs || carries(pid, this.mark)) pids.add(pid);
+        if (isOurs || carries(one, this.mark)) pids.add(pid);
         else if (size > 0 && ageMs({ born }) > SETTLED_MS) this.foreign.add(key);
       }
     }
@@ -153,8 +157,33 @@ const textOf = (/** @type {number} */ pid, /** @type {string} */ name) => {
   }
 };
 
-const carries = (/** @type {number} */ pid, /** @type {string} */ mark) =>
-  textOf(pid, 'environ').includes(mark) || textOf(pid, 'cmdline').includes(mark);
+/** @typedef {import('../lib/observe/processes.js').Process} Process */
+
+/** The last look: one for all who watch, because it takes CPU time that the programs need. */
+let last = lookNow();
+
+/** @param {number} olderMs */
+function lookAtAll(olderMs) {
+  if (performance.now() - last.atMs > olderMs) last = lookNow();
+  return last;
+}
+
+/** Every process, and whether one carries a mark. */
+function lookNow() {
+  /** @type {Map<Process, string>} */
+  const texts = new Map();
+  const read = (/** @type {Process} */ one) => {
+    const text = textOf(one.pid, 'environ') + textOf(one.pid, 'cmdline');
+    texts.set(one, text);
+    return text;
+  };
+  return {
+    atMs: performance.now(),
+    all: listProcesses(),
+    carries: (/** @type {Process} */ one, /** @type {string} */ mark) =>
+      (texts.get(one) ?? read(one)).includes(mark),
+  };
+}
 
 /** How a process was started: its command line, and its environment. Nothing of one that has gone. @param {number} pid */
 export function describe(pid) {

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { freePort } from '../lib/observe/ports.js';
 import { Watched, until } from './nothing-left.js';
 
-const LISTEN = `require('net').createServer().listen(process.env.PORT); setTimeout(process.exit, 30_000);`;
-const WAIT = 'setTimeout(() => {}, 300);';
+const LISTEN = `require('net').createServer().listen(process.env.PORT);`;
+const WAIT = 'setInterval(() => {}, 1e6);';
 const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
 
 /** A program of a check, as the watcher knows it, seen and ended. */
@@ -15,6 +15,7 @@ async function watchedProgram(/** @type {number} */ port) {
   const env = { FORKSHOP_RUN: 'a-run', PORT: String(port) };
   const watched = new Watched([process.execPath, '-e', WAIT], env);
   await until('it is seen', () => watched.look().some((one) => one.env.FORKSHOP_RUN));
+  process.kill(watched.pid);
   await watched.end;
   return watched;
 }

@@ -183,9 +183,13 @@ describe('with the probe a program does as without it:', { concurrency: 2 }, () 
 });
 
 test('a program that has nothing left to do ends at once', async () => {
-  const { events } = await run('ends.mjs', 'setTimeout(() => {}, 50);', { isProbed: true });
-  const [start, exit] = ['start', 'exit'].map((what) => events.find((one) => one.what === what));
-  assert.ok(Number(exit?.t) - Number(start?.t) < 1_000);
+  const text = `import http from 'node:http';
+    setTimeout(() => http.createServer().listen(0, function () { this.close(); }), 50);`;
+  const { events } = await run('ends.mjs', text, { isProbed: true });
+  const whats = events.map(({ what }) => what);
+  const last = whats.slice(whats.indexOf('listening') + 1);
+  assert.equal(last.at(-1), 'exit');
+  assert.ok(last.length <= 2, `it did not end at once, but went on: ${last}`); // one beat may come between
 });
 
 test('a program whose timeline cannot be written does as ever', async () => {

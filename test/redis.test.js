@@ -12,6 +12,7 @@ import { createRunner } from '../lib/observe/run.js';
 import { startRedis } from '../lib/redis.js';
 import { findTool } from '../lib/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
+import { limitMs } from './limits.js';
 
 const notOnWindows = { skip: process.platform === 'win32' && 'a script is no program there' };
 
@@ -45,11 +46,11 @@ function open(t) {
   return runner;
 }
 
-/** What is answered to a line; 'silence' after a while without an answer. @returns {Promise<string>} */
-function ask(/** @type {number} */ port, /** @type {string} */ line) {
+/** What is answered to a line; 'silence' after so long without an answer. @returns {Promise<string>} */
+function ask(/** @type {number} */ port, /** @type {string} */ line, patienceMs = limitMs(5)) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
-    socket.setTimeout(300, () => (resolve('silence'), socket.destroy()));
+    socket.setTimeout(patienceMs, () => (resolve('silence'), socket.destroy()));
     socket.on('data', (data) => (resolve(String(data).trim()), socket.destroy()));
     socket.on('error', () => resolve('refused'));
   });
@@ -67,7 +68,7 @@ test(
     assert.match(folder, /forkshop-/);
     assert.notEqual(folder, realpathSync('.'));
     store.still();
-    assert.equal(await ask(store.port, 'PING'), 'silence');
+    assert.equal(await ask(store.port, 'PING', 300), 'silence');
     store.goOn();
     assert.equal(await ask(store.port, 'PING'), '+PONG');
     assert.deepEqual(await runner.close(), []);

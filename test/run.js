@@ -1,19 +1,30 @@
-// Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/; `proofs all` proves every wrong answer), `browser`
-// (test/browser/) or `peers` (test/peers/: ours beside other tools).
+// Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
+// `npm run try` tells), `browser` (test/browser/) or `peers` (test/peers/: ours beside other tools). `proofs all` judges
+// every right and wrong answer whole, and `proofs 3/10` the third tenth of them.
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measureStartMs } from './limits.js';
+
+/** These measure, or keep the machine busy: one file at a time, with nothing beside it. */
+const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const rooms = ['unit', 'proofs', 'experiments', 'browser', 'peers'];
 const [wanted, amount] = process.argv.slice(2);
-if (!['unit', 'proofs', 'browser', 'peers'].includes(wanted)) {
-  console.error('Say which tests to run: node test/run.js unit, proofs, browser or peers.');
+if (!rooms.includes(wanted)) {
+  console.error(`Say which tests to run: node test/run.js ${rooms.join(', ')}.`);
   process.exit(2);
 }
 
-const roomOf = (file) => /^(proofs|browser|peers)\b/.exec(file)?.[1] ?? 'unit';
+const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
+const roomOf = (/** @type {string} */ file) => {
+  if (nameOf(file) === 'experiments') return 'experiments';
+  return /^(proofs|browser|peers)\b/.exec(file)?.[1] ?? 'unit';
+};
 
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.js') && !/^fixtures[/\\]/.test(file))
@@ -24,16 +35,26 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-// One file at a time: many tests measure time, and neighbours would disturb them.
-const { status, signal } = spawnSync(
-  process.execPath,
-  [
-    '--test',
-    '--test-concurrency=1',
-    '--test-reporter=spec',
-    ...files.map((file) => join('test', file)),
-  ],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, FORKSHOP_PROOFS: amount } },
-);
-if (signal) console.error(`The tests were ended by ${signal}.`);
-process.exit(status ?? 1);
+const isAlone = (/** @type {string} */ file) => wanted !== 'unit' || ALONE.includes(nameOf(file));
+const together = files.filter((file) => !isAlone(file));
+const oneByOne = files.filter(isAlone);
+const startMs = process.env.FORKSHOP_START_MS ?? String(Math.round(measureStartMs()));
+const env = { ...process.env, FORKSHOP_START_MS: startMs, FORKSHOP_PROOFS: amount };
+
+/** Both parts are run, also when the first has failed. */
+const areGood = [run(together, availableParallelism() + 1), run(oneByOne, 1)];
+process.exit(areGood.every(Boolean) ? 0 : 1);
+
+/** @param {string[]} some @param {number} atOnce @returns {boolean} did all pass? */
+function run(some, atOnce) {
+  if (some.length === 0) return true;
+  const paths = some.map((file) => join('test', file));
+  const options = ['--test', `--test-concurrency=${atOnce}`, '--test-reporter=spec'];
+  const child = spawnSync(process.execPath, [...options, ...paths], {
+    cwd: root,
+    stdio: 'inherit',
+    env,
+  });
+  if (child.signal) console.error(`The tests were ended by ${child.signal}.`);
+  return child.status === 0;
+}

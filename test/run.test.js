@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,10 +19,12 @@ import { speaksOf, wasStartedWith } from '../lib/observe/processes.js';
 import { createRunner } from '../lib/observe/run.js';
 import { hasUnseenWorker, isFutile, isSettled } from '../lib/observe/settled.js';
 import * as timeline from '../lib/observe/timeline.js';
+import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
 
 const hasPython = spawnSync('python3', ['--version']).status === 0; // it can end its first thread alone
 const withPython = { skip: !(process.platform === 'linux' && hasPython) && 'it wants Python' };
+const onPosix = { skip: process.platform === 'win32' && 'pipes as POSIX has them' };
 const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
 const folder = mkdtempSync(join(tmpdir(), 'a runner ü '));
 after(() => rmSync(folder, { recursive: true }));
@@ -57,13 +59,21 @@ function start(t, text, options = {}) {
  * @returns {Promise<import('../lib/observe/program.js').Fate>}
  */
 const fate = async (program) =>
-  /** @type {any} */ (await until('the program is at its end', () => program.fate, 10_000));
+  /** @type {any} */ (await until('the program is at its end', () => program.fate));
 
 const serving = `
   import cluster from 'node:cluster';
   import http from 'node:http';
-  if (cluster.isPrimary) for (let count = 0; count < 3; count += 1) cluster.fork({ TURN: count });
-  else setTimeout(() => http.createServer((q, r) => r.end('ok')).listen(process.env.PORT), 150 * process.env.TURN);
+  const serve = (handle) => http.createServer(handle).listen(process.env.PORT);
+  if (cluster.isPrimary) {
+    const [first, ...others] = [0, 1, 2].map((turn) => cluster.fork({ TURN: turn }));
+    const asked = new Promise((resolve) => first.on('message', resolve));
+    for (const worker of others) worker.on('message', () => asked.then(() => worker.send('go')));
+  } else if (process.env.TURN === '0') serve((q, r) => r.end(String(process.send('asked'))));
+  else {
+    process.once('message', () => serve((q, r) => r.end('ok')));
+    process.send('I wait');
+  }
 `;
 
 describe('traps', () => {
@@ -75,7 +85,7 @@ describe('traps', () => {
       console.log(child.pid);
       setInterval(() => {}, 1e6);`,
     );
-    const pid = Number(await until('it tells the pid', () => program.output().trim(), 10_000));
+    const pid = Number(await until('it tells the pid', () => program.output().trim()));
     const child = listProcesses().find((one) => one.pid === pid);
     assert.ok(child && child.pgid === pid && program.pid !== pid);
     assert.deepEqual(await program.stop(), []);
@@ -162,6 +172,28 @@ describe('traps', () => {
     assert.equal(program.output(), 'true true\n');
   });
 
+  test('trap 5: a flood in the timeline is stopped', async (t) => {
+    const text = `import { appendFileSync } from 'node:fs';
+      const line = '{"t":1,"pid":1,"what":"x","y":"' + 'z'.repeat(1000) + '"}\\n';
+      setInterval(() => appendFileSync(process.env.FORKSHOP_TIMELINE, line.repeat(2000)));`;
+    const program = await start(t, text);
+    const { kind, of, amount } = await fate(program);
+    assert.deepEqual({ kind, of }, { kind: 'excess', of: 'timeline' });
+    assert.ok(Number(amount) >= timeline.MOST_BYTES);
+    assert.ok(program.events.length < timeline.MOST_BYTES / 1000, 'the rest is not read');
+    assert.deepEqual(await program.gone(10_000), []);
+  });
+
+  test('trap 5: a pipe in the place of the timeline stops nobody', onPosix, async (t) => {
+    const text = `import { execFileSync } from 'node:child_process'; import { rmSync } from 'node:fs';
+      const file = process.env.FORKSHOP_TIMELINE;
+      rmSync(file); execFileSync('mkfifo', [file]); console.log('done'); setInterval(() => {}, 1000);`;
+    const program = await start(t, text);
+    assert.ok(await program.until(() => program.output() === 'done\n'));
+    assert.deepEqual(program.survivors(), [program.pid]);
+    assert.deepEqual(await program.stop(), []);
+  });
+
   test('trap 6: a port is free and below those that clients get', async () => {
     const ports = await Promise.all(Array.from({ length: 50 }, freePort));
     assert.ok(ports.every((port) => port >= 1_024 && port < 32_768));
@@ -179,17 +211,20 @@ describe('traps', () => {
     const answers = [...(await getAtOnce(4, url)), await get(url)];
     assert.equal(new Set(answers.map(({ client }) => client)).size, 5);
     const { error, status, sentMs, doneMs } = await get(`${url}/never`, { timeoutMs: 100 });
-    assert.deepEqual({ error, status }, { error: 'no answer within 0.1 s', status: undefined });
-    assert.ok(doneMs - sentMs < 1_000);
+    assert.match(String(error), /^no answer within 0\.[123] s$/); // a busy machine is given more than once 0.1 s
+    assert.equal(status, undefined);
+    assert.ok(doneMs - sentMs < limitMs(1));
   });
 
   test('trap 8: ready means that so many workers listen', async (t) => {
     const program = await start(t, serving);
     const listening = () => program.events.filter(({ handle }) => handle === 'handed').length;
     assert.equal(await program.ready(1), true);
-    assert.ok(listening() < 3, 'the last comes later');
-    assert.equal(await program.ready(3), true);
-    assert.equal(listening(), 3);
+    assert.ok(listening() <= 1, 'the others come when they are told');
+    const ready = program.ready(3);
+    await get(program.url);
+    assert.equal(await ready, true);
+    await until('each has told it', () => listening() === 3);
     assert.equal(await program.ready(4), false);
   });
 
@@ -420,7 +455,8 @@ describe('a copy of a program', () => {
 });
 
 describe('the timeline', () => {
-  const { deepestOverlap, groupBy, listenersOf, openTimeline, parseTimeline } = timeline;
+  const { deepestOverlap, groupBy, listenersOf, openTimeline, parseTimeline, quickestOf } =
+    timeline;
   const { eventsOf, exitsOf, forksOf, waitsOf } = timeline;
 
   test('takes in what is appended, and waits for the end of a line', () => {
@@ -454,6 +490,28 @@ describe('the timeline', () => {
       Array.from({ length: 5_000 }, (_, t) => t),
     );
     assert.ok(events.every(({ what }) => what === 'ü€'.repeat(40)));
+  });
+
+  test('reads a line that is longer than its buffer, and no more than there should be', () => {
+    const event = '{"t":1,"pid":1,"what":"b"}\n';
+    const file = write('endless.jsonl', `${event}${'ü'.repeat(500_000)}`);
+    const opened = openTimeline(file);
+    assert.equal(opened.read().length, 1);
+    appendFileSync(file, `${'ü'.repeat(500_000)}\n${event}`);
+    assert.equal(opened.read().length, 1);
+    assert.equal(opened.isFull(), false);
+    truncateSync(file, timeline.MOST_BYTES + 1024 ** 2);
+    appendFileSync(file, `\n${event}`);
+    assert.equal(opened.read().length, 0);
+    assert.equal(opened.isFull(), true);
+    opened.close();
+  });
+
+  test('leaves out every line that is no event', () => {
+    const odd = ['null', '3', '"text"', '[]', '{}', '{"t":1}', '{"t":"1","pid":1,"what":"beat"}'];
+    odd.push('{"t":1,"pid":1,"what":"request"}', '{"t":1,"pid":1,"what":"crash","error":{}}');
+    const event = '{"t":1,"pid":1,"what":"beat"}';
+    assert.deepEqual(parseTimeline([...odd, event, 'x', ''].join('\n')), [JSON.parse(event)]);
   });
 
   const recorded = parseTimeline(`
@@ -574,6 +632,15 @@ describe('the timeline', () => {
     assert.equal(deepestOverlap([{ startMs: 1 }, { startMs: 5 }, { startMs: 9 }]), 3);
   });
 
+  test('finds the quickest; the unanswered never end', () => {
+    assert.equal(
+      quickestOf([{ startMs: 1, endMs: 4 }, { startMs: 2, endMs: 4 }, { startMs: 4 }]),
+      2,
+    );
+    assert.equal(quickestOf([{ startMs: 1 }]), Infinity);
+    assert.equal(quickestOf([]), Infinity);
+  });
+
   test('groups', () => {
     assert.deepEqual(
       groupBy([1, 2, 3], (n) => n % 2),
@@ -609,6 +676,8 @@ describe('whether a program has settled', () => {
     const grown = { ...start, t: 100, pid: 2, role: 'primary' };
     assert.equal(isSettled([start, child, beat(1_300)]), false);
     assert.equal(isSettled([start, child, beat(3_100)]), true);
+    const dead = { t: 2, pid: 1, what: 'worker-exit', workerPid: child.childPid };
+    assert.equal(isSettled([start, child, dead, beat(1_300)]), true, 'nobody waits for the dead');
     const both = [beat(1_400), { ...beat(1_400), pid: 2 }];
     assert.equal(isSettled([start, child, grown, ...both]), true);
   });
@@ -648,7 +717,7 @@ describe('processes', () => {
     const [ppid, pgid, rss] = String(text).trim().split(/\s+/).map(Number);
     assert.deepEqual([mine?.ppid, mine?.pgid], [ppid, pgid]);
     assert.ok(Math.abs(Number(mine?.rssBytes) / 1024 - rss) < 0.3 * rss);
-    assert.ok(mine && Math.abs(ageMs(mine) - process.uptime() * 1000) < 2_000);
+    assert.ok(mine && Math.abs(ageMs(mine) - process.uptime() * 1000) < limitMs(2));
   });
 
   test('are listed by ps where there is no /proc', { skip: process.platform === 'win32' }, (t) => {
@@ -661,7 +730,7 @@ describe('processes', () => {
     assert.ok(mine && mine.ppid === process.ppid && mine.rssBytes > 2 ** 20);
     assert.equal(isAlive(mine), true);
     assert.equal(isAlive({ pid: process.pid, born: 'long ago' }), false);
-    assert.ok(Math.abs(ageMs(mine) - process.uptime() * 1000) < 3_000); // told in seconds
+    assert.ok(Math.abs(ageMs(mine) - process.uptime() * 1000) < limitMs(3)); // told in seconds
     assert.equal(wasStartedWith(process.pid, 'PATH'), false, 'only Linux tells');
     assert.equal(speaksOf(process.pid, 'node'), false, 'only Linux tells');
   });
@@ -727,11 +796,10 @@ describe('the client', () => {
     });
     assert.match(String((await get(`${url}/reset`)).error), /ECONNRESET|socket hang up/);
     assert.match(String((await get(`${url}/broken`)).error), /broke off/);
-    assert.equal(
-      (await get(`${url}/half`, { timeoutMs: 60 })).error,
-      'only a part of the answer within 0.06 s',
-    );
     assert.equal((await get(`${url}/large`)).error, 'the body is larger than 1 MB');
+    const timeoutMs = limitMs(0.1); // the first part must have come by then
+    const { error } = await get(`${url}/half`, { timeoutMs });
+    assert.match(String(error), /^only a part of the answer within [\d.]+ s$/);
     const nobody = await get(`http://127.0.0.1:${await freePort()}`);
     assert.equal(nobody.error, 'ECONNREFUSED');
     assert.equal(nobody.status, undefined);
@@ -739,8 +807,11 @@ describe('the client', () => {
 
   test('waits less long for a server that has let it wait in vain', async (t) => {
     const url = await serve(t, () => {});
-    assert.equal((await get(url, { timeoutMs: 50 })).error, 'no answer within 0.05 s');
-    assert.equal((await get(url)).error, 'no answer within 0.4 s');
+    assert.match(
+      String((await get(url, { timeoutMs: 50 })).error),
+      /^no answer within 0\.(05|1|15) s$/,
+    );
+    assert.match(String((await get(url)).error), /^no answer within (0\.4|0\.8|1\.2\d*) s$/); // of 4 s unless told
   });
 
   test('keeps a connection when it is given an agent', async (t) => {

@@ -1,8 +1,11 @@
-// Verifies two small parts that the larger tests meet on some systems only: keys, and the resolve hooks.
+// Verifies small parts that the larger tests meet on some systems or sometimes only: keys, a load generator that was
+// closed, and the resolve hooks.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { listenForKeys } from '../lib/cli/keys.js';
+import { createLoad } from '../lib/measure/load.js';
 import { isFromRepository, resolve, resolveNow } from '../lib/observe/resolve-hook.js';
 
 test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as it was', async () => {
@@ -17,6 +20,18 @@ test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as i
   assert.equal(pressed.length, 4);
   assert.deepEqual(modes, [true, false]);
   listenForKeys(undefined, {}).close();
+});
+
+test('a load generator that was closed fires no more, and says so', async (t) => {
+  const server = createServer((request, response) => response.end('ok'));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  t.after(() => server.close());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const window = { url: `http://127.0.0.1:${port}/`, connections: 1, durationMs: 50 };
+  const load = createLoad();
+  assert.ok((await load.fire(window)).answers.length > 0);
+  load.close();
+  await assert.rejects(load.fire(window), /The load generator (is closed|ended)/);
 });
 
 test('what is found is left alone; what is not, and is a package or #work, is asked for as by the repository', async () => {

@@ -108,6 +108,32 @@ test('a measurement shows its interval, its ceiling, the formula, the last time 
   assert.match(less, /you predicted 8\.00: less than you predicted/);
 });
 
+test('a rough number is called rough, and a ratio that may be half or twice is not printed', () => {
+  const measurement = {
+    name: 'cost',
+    label: 'cost',
+    unit: 'times',
+    value: 1,
+    low: 0.95,
+    high: 1.05,
+  };
+  const longer = 'npm run check lesson-9 -- --longer';
+  const shown = (/** @type {Partial<typeof measurement>} */ one) =>
+    measurementLines({ ...measurement, ...one }, { longer, style: plain }).join('\n');
+  assert.doesNotMatch(shown({}), /rough|longer/);
+  assert.match(
+    shown({ low: 0.8, high: 1.2 }),
+    /1\.00 times[^]*rough: give or take 20 %; .*-9 -- --longer/,
+  );
+  const unknown = shown({ low: 0.4, high: 2.5 });
+  assert.match(unknown, /between 0\.40 and 2\.50 times as fast: too rough to tell[^]*--longer/);
+  assert.doesNotMatch(unknown, /1\.00/);
+  assert.match(
+    shown({ low: 0, high: Infinity }),
+    /more than 0\.00 times as fast: too rough to tell/,
+  );
+});
+
 test('a bar is as long as the share of the ceiling, and no longer', () => {
   const barOf = (value) =>
     measurementLines(
@@ -197,6 +223,10 @@ test('why a program is not ready is told from its fate, else from what it does',
   assert.match(
     story({ fate: { kind: 'excess', of: 'output', amount: 2e7 } }).got ?? '',
     /printed 19 MB/,
+  );
+  assert.match(
+    story({ fate: { kind: 'excess', of: 'timeline', amount: 4e7 } }).got ?? '',
+    /observed of it came to 38 MB/,
   );
   assert.match(story({ fate: { kind: 'orphaned' } }).got ?? '', /killed the process/);
   assert.match(story({ fate: { kind: 'unstarted', error: 'EACCES' } }).got ?? '', /EACCES/);

@@ -6,13 +6,12 @@ import { Undecided, demand, forksOf, groupBy, whyOfCrash } from '../../lib/check
 import {
   CONNECTIONS,
   KEPT,
+  LEAST_BUSY_MS,
   WORKERS,
   hasForked,
-  isTelling,
   isUp,
 } from '../looks/03-scheduling-policies.js';
 
-const LEAST_BLOCKED_MS = 450;
 export const ONE_LISTENER =
   "one process.on('message', ...) outside the route, and an array of the responses that wait: waiting.shift().json(counts)";
 const NONE = 1; // cluster.SCHED_NONE
@@ -169,8 +168,8 @@ export function demandPinned({ answers, pids, opened }) {
   });
 }
 
-export function demandSkipped(blocked, waiting) {
-  const fault = faultOfBlocked(blocked) ?? faultOfWaiting(waiting);
+export function demandSkipped(look) {
+  const fault = faultOfBlocked(look) ?? faultOfWaiting(look);
   demand(!fault, {
     expected:
       'While a worker is in /block it answers nothing else and traps at most one connection; while one is in /wait it gets its share.',
@@ -178,21 +177,21 @@ export function demandSkipped(blocked, waiting) {
     why: 'The primary deals a worker its next connection when it has taken the last. A blocked one takes none.',
     try: 'blockFor(500); in /block, setTimeout(..., 500) in /wait, as the starter has them',
   });
-  if (!isTelling(blocked) || !isTelling(waiting)) throw tooSlow();
+  if (!look.isThrough) throw tooSlow();
 }
 
-function faultOfBlocked({ fault, isThrough, own, trapped, tookMs }) {
+function faultOfBlocked({ blocked: { fault, own, trapped, tookMs }, isThrough }) {
   if (fault) return fault;
   if (own > 0) return `The worker in /block answered ${own} other requests meanwhile.`;
-  if (tookMs < LEAST_BLOCKED_MS) return `/block took ${Math.round(tookMs)} ms, not 500.`;
+  if (tookMs < LEAST_BUSY_MS) return `/block took ${Math.round(tookMs)} ms, not 500.`;
   return !isThrough && trapped > 1
     ? `The blocked worker trapped ${trapped} connections.`
     : undefined;
 }
 
-function faultOfWaiting({ fault, isThrough, own, tookMs }) {
+function faultOfWaiting({ waiting: { fault, own, tookMs }, isThrough }) {
   if (fault) return fault;
-  if (tookMs < LEAST_BLOCKED_MS) return `/wait took ${Math.round(tookMs)} ms, not 500.`;
+  if (tookMs < LEAST_BUSY_MS) return `/wait took ${Math.round(tookMs)} ms, not 500.`;
   const rest = 'while a client of the others got all its answers.';
   return isThrough && own === 0 ? `The worker in /wait answered nothing else, ${rest}` : undefined;
 }

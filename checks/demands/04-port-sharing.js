@@ -1,22 +1,16 @@
 /** What lesson 4 demands of what was seen, in the order of its promises. */
 import {
-  askAtOnce,
+  Undecided,
   deepestOverlap,
   demand,
   demandSpeedup,
   eventsOf,
   groupBy,
-  listeningSockets,
+  quickestOf,
   requestsOf,
   whyOfCrash,
 } from '../../lib/checking.js';
-import {
-  CHILDREN,
-  CROWD,
-  DEADLINE_MS,
-  childrenOf,
-  socketsOpened,
-} from '../looks/04-port-sharing.js';
+import { CHILDREN, CROWD, childrenOf, socketsOpened } from '../looks/04-port-sharing.js';
 
 const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
 
@@ -84,8 +78,8 @@ export function demandOneOpener({ program, fault }) {
 
 const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${pid}`);
 
-export function demandNoneLost(door) {
-  demandAnswers(door, {
+export function demandNoneLost(door, crowd) {
+  demandAnswers(door, crowd, {
     taken: {
       why: 'A server reads from a connection as soon as it has accepted it. What the parent has read the child never sees.',
       try: 'createServer({ pauseOnConnect: true }, ...) in the parent',
@@ -95,11 +89,11 @@ export function demandNoneLost(door) {
       try: "child.send('connection', socket); in the child httpServer.emit('connection', handle); and both words spelt right",
     },
   });
-  demandEarly(door.lostEarly);
+  demandEarly(crowd);
 }
 
 /** All of the crowd are answered; if not, taken: the children had the connections, but no request; left: nor these. */
-function demandAnswers({ program, crowd: { answers, requests } }, { taken, left }) {
+function demandAnswers({ program }, { answers, requests }, { taken, left }) {
   const lost = answers.filter(({ error }) => error);
   const isIn = (events, { client }) => events.some((event) => event.client === client);
   const inChildren = eventsOf(program.events, 'connection').filter(
@@ -115,7 +109,7 @@ function demandAnswers({ program, crowd: { answers, requests } }, { taken, left 
   });
 }
 
-function demandEarly(lostEarly) {
+function demandEarly({ lostEarly }) {
   demand(lostEarly < MANY_LOST, {
     expected: 'Who comes while the program starts is answered, or refused.',
     got: `${lostEarly} clients were let in then, and are still waiting.`,
@@ -124,7 +118,7 @@ function demandEarly(lostEarly) {
   });
 }
 
-export function demandParentRests({ program, crowd: { answers, requests } }) {
+export function demandParentRests({ program }, { answers, requests }) {
   const own = requests.filter(({ pid }) => pid === program.pid).length;
   const story = { expected: 'Each child serves its clients directly; the parent only deals.' };
   const isProxy = own === CROWD && requests.length > CROWD;
@@ -144,7 +138,7 @@ export function demandParentRests({ program, crowd: { answers, requests } }) {
   });
 }
 
-export function demandTurns(turns) {
+export function demandTurns(door, turns) {
   const numbers = [...new Set(turns)];
   const isCycle = turns.every((pid, index) => index < CHILDREN || pid === turns[index - CHILDREN]);
   demand(isCycle && numbers.length === CHILDREN, {
@@ -155,38 +149,36 @@ export function demandTurns(turns) {
   });
 }
 
-export function demandShared(door) {
-  const { program, crowd, fault } = door;
+export function demandShared(door, crowd) {
+  const { program, children, fault } = door;
   if (fault) throw fault;
-  const children = childrenOf(program);
   const isHeir = (pid) =>
     program.events.some((event) => event.handle === 'received' && event.pid === pid);
-  const heirs = children.filter(isHeir).length;
+  const heirs = childrenOf(program).filter(isHeir).length;
   const opened = socketsOpened(program);
-  demand(heirs === CHILDREN && opened.length === 1, {
-    expected: `The parent opens the port and sends its server; each of ${CHILDREN} children listens with that.`,
-    got: `${heirs} of ${CHILDREN} listen with a socket that came by message; ${opened.length} were opened.`,
+  demand(heirs === children && opened.length === 1, {
+    expected: `The parent opens the port and sends its server; each of ${children} children listens with that.`,
+    got: `${heirs} of ${children} listen with a socket that came by message; ${opened.length} were opened.`,
     why:
       whyOfCrash(program.events) ??
       'A message takes the socket itself along: parent and child then listen on one and the same.',
     try: "child.send('listener', server); and in the child httpServer.listen(handle);",
   });
-  demandClosed(program, crowd.answers);
+  demandClosed(program, crowd);
   const unserved = {
     why: 'The server that comes by message accepts in the child, but it is a net server and knows no HTTP.',
     try: "httpServer.listen(handle) in child.js, when the message is 'listener'; both words spelt alike",
   };
-  demandAnswers(door, { taken: unserved, left: unserved });
-  demandEarly(door.lostEarly);
+  demandAnswers(door, crowd, { taken: unserved, left: unserved });
+  demandEarly(crowd);
 }
 
 /** The parent's own copy of the listener: who accepts with it, and on Linux whether it is there at all. */
-function demandClosed(program, answers) {
+function demandClosed(program, { answers, holders }) {
   const clients = new Set(answers.map(({ client }) => client));
   const swallowed = eventsOf(program.events, 'connection').filter(
     ({ pid, client }) => pid === program.pid && clients.has(client),
   ).length;
-  const holders = listeningSockets(program) ?? [];
   const holds = holders.some(({ pid }) => pid === program.pid);
   demand(swallowed === 0 && !holds, {
     expected: 'Once the children have the listener the parent accepts nothing.',
@@ -201,7 +193,9 @@ function demandClosed(program, answers) {
   });
 }
 
-export function demandUnharmed({ give, program }, { answers, ended }) {
+export function demandUnharmed({ give, program, fault }, seen) {
+  if (fault) throw fault;
+  const { answers, ended } = seen;
   const lost = answers.filter(({ error }) => error).length;
   demand(ended.length === 0 && lost === 0, {
     expected: `--give ${give}: when they are gone all processes are there, and the next clients are answered.`,
@@ -213,17 +207,19 @@ export function demandUnharmed({ give, program }, { answers, ended }) {
   });
 }
 
-export async function demandSurvivors({ give, program }, { victim, waiting }) {
+export function demandSurvivors({ give, program, fault }, seen) {
+  if (fault) throw fault;
+  if (seen instanceof Undecided) throw seen;
+  const { victim, answers, vain, fate } = seen;
   const story = {
     expected: `--give ${give}: child ${victim} is killed. The parent and the others serve on.`,
   };
-  demand(!program.fate, {
+  demand(!fate, {
     ...story,
     got: 'The parent ended as well.',
     why: whyOfCrash(program.events) ?? 'It ends when a child does.',
     try: "child.on('error', ...): a send to a child that has just died is reported there",
   });
-  const { answers } = await askAtOnce(program, '/pid', 6 * CHILDREN);
   const lost = answers.filter(({ error }) => error);
   demand(lost.length === 0, {
     ...story,
@@ -232,23 +228,23 @@ export async function demandSurvivors({ give, program }, { victim, waiting }) {
     try: "child.on('exit', () => ready.delete(child));",
   });
   if (process.platform !== 'linux') return; // elsewhere it may be sent on its way, and lost in every answer
-  demand(await program.until(() => waiting.size === 0, DEADLINE_MS / 2), {
+  demand(vain === 0, {
     ...story,
-    got: `Clients who came just then and wait in vain: ${waiting.size}. Later ones were answered.`,
+    got: `Clients who came just then and wait in vain: ${vain}. Later ones were answered.`,
     why: 'It was their turn with the dead child. The send fails, and the connection is still in the parent.',
     try: "child.send('connection', socket, (error) => { if (error) { ready.delete(next); deal(socket); } });",
   });
 }
 
-export function demandFaster({ candidate }, { speedup, disturbance }) {
+export function demandFaster({ program }, { speedup, disturbance }) {
   demandSpeedup(speedup, disturbance);
-  demandBlocking(candidate);
+  demandBlocking(program);
 }
 
 function demandBlocking(program) {
   const requests = requestsOf(program.events, '/');
   const depth = Math.max(...[...groupBy(requests, ({ pid }) => pid).values()].map(deepestOverlap));
-  const quickest = Math.min(...requests.map(({ startMs, endMs = Infinity }) => endMs - startMs));
+  const quickest = quickestOf(requests);
   demand(depth === 1 && quickest > 9.5, {
     expected: 'Each child executes one / after the other, and each blocks for 10 to 20 ms.',
     got: `Up to ${depth} were under way in one child at once; the quickest took ${quickest.toFixed(1)} ms.`,

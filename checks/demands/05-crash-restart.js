@@ -6,18 +6,19 @@ const LEAST_GROWTH = 1.5; // the last wait against the shortest
 
 export function demandReplaced(program, rounds) {
   const lost = rounds.find(({ isBack }) => !isBack);
-  const crashes = rounds.flatMap(({ isPlanned, victims }) => (isPlanned ? [] : victims)).length;
-  demand(!lost || lost.isPlanned, {
+  const crashes = rounds.flatMap(({ victims }) => victims).length;
+  demand(!lost, {
     expected: `After ${lost?.how} a new worker listens, and all serve again.`,
     ...(lost && storyOfLoss(program, lost, crashes)),
   });
-  const { forks, ends, leaves } = countOf(program.events, rounds);
+  const { forks, ends } = countOf(program.events, rounds);
   demand(forks <= ends, {
     expected: 'One worker is forked for each that crashes.',
-    got: `${ends} workers ended${leaves > 0 ? ', one of them as planned' : ''}, and ${forks} were forked.`,
+    got: `${ends} workers ended, and ${forks} were forked.`,
     why: "'disconnect' and 'exit' both come for one worker, and each worker that is too many stays.",
     try: "fork in one place only: in the handler of 'exit'",
   });
+  demandOthers(rounds);
 }
 
 /** [condition, why, try]: why nobody came in a dead worker's place. The first whose condition is met. */
@@ -70,11 +71,10 @@ const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => ev
 /** What happened from the first round to the last. */
 function countOf(events, rounds) {
   const during = events.slice(rounds.at(0).first, rounds.at(-1).last);
-  const leaves = rounds.filter(({ isPlanned }) => isPlanned).length;
-  return { forks: forksOf(during).length, ends: exitsOf(during).length, leaves };
+  return { forks: forksOf(during).length, ends: exitsOf(during).length };
 }
 
-export function demandOthers(rounds) {
+function demandOthers(rounds) {
   const bystanders = rounds.flatMap(({ isBack, exits, victims }) =>
     exits.flatMap(({ workerPid }) => (isBack && !victims.includes(workerPid) ? workerPid : [])),
   );
@@ -87,13 +87,12 @@ export function demandOthers(rounds) {
 }
 
 export function demandLog(rounds) {
-  const crashes = rounds.filter(({ isPlanned }) => !isPlanned);
   const isTold = (news, { workerPid, code, signal }) => {
     const pid = new RegExp(`\\b${workerPid}\\b`);
     const how = new RegExp(`\\b${signal ?? code}\\b`);
     return news.split('\n').some((line) => pid.test(line) && how.test(line.replace(pid, '')));
   };
-  const [exit] = crashes.flatMap(({ exits, news }) => exits.filter((one) => !isTold(news, one)));
+  const [exit] = rounds.flatMap(({ exits, news }) => exits.filter((one) => !isTold(news, one)));
   const how = exit?.signal ?? `exit code ${exit?.code}`;
   demand(!exit, {
     expected: `A line with ${exit?.workerPid}, the pid of a worker, and ${how}, as it ended.`,
@@ -103,20 +102,23 @@ export function demandLog(rounds) {
   });
 }
 
-export function demandLeave({ events }, rounds) {
-  const { exits, victims } = rounds.find(({ isPlanned }) => isPlanned);
+export function demandLeave({ program, round }) {
+  const { exits, victims } = round;
   const [exit] = exits;
+  const { output } = round;
   demand(exit?.code === 0, {
     expected: 'After SIGTERM a worker disconnects and ends with exit code 0.',
     got: `Process ${victims[0]} ${exit ? `ended with ${exit.signal ?? exit.code}` : 'still runs'}.`,
     try: 'keep the handler of SIGTERM at the end of serve() as it was',
+    output,
   });
-  const { forks, ends, leaves } = countOf(events, rounds);
-  demand(forks <= ends - leaves, {
-    expected: `Of ${ends} workers that ended one left as planned: the others are replaced.`,
+  const { forks } = countOf(program.events, [round]);
+  demand(forks === 0, {
+    expected: 'A worker that left as planned is not replaced.',
     got: `${forks} were forked.`,
     why: 'Somebody wanted it to leave. A planned leave has exitedAfterDisconnect true.',
     try: 'if (worker.exitedAfterDisconnect || code === 0) return;',
+    output,
   });
 }
 

@@ -1,16 +1,6 @@
 /** What lesson 6 demands when children are killed, at work or idle, and when the server ends. */
-import { deepestOverlap, demand, get, hasPid, requestsOf } from '../../lib/checking.js';
-import {
-  CHILDREN,
-  LAST_MS,
-  SILENT,
-  WHILE_ROWS,
-  aliveOf,
-  askAtOnce,
-  parse,
-  tooBusy,
-  waitUntil,
-} from '../looks/06-child-process-fork.js';
+import { demand } from '../../lib/checking.js';
+import { CHILDREN, LAST_MS, SILENT, parse, tooBusy } from '../looks/06-child-process-fork.js';
 import { faultOfAnswers, tell } from './06-child-process-fork.js';
 
 const CATCH =
@@ -89,25 +79,20 @@ function faultOfTold({ error, status, body }) {
   };
 }
 
-/** fault: what askLater() found. */
-export function demandReplaced(program, fault) {
+export function demandReplaced(program, later) {
   const expected = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
-  tell(program, expected, fault);
+  tell(program, expected, faultOfLater(later));
 }
 
-/** What is wrong with the queue, then with later reports, and then with those that come when an idle child was killed. */
-export async function askLater(program, { queued }) {
+/** What is wrong with the queue, then with later reports, and then with those that came when an idle child was killed. */
+function faultOfLater({ queued, after, idle }) {
   const freed = {
     why: 'The place of a dead child stays empty, or taken, until somebody frees it.',
     try: "child.on('exit', ...): forget the child, then give what is queued to another",
   };
-  const got = faultOfAnswers(queued) ?? (await faultOfBoth(program, 'after'));
+  const got = faultOfAnswers(queued) ?? faultOfBoth(after);
   if (got) return { got, ...freed };
-  const [idle] = aliveOf(program);
-  program.kill(idle, 'SIGKILL');
-  await waitUntil(() => !hasPid(idle), LAST_MS); // the system keeps its pid until the server has heard
-  await get(`${program.url}/`); // by then 'exit' has been emitted
-  const idleGot = await faultOfBoth(program, 'idle');
+  const idleGot = faultOfBoth(idle);
   return (
     idleGot && {
       got: `A child that had nothing to do was killed. After that: ${idleGot}`,
@@ -117,14 +102,11 @@ export async function askLater(program, { queued }) {
   );
 }
 
-/** As many reports at once as there are children: are they right, and are the children as many then? */
-async function faultOfBoth(program, name) {
-  const before = program.events.length;
-  const fault = faultOfAnswers(await askAtOnce(program, [`${name}-1`, `${name}-2`], WHILE_ROWS));
-  const alive = aliveOf(program).length;
+/** Were the reports right, and were the children as many then as the reports? */
+function faultOfBoth({ answers, alive, depth }) {
+  const fault = faultOfAnswers(answers);
   if (fault || alive === CHILDREN) return fault;
-  const asked = requestsOf(program.events.slice(before), '/report');
-  if (alive < CHILDREN && deepestOverlap(asked) < CHILDREN)
+  if (alive < CHILDREN && depth < CHILDREN)
     throw tooBusy('Reports that were asked for at once came one after the other.');
   return `There are ${alive} children now.`;
 }

@@ -3,15 +3,13 @@
  * see 06-child-process-fork.deaths.js.
  */
 import { tmpdir } from 'node:os';
-import { deepestOverlap, demand, eventsOf, requestsOf, whyOfCrash } from '../../lib/checking.js';
+import { demand, eventsOf, whyOfCrash } from '../../lib/checking.js';
 import {
   MOST_OF_SPAN,
   aliveOf,
-  childrenOf,
   digestOf,
   isChild,
   isRight,
-  missingFileOf,
   parse,
   tooBusy,
 } from '../looks/06-child-process-fork.js';
@@ -42,17 +40,17 @@ export function tellOfImport(error) {
   throw error;
 }
 
-export async function demandFirst(program, answer) {
+export function demandFirst(program, answer) {
   const expected =
     'GET /report?name=first&rows=1000 is answered with the digest that job.js makes.';
-  tell(program, expected, await faultOfFirst(program, answer));
+  tell(program, expected, faultOfFirst(program, answer));
 }
 
 /** What is wrong with the answer to the first report, and where to look. */
-async function faultOfFirst(program, answer) {
+function faultOfFirst(program, answer) {
   const got = faultOfAnswers([answer]);
   if (!got) return undefined;
-  const file = await missingFileOf(program);
+  const file = answer.missingFile;
   if (file) return { got: `The child is to run ${file}, which is not there.`, try: FORK };
   if (got.includes('an object'))
     return {
@@ -121,7 +119,7 @@ export function demandResponsive({ share, waitedMs, spanMs }) {
   });
 }
 
-export function demandMatch(program, answers) {
+export function demandMatch(program, { answers }) {
   const expected =
     'Each of many reports asked for at once is answered with the digest of its own name and rows.';
   tell(program, expected, faultOfBatch(answers));
@@ -154,30 +152,22 @@ export function demandElsewhere(program, answer) {
   });
 }
 
-export function demandSize(program, size) {
-  const fault = faultOfSize(program, size);
-  if (fault) demand(false, fault);
-}
-
-/** Has it started exactly so many children? Who starts them one by one needs so many reports at once for that. */
-function faultOfSize(program, size) {
-  const started = childrenOf(program).length;
-  if (started === size) return undefined;
+/** Has it started exactly so many children? */
+export function demandSize({ started, depth }, size) {
   const story = {
     expected: `JOB_CHILDREN=${size}: ${size} children build all reports, and wait for the next.`,
     got: `With JOB_CHILDREN=${size} it started ${started}.`,
   };
-  if (started > size)
-    return {
-      ...story,
-      why: 'Each child takes time to start, and memory. More of them than cores only wait for each other.',
-      try: 'start a child only while there are fewer than size; else put the job into a queue',
-    };
-  if (deepestOverlap(requestsOf(program.events, '/report')) < size)
+  demand(started <= size, {
+    ...story,
+    why: 'Each child takes time to start, and memory. More of them than cores only wait for each other.',
+    try: 'start a child only while there are fewer than size; else put the job into a queue',
+  });
+  if (started < size && depth < size)
     throw tooBusy('Reports that were asked for at once came one after the other.');
-  return {
+  demand(started === size, {
     ...story,
     why: 'Reports wait in the queue while there is a core that could build them.',
     try: 'while something is queued and there are fewer children than size, start one; size is JOB_CHILDREN',
-  };
+  });
 }

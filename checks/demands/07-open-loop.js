@@ -1,6 +1,13 @@
 /** Judges what was seen of the programs of lesson 7. */
 import { availableParallelism } from 'node:os';
-import { Undecided, deepestOverlap, demand, forksOf, isCrowded } from '../../lib/checking.js';
+import {
+  Undecided,
+  deepestOverlap,
+  demand,
+  forksOf,
+  isCrowded,
+  quickestOf,
+} from '../../lib/checking.js';
 import {
   FIRST_IS,
   MOST_OFF,
@@ -8,7 +15,7 @@ import {
   WORK_MS,
   byProcess,
   exactOf,
-  quickestOf,
+  mayComeOfMachine,
 } from '../looks/07-open-loop.js';
 
 /** @typedef {import('../looks/07-open-loop.js').Counted} Counted */
@@ -17,7 +24,6 @@ import {
 const LEAST_WORK_MS = 0.95 * WORK_MS;
 const MOST_LOGGED_MS = 1.5 * WORK_MS; // on a busy machine
 const MUCH_OFF = 1.5; // less than that and half a page would have been seen, in one of dozens
-const MOST_APART = 1.5; // how much slower the program may have been than we, moments later
 const SHARE_OF_QUEUE = 0.25;
 const BUSY = 'The machine is busy, and makes less work look like a whole page.';
 const RULES = {
@@ -93,8 +99,8 @@ const MISCOUNTS = [
   ],
   [
     ({ forks, exact, setting }) => forks === Math.ceil(exact * setting.utilization),
-    'Without UTILIZATION, workers are busy all the time, and whoever comes a little early has to wait.',
-    'divide by the utilization',
+    'Without UTILIZATION, workers are busy all the time, and whoever comes a little early has to wait; and the same comes out when you do not round up.',
+    'Math.ceil((rate * serviceMs) / 1000 / utilization)',
   ],
   [
     ({ forks, exact }) => forks < exact,
@@ -147,15 +153,10 @@ function gotOf({ forks, isFlood, fate }) {
   return fate ? `It ended (${fate.signal ?? `exit code ${fate.code}`}).` : 'It forks no worker.';
 }
 
-/**
- * A busy machine makes pages longer, never shorter: too few workers are no fault of it, and too many only as far as
- * pages were slow for us, too.
- * @param {Counted} counted
- */
-function refuseToJudge({ setting, slowest, forks, isFlood }, story) {
-  if (isFlood) return;
-  const pageTimes = (forks - 1) / exactOf(setting); // a page took at least so many times as long as it should
-  if (slowest <= MOST_OFF || pageTimes < 1 || pageTimes > MOST_APART * slowest) return;
+/** @param {Counted} counted */
+function refuseToJudge(counted, story) {
+  const { slowest } = counted;
+  if (slowest <= MOST_OFF || !mayComeOfMachine(counted)) return;
   const why = `Here, too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
   throw new Undecided({ ...story, why, try: PATIENCE });
 }
@@ -167,7 +168,7 @@ export function demandMeasured(slow) {
   const exact = exactOf(setting);
   const { workMs, rate } = setting;
   const story = {
-    expected: `Where pages take ${workMs} ms, at ${rate} requests a second: ${exact.toFixed(2)}, so 3 workers.`,
+    expected: `Where pages take ${workMs} ms, at ${rate} requests a second: ${exact.toFixed(2)}, so ${Math.ceil(exact)} workers.`,
     got: gotOf(slow),
   };
   refuseToJudge(slow, story);

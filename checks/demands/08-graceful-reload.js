@@ -1,20 +1,23 @@
 /** What the check of lesson 8 demands of what it has seen, in the words that a learner reads. */
 import { demand, eventsOf, exitsOf, forksOf, whyOfCrash } from '../../lib/checking.js';
 import {
-  DEADLINE_MS,
+  HEARD,
   LIMIT_MS,
   LOAD_PER_SECOND,
+  PATIENCE_MS,
+  TURNED,
   WORKERS,
   busy,
   fewestOf,
   haveTurned,
+  isHung,
   isStarved,
   leftOf,
   mostOf,
   servingOf,
 } from '../looks/08-graceful-reload.js';
 
-export const SECONDS = DEADLINE_MS / 1_000;
+export const SECONDS = PATIENCE_MS / 1_000;
 const LEAST_OF_LIMIT = 0.8;
 
 export const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
@@ -24,10 +27,15 @@ export const whyOfPrimary = ({ events, pid }) =>
   whyOfCrash(events.filter((event) => event.pid === pid));
 
 /** Something has not come in time: whose fault was it? */
-export function demandCalm(program, fromMs, missing, pids = []) {
+export function demandCalm(program, fromMs, missing, pids = [], turns = TURNED) {
   const more = ' If it says so again, the program waits for something that never comes.';
-  const isHung = pids.length > 0 && haveTurned(program, pids, fromMs);
-  if (!isHung && isStarved(program, fromMs)) throw busy(missing, more);
+  const isDeaf = pids.length > 0 && haveTurned(program, pids, fromMs, turns);
+  if (!isDeaf && isStarved(program, fromMs)) throw busy(missing, more);
+}
+
+/** Somebody has not ended, or not come: the same. */
+export function demandMoves(program, fromMs, missing) {
+  if (!isHung(program, fromMs)) demandCalm(program, fromMs, missing);
 }
 
 /** A worker that threw shall be told of first: all else may come of that. */
@@ -54,6 +62,8 @@ export function demandPrimaryApart({ program: { pid }, loaders }) {
   });
 }
 
+const NOBODY_FORKED = `Nothing was forked, and its event loop has turned ${HEARD} times since.`;
+
 /** [condition, got, why, try]: what is to be mended first in a reload. */
 const RELOAD_FAULTS = [
   [
@@ -64,7 +74,7 @@ const RELOAD_FAULTS = [
   ],
   [
     ({ forks }) => forks === 0,
-    () => `Nothing was forked within ${SECONDS} s.`,
+    () => NOBODY_FORKED,
     'Was the handler called? It belongs in the primary.',
     "process.on('SIGHUP', reload); in the primary",
   ],
@@ -86,8 +96,9 @@ const RELOAD_FAULTS = [
 
 export function demandRenewed(roll, expected, version) {
   const { program, fromMs, forks } = roll;
-  const deaf = forks === 0 ? [program.pid] : [];
-  if (!roll.isRenewed && !roll.fate) demandCalm(program, fromMs, storyOfRoll(roll).got, deaf);
+  const { got } = roll.isRenewed ? {} : storyOfRoll(roll);
+  if (got && !roll.fate && forks === 0) demandCalm(program, fromMs, got, [program.pid], HEARD);
+  if (got && !roll.fate && forks > 0) demandMoves(program, fromMs, got);
   demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output });
   const { versions = [] } = roll;
   const other = versions.find((each) => each !== version);
@@ -113,10 +124,9 @@ export function demandReload(roll) {
 
 export function demandByMessage(roll) {
   const expected = "The message 'reload' does what SIGHUP does.";
-  const isDeaf = !roll.isRenewed && roll.forks === 0 && !roll.fate;
-  demand(!isDeaf, {
+  demand(!roll.isDeaf, {
     expected,
-    got: `Nothing was forked within ${SECONDS / 2} s.`,
+    got: NOBODY_FORKED,
     why: 'Where there are no signals, as on Windows, a process manager sends a message to the process that it has started.',
     try: "process.on('message', (message) => message === 'reload' && reload()); in the primary",
     output: roll.output,
@@ -237,9 +247,10 @@ function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, o
   const forever = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends.`;
   const repair =
     'in drain(): setTimeout(() => process.exit(1), limitMs).unref(); and in the primary SIGKILL, a little later, for a worker that does not even hear that';
-  const stillThere = `process ${leftOf(program.events, roll.old).join(', ')} still`;
+  const old = leftOf(program.events, roll.old);
+  const stillThere = `process ${old.join(', ')} still`;
   if (!goesOn && !roll.fate)
-    demandCalm(program, roll.fromMs, `Of the old ones ${stillThere} runs.`);
+    demandMoves(program, roll.fromMs, `Of the old ones ${stillThere} runs.`);
   demandUnbroken(program, { expected: `${forever} Nobody crashes of that.`, output });
   demand(goesOn, {
     expected: `${forever} Its worker is ended after the limit, and the reload goes on.`,
@@ -283,7 +294,7 @@ function demandDeadLeftOut(program, killed, stopped) {
     ? 'The next SIGHUP has forked nobody'
     : `Of the old workers ${left.length} are still there`;
   if (!(isDone && stopped.isBegun) && !fate)
-    demandCalm(program, fromMs, `${got}.`, isDone ? [program.pid] : []);
+    demandCalm(program, fromMs, `${got}.`, isDone ? [program.pid] : [], HEARD);
   demand(isDone && stopped.isBegun, {
     expected: `Process ${workerPid}, an old worker, is killed in the middle of a reload: the others are renewed, and a later SIGHUP begins another reload.`,
     got: fate ? 'The primary ended.' : `${got}, ${SECONDS} s later.`,
@@ -316,7 +327,7 @@ const BAD_FAULTS = [
     'log it, and end the reload',
   ],
   [
-    ({ versions }) => versions.some((version) => version !== '2'),
+    ({ versions }) => versions.some((version) => version !== '1'),
     ({ versions }) => `/version says ${versions.join(', ')}.`,
     'The old workers should serve as before.',
     'leave the old ones alone',
@@ -329,7 +340,7 @@ const BAD_FAULTS = [
     "resolve in both cases, at 'listening' and at 'exit'; set back what you remember in a finally",
   ],
   [
-    ({ later }) => later.some((version) => version !== '4'),
+    ({ later }) => later.some((version) => version !== '3'),
     ({ later }) => `When the file was mended, /version says ${later.join(', ')} after a reload.`,
     'A new process loads what is there then.',
     'fork each new worker after the signal',
@@ -372,6 +383,7 @@ function demandBadVersionStops(seen) {
       again.fromMs,
       'After a version that could not start a good one was deployed; the reload to it is not done.',
       again.forks === 0 ? [program.pid] : [],
+      HEARD,
     );
   if (!seen.fate && seen.failed === 0) demandTried(seen);
   const [isSo, got, why, repair] = firstOf(BAD_FAULTS, seen);

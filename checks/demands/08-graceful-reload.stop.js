@@ -1,15 +1,17 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
-import { demand, exitsOf, whyOfCrash } from '../../lib/checking.js';
-import { busy } from '../looks/08-graceful-reload.js';
+import { demand, exitsOf, requestsOf, whyOfCrash } from '../../lib/checking.js';
+import { busy, isHung, turnsSince } from '../looks/08-graceful-reload.js';
 import {
   firstOf,
   whyOfPrimary,
   demandCalm,
+  demandMoves,
   demandUnbroken,
   SECONDS,
 } from './08-graceful-reload.js';
 
 const LEAST_GOODBYE_MS = 100;
+const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
 
 /** [condition, got, why, try]: what is to be mended first in a stop. */
 const STOP_FAULTS = [
@@ -45,17 +47,26 @@ const STOP_FAULTS = [
   ],
 ];
 
-export function demandStops(stop) {
-  const { program, how, signalMs, fate, lost, output } = stop;
-  if (!fate) demandCalm(program, signalMs, `${how}: it still runs.`);
-  demand(fate?.code === 0 && lost.length === 0, {
+/** The program by SIGTERM; if that was in order one worker by SIGTERM, and the program by Ctrl-C. */
+export function demandAllStops(terminated, interrupted) {
+  demandStops(terminated);
+  demandOneStops(interrupted.one);
+  demandStops(interrupted);
+}
+
+export const isInOrder = ({ fate, lost }) => fate?.code === 0 && lost.length === 0;
+
+function demandStops(stop) {
+  const { program, how, signalMs, fate, output } = stop;
+  if (!fate) demandMoves(program, signalMs, `${how}: it still runs.`);
+  demand(isInOrder(stop), {
     expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
     ...storyOfStop(stop),
     output,
   });
 }
 
-export function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
+function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
   const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
   if (!exit) demandCalm(program, signalMs, `${got} still runs.`, [workerPid]);
   const hasLeft = exit && !exit.signal && lost.length === 0;
@@ -122,11 +133,23 @@ const CLIENT_FAULTS = [
   ],
 ];
 
+/** Had its worker been told to drain when it was answered, without a word on that? */
+function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, signalMs) {
+  const isIt = (one) => one.client === client && one.startMs > sentMs;
+  const { pid, endMs } = requestsOf(events).find(isIt) ?? {};
+  const hasTurned = (one) => turnsSince(events, one, signalMs, endMs) >= ARRIVED;
+  return endMs && !/close/i.test(headers.connection ?? '') && [primary, pid].every(hasTurned);
+}
+
 export function demandClientsLetGo(stop) {
   const { program, fate, told, untold, cutMs, isAskedLater, signalMs, output } = stop;
   const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
-  const isSure = untold.length > 0 || cutMs < LEAST_GOODBYE_MS;
+  const isSure =
+    untold.length > 0 ||
+    cutMs < LEAST_GOODBYE_MS ||
+    (!fate && isHung(program, signalMs)) ||
+    (fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, signalMs)));
   if (!isKind && !isSure && !fate?.signal) demandCalm(program, signalMs, got(stop));
   if (fate?.code === 0 && told.length === 0 && !isAskedLater)
     throw busy('No client asked again before its connection was closed.');

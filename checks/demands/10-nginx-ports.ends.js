@@ -5,6 +5,13 @@ import { demandNone, endOf, list } from './10-nginx-ports.js';
 /** What is to be mended first in a stop. @type {import('./10-nginx-ports.js').Fault[]} */
 const STOP_FAULTS = [
   [
+    ({ answers }) => !answers,
+    ({ door: { first } }) =>
+      `with one server its first answer was ${first?.error ?? first?.status ?? 'none'}.`,
+    'With more servers it answered: nginx was there before the server was, or leads elsewhere.',
+    'start nginx when all servers have told their addresses, and write these into the upstream',
+  ],
+  [
     ({ fate }) => fate?.signal,
     ({ fate, natives }) =>
       `it was ended by ${fate.signal}${natives.length > 0 ? `; nginx, process ${natives[0]}, is still there` : ''}.`,

@@ -8,6 +8,8 @@ import {
   faultOfRandomHex,
   forksOf,
   listenersOf,
+  quickestOf,
+  requestsOf,
   whyOfCrash,
 } from '../../lib/checking.js';
 import {
@@ -16,7 +18,6 @@ import {
   PRETENDED_CORES,
   WORKERS,
   outputOf,
-  quickestOf,
   serversOf,
 } from '../looks/11-nitro.js';
 
@@ -185,7 +186,7 @@ export function demandCores({ forks, program }) {
   });
 }
 
-export function demandSameAnswers(rows, { requests }, program) {
+export function demandSameAnswers(rows, program) {
   const output = program.output();
   const row = rows.find(({ both: [one, cluster] }) => one !== cluster);
   demand(!row, {
@@ -195,7 +196,7 @@ export function demandSameAnswers(rows, { requests }, program) {
     try: 'no question after cluster.isWorker, process.env or the preset in routes/',
     output,
   });
-  const quickestMs = quickestOf(requests);
+  const quickestMs = quickestOf(requestsOf(program.events, '/'));
   demand(quickestMs > LEAST_WORK_MS, {
     expected: 'A worker works for 10 to 20 ms for each /, as the one process does.',
     got: `The quickest took ${quickestMs.toFixed(1)} ms.`,

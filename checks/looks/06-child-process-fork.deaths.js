@@ -1,6 +1,6 @@
 /** How children end, as the check of lesson 6 sees it: two that are killed at work, and those of a server that ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get, requestsOf } from '../../lib/checking.js';
+import { deepestOverlap, get, hasPid, requestsOf } from '../../lib/checking.js';
 import {
   CHILDREN,
   JOBS,
@@ -8,6 +8,7 @@ import {
   TURNS,
   aliveOf,
   ask,
+  askTogether,
   haveTurned,
   isRight,
   tooBusy,
@@ -63,6 +64,30 @@ async function findVictims(program, before) {
   return { victims, areBusy };
 }
 
+/**
+ * Asks for reports when what was queued has been answered, and again when an idle child was killed.
+ * @returns {Promise<any>}  undefined: there was a fault before, which is told elsewhere
+ */
+export async function askLater(program, { queued }) {
+  if (queued.length === 0 || !queued.every(isRight)) return { queued };
+  const after = await askBoth(program, 'after');
+  const [idle] = aliveOf(program);
+  if (!after.isWhole || !idle) return { queued, after };
+  program.kill(idle, 'SIGKILL');
+  await waitUntil(() => !hasPid(idle), LAST_MS); // the system keeps its pid until the server has heard
+  await get(`${program.url}/`); // by then 'exit' has been emitted
+  return { queued, after, idle: await askBoth(program, 'idle') };
+}
+
+/** As many reports at once as there are children: the answers, and how many children there are then. */
+async function askBoth(program, name) {
+  const before = program.events.length;
+  const answers = await askTogether(program, [`${name}-1`, `${name}-2`], CHILDREN);
+  const alive = aliveOf(program).length;
+  const depth = deepestOverlap(requestsOf(program.events.slice(before), '/report'));
+  return { answers, alive, depth, isWhole: answers.every(isRight) && alive === CHILDREN };
+}
+
 /** Ends the server in this way, unless it has ended by a fault that is told above: what is left of its children? */
 export async function endServer(program, signal) {
   await letChildrenSettle(program);
@@ -83,5 +108,6 @@ export async function endServer(program, signal) {
 /** A child that is killed or left alone while it loads its file is another lesson: on Node 20 it may miss 'disconnect'. */
 async function letChildrenSettle(program) {
   await Promise.all([1, 2, 3].map(() => get(`${program.url}/report?rows=1000`)));
-  await program.until((events) => haveTurned(events, aliveOf(program), SETTLED_TURNS), LAST_MS);
+  const children = aliveOf(program);
+  await program.until((events) => haveTurned(events, children, SETTLED_TURNS), LAST_MS);
 }

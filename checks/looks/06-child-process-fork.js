@@ -1,27 +1,27 @@
 /**
  * What the check of lesson 6 does with the learner's program and sees of it: reports that are asked for, and the
- * children that build them; how they end is in 06-child-process-fork.deaths.js. At the end what is only shown: the
- * event-loop delay, and what a worker of each kind costs.
+ * children that build them; how they end is in 06-child-process-fork.deaths.js, and what is only shown in
+ * 06-child-process-fork.measure.js.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { Undecided, eventsOf, get, requestsOf } from '../../lib/checking.js';
+import { Undecided, deepestOverlap, eventsOf, get, requestsOf } from '../../lib/checking.js';
 
 export const CHILDREN = 2;
-export const WHILE_ROWS = 150_000;
+export const CHILDREN_ELSEWHERE = 3;
+const WHILE_ROWS = 60_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of three reports itself holds a / up for longer
 const PATIENCE_MS = 4_000; // for what takes a few milliseconds
 export const LAST_MS = 20_000; // nobody waits for so long, unless the machine is busy
-const LOOK_MS = 200;
+const LOOK_MS = 100;
 export const SILENT = 'no answer, and nobody is at work on it';
-export const TURNS = 50; // of an event loop, 20 ms each: by then it has heard what there is to hear
+export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard what there is to hear
 
 /** Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name. */
 export const JOBS = Array.from({ length: 20 }, (_, index) => ({
   name: `customer-${index % 15}`,
-  rows: index % 2 === 0 ? 20_000 + 500 * index : 100 + index,
+  rows: index % 2 === 0 ? 4_000 + 100 * index : 100 + index,
 }));
 
 const digests = new Map();
@@ -35,6 +35,42 @@ export function digestOf({ name, rows }) {
     digest = createHash('sha256').update(digest).digest('hex');
   digests.set(key, digest);
   return digest;
+}
+
+/** The first report; where it is wrong, also the file that its child was to run and that is not there. */
+export async function askFirst(program) {
+  const answer = await ask(program, { name: 'first', rows: 1_000 });
+  return { ...answer, missingFile: isRight(answer) ? undefined : await missingFileOf(program) };
+}
+
+/** All twenty at once. */
+export const askAll = async (program) =>
+  countChildren(program, await Promise.all(JOBS.map((job) => ask(program, job))));
+
+/** Four at once, for three children. */
+export async function askSome(program) {
+  return countChildren(
+    program,
+    await askTogether(program, ['p', 'q', 'r', 's'], CHILDREN_ELSEWHERE),
+  );
+}
+
+/** Reports of these names at once; longer ones, where on a busy machine they came one after the other. */
+export async function askTogether(program, names, atOnce) {
+  let answers;
+  for (const rows of [8_000, 40_000, 200_000]) {
+    const before = program.events.length;
+    answers = await askAtOnce(program, names, rows);
+    const asked = requestsOf(program.events.slice(before), '/report');
+    if (!answers.every(isRight) || deepestOverlap(asked) >= atOnce) break;
+  }
+  return answers;
+}
+
+/** The answers, with how many children it has started by now; who starts them one by one needs so many at once for that. */
+function countChildren(program, answers) {
+  const depth = deepestOverlap(requestsOf(program.events, '/report'));
+  return { answers, started: childrenOf(program).length, depth };
 }
 
 /** Asks for a report, until it is there or nobody can be at work on it any more. */
@@ -103,7 +139,7 @@ export const isChild = (/** @type {any} */ { what, role, pid }, server) =>
   what === 'start' && role !== 'thread' && pid !== server;
 
 /** The file that a child was to run and that is not there. */
-export async function missingFileOf(program) {
+async function missingFileOf(program) {
   const isMissing = (event) => isChild(event, program.pid) && event.file && !existsSync(event.file);
   return (await program.until((events) => events.find(isMissing), PATIENCE_MS / 4))?.file;
 }
@@ -123,7 +159,7 @@ export async function askMeanwhile(program) {
       waits.push(doneMs - sentMs);
     }
     const answers = await reports;
-    if (answers.some(({ status }) => status !== 200)) return { share: 0, unanswered: answers }; // 'answers-match' tells
+    if (answers.some(({ status }) => status !== 200)) return { share: 0 }; // 'answers-match' tells
     const [waitedMs, spanMs] = [Math.max(...waits), performance.now() - sinceMs];
     const share = waitedMs / spanMs;
     if (share < best.share) best = { share, waitedMs, spanMs };
@@ -140,69 +176,4 @@ export async function waitUntil(isDone, deadlineMs = PATIENCE_MS) {
 export function haveTurned(events, pids, turns) {
   const beats = eventsOf(events, 'beat');
   return pids.every((one) => beats.filter(({ pid }) => pid === one).length > turns);
-}
-
-/** The event-loop delay, with the job in the server and in children; and what a worker of each kind costs. */
-export async function measure({ launch, ready, measured, drawn }) {
-  const env = { JOB_CHILDREN: String(CHILDREN) };
-  const [control, candidate] = await Promise.all([
-    launch({ env, isReference: true }).then((program) => ready(program)),
-    launch({ env }).then((program) => ready(program)),
-  ]);
-  const rows = [
-    { name: 'job in the server', value: await delayDuringReports(control) },
-    { name: 'job in children', value: await delayDuringReports(candidate) },
-  ];
-  await Promise.all([control.stop(), candidate.stop()]);
-  const label = 'longest event-loop delay while two reports are built';
-  drawn('delays', { label, unit: 'ms', rows });
-  const yours = { label: `${label}: your server`, value: rows[1].value, unit: 'ms' };
-  measured('delay', { ...yours, isHeadline: true });
-  await measureCosts(launch, drawn);
-}
-
-const REST_MS = 25; // the histogram behind /health needs a few of its turns, of 5 ms, after it was reset
-
-/** What /health says after two reports at once: the middle one of three rounds. */
-async function delayDuringReports(program) {
-  const told = [];
-  await askAtOnce(program, ['a', 'b'], 100_000); // children that are still to be started
-  for (let round = 0; round < 3; round += 1) {
-    await get(`${program.url}/health`);
-    await sleep(REST_MS);
-    await askAtOnce(program, ['a', 'b'], 100_000);
-    await sleep(REST_MS);
-    told.push(parse((await get(`${program.url}/health`)).body).eventLoopDelayMs);
-  }
-  return told.sort((a, b) => a - b)[1];
-}
-
-const KINDS = { cluster: 'cluster worker', fork: 'forked child', thread: 'thread' };
-const COSTS = '../../lessons/06-child-process-fork/cost/start.js';
-
-/** The three kinds of worker, each started and weighed by the little program of the lesson, without the probe. */
-async function measureCosts(launch, drawn) {
-  /** @type {{ name: string, value: number }[][]} */
-  const [startUps, memory] = [[], []];
-  let isUss = true;
-  for (const [kind, name] of Object.entries(KINDS)) {
-    const entry = fileURLToPath(new URL(COSTS, import.meta.url));
-    const program = await launch({ entry, args: [kind], env: { NODE_OPTIONS: '' } });
-    await program.ended();
-    const [ms, uss, rss] =
-      program
-        .output()
-        .match(/[\d.]+|NaN/g)
-        ?.map(Number) ?? [];
-    isUss &&= Number.isFinite(uss);
-    startUps.push({ name, value: ms });
-    memory.push({ name, value: isUss ? uss : rss });
-  }
-  const name = 'as Node 0.12 said';
-  startUps.push({ name, value: 30 });
-  memory.push({ name, value: 10 });
-  drawn('start-up', { label: 'from start to first message', unit: 'ms', rows: startUps });
-  const label = `memory of one more (${isUss ? 'USS, its own' : 'RSS'})`;
-  const note = isUss ? undefined : 'RSS counts what processes share in each of them: too much.';
-  drawn('memory', { label, unit: 'MB', rows: memory, note });
 }

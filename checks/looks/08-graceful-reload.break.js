@@ -5,6 +5,7 @@ import {
   UNDER_WAY,
   begin,
   endOf,
+  isHeard,
   isQuiet,
   leftOf,
   servingOf,
@@ -26,8 +27,7 @@ async function beginReload(program) {
   const first = program.events.length;
   const fromMs = nowMs();
   program.kill(program.pid, 'SIGHUP');
-  const isBegun = await waitFor(program, (events) => forksOf(events.slice(first)).length > 0);
-  return { first, fromMs, isBegun: Boolean(isBegun) };
+  return { first, fromMs, isBegun: await isHeard(program, first) };
 }
 
 /** The youngest of the old ones is killed: its turn is mostly the last. */
@@ -36,19 +36,10 @@ async function killInReload(program) {
   const begun = await beginReload(program);
   const workerPid = Math.max(...old); // it is the last one's turn mostly at the end
   program.kill(workerPid, 'SIGKILL');
-  const isDone = (events) =>
-    leftOf(events, old).length === 0 &&
-    forksOf(events).every((fork) => isUpOrGone(events, fork.workerPid)) &&
-    isQuiet(events);
+  const isDone = (events) => leftOf(events, old).length === 0 && isQuiet(program);
   const isSo = begun.isBegun && Boolean(await waitFor(program, isDone));
   return { ...begun, old, workerPid, isDone: isSo, fate: program.fate, output: program.output() };
 }
-
-const isUpOrGone = (events, pid) =>
-  events.some(
-    ({ what, workerPid }) =>
-      workerPid === pid && (what === 'worker-listening' || what === 'worker-exit'),
-  );
 
 /** The signal comes when a new one listens, and the old one in whose place it is has slow requests. */
 async function stopInReload(program) {
@@ -62,7 +53,10 @@ async function stopInReload(program) {
   const fate = await endOf(program);
   const left = servingOf(program.events);
   const output = program.output();
-  const before = forksOf(program.events.slice(begun.first)).filter(({ t }) => t < signalMs);
-  const isLate = !isInTime || before.length > 1; // the next one starts already, and a message may not reach it
+  const news = program.events.slice(begun.first);
+  const beats = eventsOf(news, 'beat').filter(({ pid, t }) => pid === program.pid && t > signalMs);
+  const heardMs = beats[1]?.t ?? Infinity; // by then the primary has had the signal, whatever held it up
+  const before = forksOf(news).filter(({ t }) => t < heardMs);
+  const isLate = !isInTime || before.length > 1; // the next one started already, and a message may not have reached it
   return { ...begun, signalMs, isLate, fate, left, output };
 }

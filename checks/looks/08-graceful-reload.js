@@ -21,15 +21,18 @@ import {
 
 export const WORKERS = 2;
 export const DEADLINE_MS = 8_000;
-export const LIMIT_MS = 600; // DRAIN_LIMIT_MS, where a response never ends
+export const PATIENCE_MS = 3_000; // for the next to come or to go
+export const LIMIT_MS = 200; // DRAIN_LIMIT_MS, where a response never ends
 const LONG_LIMIT_MS = 30_000; // where nobody should need it
 export const UNDER_WAY = 6;
-const SLOW_BOOT_MS = 800;
-const TURNED = 100; // beats
-const WARM_MS = 200;
-const AFTER_MS = 200; // the load goes on for so long after a reload
-const CALM_MS = 500; // by then a bad version would have been tried again
-const QUIET_MS = 400; // nobody comes or goes: nothing more is under way
+const SLOW_MS = 300; // an answer to /slow
+const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
+export const TURNED = 60; // beats
+export const HEARD = 40; // beats: by then an order has been begun, if it was heard
+const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
+const WARM_MS = 100;
+const AFTER_MS = 100; // the load goes on for so long after a reload
+const CALM_MS = 500; // by then a bad version would have been tried again, by a timer
 const STARVED = 0.15; // of the time
 const OWN_STARVED = 2.5; // times as long as it should take
 const LOOP_MS = 10;
@@ -48,25 +51,12 @@ function appOf({ version, bootMs = 0, isBad = false }) {
     export const version = '${version}';
     export async function handle(request, response) {
       request.socket.server.keepAliveTimeout = 60_000;
-      if (request.url === '/slow') await sleep(400);
+      if (request.url === '/slow') await sleep(${SLOW_MS});
       if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       if (request.url === '/forever') response.write('to be continued');
       else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
     }
   `;
-}
-
-/** Looks that begin when `first` is done, one after the other; a lane of them beside others. */
-export function createLane(meanwhile, first) {
-  let last = first;
-  return (look) => {
-    const before = last;
-    last = meanwhile(async () => {
-      await Promise.allSettled([before]);
-      return look(await first);
-    });
-    return last;
-  };
 }
 
 /** A look at a program of its own, which is ended after it: now, while others wait, there is time for that. */
@@ -77,6 +67,12 @@ export async function lookAt(lesson, options, look) {
   } finally {
     server.program.stop();
   }
+}
+
+/** The first program of a check. */
+export function startFirst(lesson) {
+  loop.reset(); // how late our timers were before, in another check, tells nothing
+  return start(lesson, patient);
 }
 
 /** Starts a copy of the learner's program, with version 1 of our application. */
@@ -172,18 +168,54 @@ export function isStarved({ events }, fromMs) {
  * Have the event loops of these turned so often since that they have surely done what they were told? That does not
  * depend on how busy the machine is.
  */
-export const haveTurned = ({ events }, pids, fromMs) =>
-  pids.every(
-    (pid) =>
-      eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs).length >=
-      TURNED,
-  );
+export const haveTurned = ({ events }, pids, fromMs, turns = TURNED) =>
+  pids.every((pid) => turnsSince(events, pid, fromMs) >= turns);
 
-/** Waits until it is so; longer on a machine that is too busy. */
+/** Waits until it is so, or nobody has come or gone for a while; longer on a machine that is too busy. */
 export async function waitFor(program, isSo) {
   const fromMs = nowMs();
-  const found = await program.until(isSo, DEADLINE_MS);
-  return found || (isStarved(program, fromMs) && program.until(isSo, DEADLINE_MS));
+  let found;
+  const isVain = (events) => nowMs() > Math.max(fromMs, lastMoveOf(events)?.t ?? 0) + PATIENCE_MS;
+  await program.until((events) => (found = isSo(events)) || isVain(events), DEADLINE_MS);
+  if (found || program.fate || isHung(program, fromMs) || !isStarved(program, fromMs)) return found;
+  return program.until(isSo, 2 * DEADLINE_MS - PATIENCE_MS);
+}
+
+/** Somebody came or went. */
+const lastMoveOf = (events) =>
+  events.findLast(({ what }) => ['fork', 'worker-listening', 'worker-exit'].includes(what));
+
+/** Nobody has come or gone for so many turns of the event loops of all who serve, and of the primary's. */
+export function isHung(program, fromMs) {
+  const { events, pid } = program;
+  const sinceMs = Math.max(fromMs, lastMoveOf(events)?.t ?? 0);
+  return haveTurned(program, [pid, ...servingOf(events)], sinceMs);
+}
+
+/** Has nobody come or gone for some turns of the primary's event loop, and is nobody still to come? */
+export function isQuiet({ events, pid }) {
+  const turns = turnsSince(events, pid, lastMoveOf(events)?.t ?? 0);
+  return turns >= QUIET && forksOf(events).every(({ workerPid }) => isUpOrGone(events, workerPid));
+}
+
+const isUpOrGone = (events, pid) =>
+  events.some(
+    ({ what, workerPid }) =>
+      workerPid === pid && (what === 'worker-listening' || what === 'worker-exit'),
+  );
+
+/** How often the event loop of this process has turned. */
+export const turnsSince = (events, pid, fromMs, untilMs = Infinity) =>
+  eventsOf(events, 'beat').filter(({ t, ...beat }) => beat.pid === pid && t > fromMs && t < untilMs)
+    .length;
+
+/** Waits until something has been forked since this event, or the primary has turned often enough to have done so. */
+export async function isHeard(program, first) {
+  const fromMs = nowMs();
+  const isForked = (events) => forksOf(events.slice(first)).length > 0;
+  const isDeaf = (events) => turnsSince(events, program.pid, fromMs) >= HEARD;
+  await program.until((events) => isForked(events) || isDeaf(events), DEADLINE_MS);
+  return isForked(program.events);
 }
 
 export async function endOf(program) {
@@ -221,8 +253,8 @@ async function renew(
     const { serving, ended } = takeIn(events);
     return serving.size >= old.length && old.every((pid) => ended.has(pid));
   };
-  const isHeard = (await order()) !== 'unheard';
-  const isRenewed = isHeard && Boolean(await waitFor(program, isDone));
+  await order();
+  const isRenewed = (await isHeard(program, first)) && Boolean(await waitFor(program, isDone));
   const seconds = (nowMs() - fromMs) / 1_000;
   const { events, fate } = program;
   const forks = forksOf(events.slice(first)).length;
@@ -269,58 +301,50 @@ export async function rollUnderLoad(program, { deploy, end }) {
 export async function reloadBadVersion({ program, deploy }) {
   const first = program.events.length;
   const old = servingOf(program.events);
-  deploy({ version: '3', isBad: true });
+  deploy({ version: '2', isBad: true });
   program.kill(program.pid, 'SIGHUP');
   const news = () => program.events.slice(first);
   const failed = () => exitsOf(news()).filter(({ workerPid }) => !old.includes(workerPid));
   const tries = () => forksOf(news()).length;
   const isWorse = () => leftOf(program.events, old).length < old.length || tries() > WORKERS;
-  const isCalm = () =>
-    failed().length === tries() && nowMs() > (failed().at(-1)?.t ?? Infinity) + CALM_MS;
-  await waitFor(program, () => isWorse() || (tries() > 0 && isCalm()));
+  const isCalm = () => failed().length === tries() && isDone(program, failed().at(-1)?.t);
+  if (await isHeard(program, first)) await waitFor(program, () => isWorse() || isCalm());
   const { fate } = program;
   const left = leftOf(program.events, old);
   const seen = { program, old, left, fate, tries: tries(), failed: failed().length };
   const output = program.output();
   const versions = await versionsOf(program);
   if (fate || left.length < old.length || tries() > WORKERS) return { ...seen, versions, output };
-  deploy({ version: '4' });
+  deploy({ version: '3' });
   const again = await renew(program);
   return { ...seen, versions, again, later: await versionsOf(program), output };
 }
 
-/** The only worker is renewed, and the new one takes its time to start. */
-export async function reloadSlowly({ program, deploy }) {
-  deploy({ version: '2', bootMs: SLOW_BOOT_MS });
-  const roll = await renew(program);
-  await program.stop();
-  return { ...roll, size: 1, output: program.output() };
+/** Has the primary turned some times since, and has it no timer that could try again, or none soon? */
+function isDone({ events, pid }, sinceMs = Infinity) {
+  const later = eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > sinceMs);
+  const told = later.findLast(({ timers }) => timers !== undefined);
+  return later.length >= QUIET && (told?.timers === 0 || nowMs() > sinceMs + CALM_MS);
 }
 
-/** The message, and while that is done the signal. */
+/** The message, to a version that takes its time to start, and while that is done the signal. There is only one worker. */
 export async function reloadByMessage({ program, deploy }) {
-  deploy({ version: '2' });
-  const before = forksOf(program.events).length;
-  const hasBegun = (events) => forksOf(events).length > before;
+  deploy({ version: '2', bootMs: SLOW_BOOT_MS });
+  const first = program.events.length;
+  const isUp = (events) => eventsOf(events.slice(first), 'worker-listening').length > 0;
+  let isDeaf = false;
   const roll = await renew(program, async () => {
     program.post('reload');
-    await program.until(hasBegun, DEADLINE_MS / 2);
-    if (!hasBegun(program.events)) return 'unheard';
-    return program.kill(program.pid, 'SIGHUP');
+    isDeaf = !(await isHeard(program, first));
+    program.kill(program.pid, 'SIGHUP');
+    if (!isDeaf) await waitFor(program, isUp);
+    if (!isDeaf) deploy({ version: '3' });
   });
-  const isDone = (events) => servingOf(events).length === WORKERS && isQuiet(events);
-  if (roll.isRenewed) await waitFor(program, isDone);
+  const isOne = (events) => servingOf(events).length === 1 && isQuiet(program); // the second reload is done, too
+  if (roll.isRenewed) await waitFor(program, isOne);
   const { events } = program;
   const serving = servingOf(events).length;
-  await program.stop();
-  return { ...roll, last: events.length, size: WORKERS, serving, output: program.output() };
-}
-
-/** Has nobody come or gone for a while? */
-export function isQuiet(events) {
-  const lives = ['fork', 'worker-listening', 'worker-exit'];
-  const last = events.findLast(({ what }) => lives.includes(what));
-  return nowMs() - last.t > QUIET_MS;
+  return { ...roll, isDeaf, last: events.length, size: 1, serving, output: program.output() };
 }
 
 /** Responses that never end: during a reload, and during a stop, when one of the workers is even blocked. */

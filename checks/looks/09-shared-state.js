@@ -4,16 +4,25 @@
  */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Undecided, get, groupBy, nowMs, requestsOf } from '../../lib/checking.js';
+import {
+  Undecided,
+  exitsOf,
+  forksOf,
+  get,
+  groupBy,
+  nowMs,
+  requestsOf,
+} from '../../lib/checking.js';
 
-export const WORKERS = 4;
-export const LANES = 16; // clients at once
-const AT_ONCE = 12; // questions to an owner that stands still: by the pigeonhole three or more are one worker's
+export const WORKERS = 2;
+const LANES = 16; // clients at once
+const AT_ONCE = 6; // questions to an owner that stands still: by the pigeonhole three or more are one worker's
 export const PATIENCE_MS = 5_000; // with one request
 export const INSIST_MS = 20_000; // with an increment
 export const RETRY_MS = 20;
 export const SEEN_MS = 1_000;
 export const STOPS_WITHIN_MS = 10; // a signal has arrived
+const NEWCOMER_MS = 4_000;
 const BEAT_MS = 25; // an event loop that has turned since then has sent what it had to send
 
 /** The count that an answer tells; undefined unless it is a whole 200. */
@@ -51,17 +60,13 @@ export async function addUntilCounted(program, question, patienceMs = INSIST_MS)
   return { id, count: countOf(answers[0]), tries: answers.length, last: answers[0] };
 }
 
-/**
- * So many increments by clients at once, each with a connection of its own; `onAcknowledged` hears how many there are.
- * @param {(acknowledged: number) => void} [onAcknowledged]
- */
-export async function addMany(program, name, times, onAcknowledged = () => {}) {
+/** So many increments by clients at once, each with a connection of its own. */
+async function addMany(program, name, times) {
   const adds = [];
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let index = lane; index < times; index += LANES) {
       adds.push(await addUntilCounted(program, { agent, name, id: `${name}-${index}` }));
-      onAcknowledged(adds.length);
     }
     agent.destroy();
   });
@@ -84,8 +89,7 @@ export async function read(program, name) {
 export async function countTogether(program, name, times) {
   const first = program.events.length;
   const adds = await addMany(program, name, times);
-  const told = [];
-  for (let turn = 0; turn < 2 * WORKERS; turn += 1) told.push(await read(program, name));
+  const told = await readByAll(program, name);
   const executed = () => requestsOf(program.events.slice(first), `/count/${name}`);
   await program.until(() => executed().length >= told.length, SEEN_MS);
   return { times, adds, told, pids: new Set(executed().map(({ pid }) => pid)) };
@@ -153,42 +157,55 @@ export async function dieWithAnswers(program, owner, name) {
     id: `${name}-${index}`,
   }));
   let victims = [];
+  let victim;
   const answers = await askWhileStill(program, owner, questions, async ({ asked, requests }) => {
     const known = requests.filter(Boolean);
     const groups = [...groupBy(known, ({ pid }) => pid)].sort(
       ([, a], [, b]) => b.length - a.length,
     );
     if (groups.length === 0) throw notSeen;
-    const [[pid]] = groups;
-    program.kill(pid, 'SIGKILL');
-    victims = asked.filter((_, index) => requests[index]?.pid === pid);
+    [[victim]] = groups;
+    program.kill(victim, 'SIGKILL');
+    victims = asked.filter((_, index) => requests[index]?.pid === victim);
     await Promise.all(victims);
     return [];
   });
+  const isHeard = (events) => exitsOf(events).some(({ workerPid }) => workerPid === victim);
+  await program.until(isHeard, SEEN_MS); // until then new connections are dealt to the dead as well
   const lost = questions.filter((_, index) => countOf(answers[index]) === undefined);
   const retried = await Promise.all(lost.map((question) => addUntilCounted(program, question)));
   const unheard = retried.filter(({ count }) => count === undefined);
-  const { count, told } = await readByAll(program, name, questions.length);
   return {
+    name,
+    victim,
     sent: questions.length,
     victims: victims.length,
     lost: lost.length,
     unheard,
     highest: highestOf([...answers.map(countOf), ...retried.map((one) => one.count)]),
-    count,
-    told,
+    told: await readByAll(program, name),
     fate: program.fate,
   };
 }
 
 const highestOf = (counts) => Math.max(0, ...counts.filter(Number.isInteger));
 
-/** The count; and if it is not what was expected, what everybody tells. */
-async function readByAll(program, name, expected) {
-  const told = [await read(program, name)];
-  const isOdd = told[0] !== expected && told[0] !== undefined && !program.fate;
-  while (isOdd && told.length < 2 * WORKERS) told.push(await read(program, name));
-  return { count: told[0], told };
+const readByAll = (program, name) =>
+  Promise.all(Array.from({ length: 2 * WORKERS }, () => read(program, name)));
+
+/** What everybody tells when a new worker has come in place of the dead one, or none is going to. */
+export async function readByNewcomer(program, { name, victim }) {
+  const isThere = (events) => {
+    const end = events.findIndex(
+      ({ workerPid, what }) => workerPid === victim && what === 'worker-exit',
+    );
+    const [next] = forksOf(events.slice(end + 1));
+    return events.some(
+      ({ what, workerPid }) => what === 'worker-listening' && workerPid === next?.workerPid,
+    );
+  };
+  await program.settled(isThere, NEWCOMER_MS);
+  return readByAll(program, name);
 }
 
 const notSeen = new Undecided({
@@ -196,22 +213,6 @@ const notSeen = new Undecided({
   why: 'The machine has other things to do, or the server closes every connection after its answer.',
   try: 'npm run check lesson-9, when it has less to do',
 });
-
-/** A worker dies in the middle of the load. */
-export async function dieUnderLoad(program, name, times) {
-  let isKilled = false;
-  const adds = await addMany(program, name, times, (acknowledged) => {
-    if (isKilled || acknowledged < times / 3) return;
-    isKilled = true;
-    const { pid } = requestsOf(program.events, `/count/${name}`).at(-1) ?? {};
-    if (pid && pid !== program.pid) program.kill(pid, 'SIGKILL');
-  });
-  const unheard = adds.filter(({ count }) => count === undefined);
-  const again = adds.filter(({ tries }) => tries > 1).length;
-  const { count, told } = await readByAll(program, name, times);
-  const highest = highestOf(adds.map((one) => one.count));
-  return { sent: times, lost: again, unheard, highest, count, told, fate: program.fate };
-}
 
 /**
  * The owner is silent for longer than a client should wait. Then the same connections carry other questions, the owner

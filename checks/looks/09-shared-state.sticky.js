@@ -13,21 +13,23 @@ import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './09
 
 export const PLACES = 3;
 const SETTLED_MS = 4_000;
-const CLIENTS = 47; // by any hash each place has some, and who deals in turn begins each round elsewhere
-const ROUNDS = 3;
+const CLIENTS = 31; // by any hash each place has some, and who deals in turn begins each round elsewhere
+const ROUNDS = 2;
 const SCOUTS = 16;
 const SCOUT_AGAIN_MS = 100;
-const LATE_MS = { calm: 6_000, crowded: 12_000 }; // for a worker to come up
+const LATE_MS = { idle: 1_500, calm: 6_000, crowded: 12_000 }; // for a worker to come up
 const CONNECTED_MS = 50;
 const ASLEEP_MS = 1_500; // of the five seconds for which a client waits
 const UNREADY_MS = 20; // after its start a Node.js has not loaded a single file of ours
+const BUSY = 0.5; // share of the time: it loads its packages
+const CALM_BEATS = 4;
 
 /** Clients of different addresses, each with a new connection at every visit. */
 export async function visitInTurn(program) {
   const isFull = await waitForAll(program);
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await visit(program, `${round}`));
-  return { program, rounds, isFull, isCrowded: isCrowded() };
+  return { program, rounds, isFull, isCrowded: isCrowded() && !areIdle(program.events) };
 }
 
 /**
@@ -37,7 +39,10 @@ export async function visitInTurn(program) {
 async function waitForAll(program) {
   const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= PLACES;
   const startedMs = () => eventsOf(program.events, 'start').at(-1)?.t ?? 0;
-  const lateMs = () => startedMs() + (isCrowded() ? LATE_MS.crowded : LATE_MS.calm);
+  const lateMs = () => {
+    if (areIdle(program.events)) return startedMs() + LATE_MS.idle;
+    return startedMs() + (isCrowded() ? LATE_MS.crowded : LATE_MS.calm);
+  };
   for (let turn = 1; !program.fate && (turn === 1 || nowMs() < lateMs()); turn += 1) {
     const from = Array.from({ length: SCOUTS }, (_, index) => `127.0.${turn % 256}.${index + 101}`);
     const scout = (localAddress) =>
@@ -105,16 +110,38 @@ function visitsOf({ status, body }) {
 export async function visitAfterDeath({ program, rounds }) {
   const homes = new Map(rounds.at(-1).map(({ client, pid }) => [client, pid]));
   const [victim] = homes.values();
+  if (!victim) return undefined; // nobody has served the first client
+  const first = program.events.length;
   const visits = await visitAtDeath(program, victim);
   const others = new Set([program.pid, ...homes.values()]);
   others.delete(victim);
   const hung = visits.flatMap((one) => one.hung ?? []);
   const wasAwake = hung.every((one) => [...others].every((pid) => isAwake(program, pid, one)));
   if (visits.every(({ status }) => status === 200)) {
-    await program.settled(() => false, SETTLED_MS);
+    await program.settled((events) => isReplaced(events, first), SETTLED_MS);
     visits.push(...(await visit(program, 'calm')));
   }
   return { program, homes, victim, visits, hung, wasAwake, fate: program.fate };
+}
+
+/** The workers that have served nobody have loaded what they need and wait, without a timer, for what comes. */
+function areIdle(events) {
+  const used = new Set(requestsOf(events).map(({ pid }) => pid));
+  const others = forksOf(events).filter(({ workerPid }) => !used.has(workerPid));
+  return others.every(({ workerPid }) => isIdle(events, workerPid));
+}
+
+function isIdle(events, pid) {
+  const beats = eventsOf(events, 'beat').filter((event) => event.pid === pid);
+  const busy = beats.findLastIndex(({ elu }) => elu > BUSY);
+  const hasTimer = beats.findLast(({ timers }) => timers !== undefined)?.timers > 0;
+  return busy >= 0 && !hasTimer && beats.length - 1 - busy >= CALM_BEATS;
+}
+
+/** A worker has been forked since, and is ready. */
+function isReplaced(events, first) {
+  const pid = forksOf(events.slice(first)).at(-1)?.workerPid;
+  return pid !== undefined && isIdle(events, pid);
 }
 
 /** Did its event loop turn all the time while this client waited in vain? */
@@ -133,6 +160,7 @@ async function visitAtDeath(program, victim) {
   try {
     await sleep(STOPS_WITHIN_MS);
     program.kill(victim, 'SIGKILL');
+    await sleep(STOPS_WITHIN_MS);
     await program.until(() => !program.survivors().includes(victim), PATIENCE_MS);
     const visiting = visit(program, 'soon').finally(() => (isOver = true));
     await sleep(CONNECTED_MS);

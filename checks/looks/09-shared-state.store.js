@@ -1,19 +1,10 @@
 /**
  * What the check of lesson 9 sees of the counts in Redis: together, through deaths and restarts, while Redis is silent
- * or away. At the end what is only shown: the cost of each place for a count.
+ * or away. At the end what is only shown: what it takes to ask for a count.
  */
+import { Agent } from 'node:http';
+import { Undecided, freePort, get, startRedis } from '../../lib/checking.js';
 import {
-  Undecided,
-  createLoad,
-  freePort,
-  get,
-  interleave,
-  mean,
-  ratioOf,
-  startRedis,
-} from '../../lib/checking.js';
-import {
-  LANES,
   PATIENCE_MS,
   add,
   addUntilCounted,
@@ -26,9 +17,8 @@ import {
 } from './09-shared-state.js';
 
 const RECOVERY_MS = 8_000;
-const WINDOW_MS = 150;
-const RAMP_MS = 20;
-const BUDGET_MS = 1_000;
+const WARM_UP = 40; // rounds: compiled code is several times as fast
+const BUDGET = { usualMs: 300, longerMs: 1_500 }; // of each side
 const WIDE = 2; // an interval whose high end is twice its low end tells little
 
 /** Counts in a real Redis together. */
@@ -42,52 +32,40 @@ export async function countInStore(launch, startWith, times) {
 }
 
 /** The same through the death of a worker, and after a restart of the whole cluster. */
-export async function restartAll({ store, start, program, together }) {
+export async function restartAll({ store, start, program }) {
   const death = await dieWithAnswers(program, store, 'figs');
-  await program.stop();
-  const again = await start(1);
-  const kept = [await read(again, 'pears'), await read(again, 'figs')];
-  return { program, together, death, kept };
+  const [again] = await Promise.all([start(1), program.stop()]);
+  const kept = await Promise.all(['pears', 'figs'].map((name) => read(again, name)));
+  return { death, kept, again };
 }
 
 /**
- * The Redis of one cluster is silent, then away; that of another is away when it starts. Then each is back, without its
- * memory.
+ * Redis is away when a cluster starts, then there, then silent, then away again; at last it is back, without its memory.
  */
 export async function loseStore(launch, startWith) {
-  const start = (url) => startWith('redis', 1, { env: { REDIS_URL: url } });
-  const seen = await Promise.all([becomeSilent(launch, start), startWithout(start)]);
-  const [{ silence }, { absent }] = seen;
-  if (absent) return { silence, absent };
-  const back = await Promise.all(
-    seen.map(async ({ program, port }) => {
-      await startRedis(launch, { port });
-      return addUntilCounted(
-        program,
-        { agent: false, name: 'back', id: `back-${port}` },
-        RECOVERY_MS,
-      );
-    }),
-  );
-  const programs = seen.map(({ program }) => program);
-  return { silence, programs, away: seen.flatMap(({ away }) => away), back };
-}
-
-/** Redis is silent, then away. */
-async function becomeSilent(launch, start) {
-  const store = await startRedis(launch);
-  const program = await start(store.url);
+  const port = await freePort();
+  const start = () => startWith('redis', 1, { env: { REDIS_URL: `redis://127.0.0.1:${port}` } });
+  const { program, absent } = await startWithout(start);
+  if (absent) return { absent };
+  const away = await askOnce(program);
+  const store = await startRedis(launch, { port });
+  const back = [await countAgain(program, 'first')];
+  if (back[0].count === undefined) return { program, away, back };
   const silence = await keepSilent(program, store);
   await store.stop();
-  return { silence, program, port: store.port, away: await askOnce(program) };
+  away.push(...(await askOnce(program)));
+  await startRedis(launch, { port });
+  back.push(await countAgain(program, 'second'));
+  return { silence, program, away, back };
 }
 
-/** Redis is away from the start. `absent` says why the program does not listen then, if it does not. */
+const countAgain = (program, name) =>
+  addUntilCounted(program, { name: 'back', id: `back-${name}` }, RECOVERY_MS);
+
+/** `absent` says why the program does not listen while Redis is away, if it does not. */
 async function startWithout(start) {
-  const port = await freePort();
   try {
-    const program = await start(`redis://127.0.0.1:${port}`);
-    return { program, port, away: await askOnce(program) };
+    return { program: await start() };
   } catch (/** @type {any} */ error) {
     if (error instanceof Undecided || !error.story) throw error;
     return { absent: error.story };
@@ -109,54 +87,61 @@ async function askOnce(program) {
   }));
 }
 
-/** What the cost is measured with: it starts while others are waited for. */
-export async function startSides(launch, start) {
-  const load = createLoad();
-  const { url } = await startRedis(launch);
-  const options = { env: { REDIS_URL: url }, probe: 'life' };
-  const [own, primary, redis] = await Promise.all([
-    start('memory', 2, { ...options, isReference: true }),
-    start('primary', 2, options),
-    start('redis', 2, options),
-  ]);
-  return { own, primary, redis, load };
-}
-
-/** Reads a second with the count in the worker's own memory, in the primary, and in Redis. It decides nothing. */
-export async function measureCost(
-  { drawn, measured },
-  /** @type {any} */ { own, primary, redis, load },
-) {
-  const sideOf = (program) => async () => {
-    const window = { url: `${program.url}/count/pears`, connections: LANES };
-    const { answers, startMs } = await load.fire({ ...window, durationMs: WINDOW_MS + RAMP_MS });
-    const isInside = ({ doneMs }) =>
-      doneMs >= startMs + RAMP_MS && doneMs < startMs + RAMP_MS + WINDOW_MS;
-    return (answers.filter(isInside).length * 1_000) / WINDOW_MS;
-  };
-  const sides = { own: sideOf(own), primary: sideOf(primary), redis: sideOf(redis) };
-  for (const side of Object.values(sides)) await side(); // a warm-up: compiled code is several times as fast
-  const rates = await interleave(sides, { isEnough: () => false, budgetMs: BUDGET_MS });
-  load.close();
-  for (const [name, owner] of [
-    ['primary', 'the primary'],
-    ['redis', 'Redis'],
+/**
+ * How long one client waits for what its worker knows, and for a count that the worker has to ask for. Both over one
+ * connection, so of one worker, in turn. It decides nothing.
+ */
+export async function measureCost({ drawn, measured, isLonger }, primary, redis) {
+  const budgetMs = isLonger ? BUDGET.longerMs : BUDGET.usualMs;
+  const own = [];
+  const rows = [];
+  for (const [name, owner, program] of [
+    ['primary', 'the primary', primary],
+    ['redis', 'Redis', redis],
   ]) {
-    const ratio = ratioOf(rates.own, rates[name]);
-    const label = `reading a count from ${owner}, against the worker's own memory`;
-    const isWide = ratio.high > WIDE * ratio.low;
+    const waits = await measureWaits(program, budgetMs);
+    const cost = medianOf(waits.asked.map((wait, index) => wait - waits.own[index]));
+    const isWide = cost.high > WIDE * cost.low;
     const note = isWide ? 'inconclusive: other programs were using the cores' : undefined;
-    const isHeadline = name === 'primary';
-    measured(`cost-${name}`, { label, unit: 'times', ...ratio, note, isHeadline });
+    const label = `asking ${owner} for a count adds to an answer`;
+    measured(`cost-${name}`, { label, unit: 'ms', ...cost, note, isHeadline: name === 'primary' });
+    own.push(...waits.own);
+    rows.push({ name: owner, value: inMicroseconds(waits.asked) });
   }
-  const rows = {
-    "the worker's own memory": rates.own,
-    'the primary': rates.primary,
-    Redis: rates.redis,
-  };
   drawn('reads', {
-    label: 'counts read a second, 2 workers, 16 clients',
-    unit: 'a second',
-    rows: Object.entries(rows).map(([name, values]) => ({ name, value: Math.round(mean(values)) })),
+    label: 'an answer with a number from there, on an idle server; half are quicker',
+    unit: 'µs',
+    rows: [{ name: "the worker's own memory", value: inMicroseconds(own) }, ...rows],
   });
 }
+
+/** Milliseconds, of each kind as many: there and back again, so that what drifts, drifts for both. */
+async function measureWaits({ url }, budgetMs) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const wait = async (path) => {
+    const { sentMs, doneMs } = await get(url + path, { agent, timeoutMs: PATIENCE_MS });
+    return doneMs - sentMs;
+  };
+  const waits = { own: /** @type {number[]} */ ([]), asked: /** @type {number[]} */ ([]) };
+  const goRound = async () => {
+    waits.own.push(await wait('/visits'));
+    waits.asked.push(await wait('/count/pears'), await wait('/count/pears'));
+    waits.own.push(await wait('/visits'));
+  };
+  for (let round = 0; round < WARM_UP; round += 1) await goRound();
+  const untilMs = performance.now() + budgetMs;
+  while (performance.now() < untilMs) await goRound();
+  agent.destroy();
+  return { own: waits.own.slice(2 * WARM_UP), asked: waits.asked.slice(2 * WARM_UP) };
+}
+
+/** The median, and its 95 % interval: so far from the middle, counted in values, is it once in twenty times. */
+function medianOf(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const reach = Math.ceil(Math.sqrt(sorted.length)); // 1.96 standard deviations of a half each
+  const at = (index) => sorted[Math.min(sorted.length - 1, Math.max(0, index))];
+  return { value: at(middle), low: at(middle - reach), high: at(middle + reach) };
+}
+
+const inMicroseconds = (waits) => Math.round(medianOf(waits).value * 1_000);

@@ -144,8 +144,9 @@ export async function canListen(address) {
 }
 
 /** The signal comes while requests are under way. */
-export async function stopAtWork({ program, first }, how) {
-  if (first?.status !== 200) return undefined;
+export async function stopAtWork(/** @type {Door} */ door, how) {
+  const { program, first } = door;
+  if (first?.status !== 200) return { door, how };
   const since = program.events.length;
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
@@ -153,13 +154,13 @@ export async function stopAtWork({ program, first }, how) {
   await program.until(begun, DEADLINE_MS / 2);
   const hurry = hurryOf(program);
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(program.pid, 'SIGTERM');
+  else program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
   const fate = await program.ended(DEADLINE_MS);
   const answers = await asked;
   const lost = answers.filter(({ status }) => status !== 200);
   const turnedAway = (await knocked).flat().find((status) => status >= 500);
-  return { how, fate, answers, lost, hurry, turnedAway, ...(await leftOf(program, fate)) };
+  return { door, how, fate, answers, lost, hurry, turnedAway, ...(await leftOf(program, fate)) };
 }
 
 /** Clients that come while it stops: what each was told, until nobody opens any more, or for a while. */
@@ -200,26 +201,42 @@ async function goneOrLeft(program) {
   return left.length > 0 && isCrowded() ? program.gone(DEADLINE_MS / 2 - LEFT_MS) : left;
 }
 
-/** In three ways nginx cannot start. */
-export async function startInVain(launch, nginx) {
+/** There is no nginx, or it does not take its configuration. */
+export const startInVain = (launch, nginx) =>
+  Promise.all([
+    endInVain(launch, {
+      how: 'there is no nginx',
+      env: { NGINX_BIN: '/nowhere/nginx' },
+      says: /nginx/i,
+    }),
+    endInVain(launch, {
+      how: 'PORT is 99999, which is none',
+      env: { NGINX_BIN: nginx, PORT: '99999' },
+      says: /port/i,
+    }),
+  ]);
+
+/** nginx takes its configuration (-t does not mind), and cannot start: somebody else has the port. */
+export async function startWithoutPort(launch, nginx) {
   const other = createServer().listen(0, '127.0.0.1').unref();
   await once(other, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
-  const ways = [
-    { how: `port ${port} is taken`, env: { PORT: String(port) }, says: /in use|taken|EADDRINUSE/i },
-    { how: 'there is no nginx', env: { NGINX_BIN: '/nowhere/nginx' }, says: /nginx/i },
-    { how: 'PORT is 99999, which is none', env: { PORT: '99999' }, says: /port/i },
-  ];
-  const ends = await Promise.all(
-    ways.map(async ({ how, env, says }) => {
-      const program = await launch({
-        env: { NODE_CLUSTER_WORKERS: '1', NGINX_BIN: nginx, ...env },
-        temporary: 'with a blank',
-      });
-      const fate = await program.ended(DEADLINE_MS);
-      return { how, fate, says, events: program.events, ...(await leftOf(program, fate)) };
-    }),
-  );
-  other.close();
-  return ends;
+  try {
+    return await endInVain(launch, {
+      how: `port ${port} is taken`,
+      env: { NGINX_BIN: nginx, PORT: String(port) },
+      says: /in use|taken|EADDRINUSE/i,
+    });
+  } finally {
+    other.close();
+  }
+}
+
+async function endInVain(launch, { how, env, says }) {
+  const program = await launch({
+    env: { NODE_CLUSTER_WORKERS: '1', ...env },
+    temporary: 'with a blank',
+  });
+  const fate = await program.ended(DEADLINE_MS);
+  return { how, fate, says, events: program.events, ...(await leftOf(program, fate)) };
 }

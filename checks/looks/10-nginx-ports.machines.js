@@ -9,7 +9,8 @@ const LOAD = { ratePerSecond: 40, durationMs: 1_200 }; // until nginx has tried 
 export const POSTS = 12; // nginx asks in turn: some are for the machine that dies
 const ARRIVE_MS = 150; // an answer takes some milliseconds
 const BOOT_MS = 8_000; // a second, in fact
-const RETURN_MS = 5_000;
+const BOOT_UNTIMED_MS = 3_000;
+const RETURN_MS = 3_000;
 const BEAT_MS = 25; // an event loop that has turned since then has sent, or heard, what there was
 const PAUSE_MS = 50;
 const ROUNDS = 3;
@@ -56,13 +57,33 @@ export function machinesOf(program) {
 }
 
 /**
+ * A machine dies at work, is back and used, and dies again; when it is back once more all are told to stop. Here a
+ * machine has but one worker.
+ */
+export async function killTwice(launch, nginx) {
+  if ((await findMissing()).length > 0) return undefined;
+  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
+  const victim = machinesOf(program).find(({ address }) => MACHINES.includes(address));
+  if (first?.status !== 200 || !victim) return { program, first };
+  const atWork = await killAtWork(program, victim);
+  const seen = { program, first, address: victim.address, atWork };
+  const isLost = atWork.doubles > 0 || atWork.answers.some(({ status }) => status !== 200);
+  if (isLost || !atWork.isUsed || program.fate) return { ...seen, fate: program.fate };
+  const isBack = await killAgain(program, victim.address);
+  const stopMs = nowMs();
+  const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
+  if (isBack) {
+    program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
+    await program.until(() => program.fate || isAgain(), DEADLINE_MS);
+  }
+  return { ...seen, isBack, isAgain: isAgain(), fate: program.fate };
+}
+
+/**
  * Kills a whole machine under load, with requests under way in it, and waits until it is used again. It stands still
  * before, so that nginx has sent it POSTs, too, that it has not answered.
  */
-export async function killMachine(/** @type {any} */ { door, serving, missing }) {
-  if (missing.length > 0 || serving.length === 0) return undefined;
-  const { program } = door;
-  const [victim] = machinesOf(program);
+async function killAtWork(program, victim) {
   const { fire, close } = createOpenLoop();
   const since = program.events.length;
   const loaded = fire({ url: `${program.url}/report`, ...LOAD });
@@ -75,8 +96,11 @@ export async function killMachine(/** @type {any} */ { door, serving, missing })
   await sleep(ARRIVE_MS);
   const hit = underWay().length;
   const open = orders.filter(({ isAnswered }) => !isAnswered);
+  const last = orders.findLast(({ isAnswered }) => isAnswered); // whoever came before it had come, too
   const deadMs = nowMs();
   signal('SIGKILL');
+  const returned = waitForReturn(program, victim, deadMs);
+  returned.catch(() => {}); // it is told below
   const { answers } = await loaded;
   close();
   await Promise.all(orders.map(({ answered }) => answered));
@@ -85,8 +109,10 @@ export async function killMachine(/** @type {any} */ { door, serving, missing })
     ({ url, t }) =>
       url === path && t > deadMs;
   const doubles = open.filter(({ path }) => program.events.some(isLater(path)));
-  const seen = { program, victim, hit, open: open.length, doubles: doubles.length, answers };
-  return { ...seen, ...(await waitForReturn(program, victim, deadMs)) };
+  const certain = doubles.filter((one) => last && orders.indexOf(one) < orders.indexOf(last));
+  const posts = { open: open.length, doubles: doubles.length, certain: certain.length };
+  const seen = { program, victim, hit, ...posts, answers };
+  return { ...seen, ...(await returned), fate: program.fate };
 }
 
 /** A POST: is it answered, in whatever way? */
@@ -101,8 +127,7 @@ async function waitForReturn(program, { address, pids }, deadMs) {
   const isNew = ({ pid, t }) => t > deadMs && !pids.includes(pid);
   const back = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
   const fresh = () => back().filter((pid) => !pids.includes(pid));
-  const isStarted = (events) => events.some(({ what, t }) => what === 'child' && t > deadMs);
-  const isBoot = await program.until(isStarted, BOOT_MS);
+  const isBoot = await isStartedAgain(program, deadMs);
   const isBack = isBoot && (await program.until(() => fresh().length >= pids.length, DEADLINE_MS));
   const isAnybody = listenersIn(program.events).some(({ t }) => t > deadMs);
   if (isBoot && !isBack && !isAnybody && !program.fate)
@@ -119,37 +144,26 @@ async function waitForReturn(program, { address, pids }, deadMs) {
   return { isBack: Boolean(isBack), isUsed: isUsed(), asked, returnMs: RETURN_MS };
 }
 
-/** A machine of a program with two dies, is back, and dies again; when it is back once more all are told to stop. */
-export async function killTwice(launch, nginx) {
-  if ((await findMissing()).length > 0) return undefined;
-  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
-  const victim = machinesOf(program).find((one) => MACHINES.includes(one.address));
-  if (first?.status !== 200 || !victim) return { program, first, times: 0 };
-  const { address } = victim;
-  let times = 0;
-  let isBack = true;
-  while (isBack && times < 2) {
-    times += 1;
-    isBack = await killOnce(program, address);
-  }
-  const stopMs = nowMs();
-  const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
-  if (isBack) {
-    program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
-    await program.until(() => program.fate || isAgain(), DEADLINE_MS);
-  }
-  return { program, first, address, times, isBack, isAgain: isAgain(), fate: program.fate };
+/** The program starts something in time: a second after the death, or some more if it has set a timer. */
+async function isStartedAgain(program, deadMs) {
+  const isStarted = (events) =>
+    events.some(({ what, pid, t }) => what === 'child' && pid === program.pid && t > deadMs);
+  const hasTimer = (events) =>
+    events.findLast(({ pid, timers }) => pid === program.pid && timers !== undefined)?.timers > 0;
+  const isVain = (events) =>
+    !isCrowded() && nowMs() > deadMs + BOOT_UNTIMED_MS && !hasTimer(events);
+  const isOver = (events) => isStarted(events) || isVain(events);
+  await program.until(isOver, isCrowded() ? DEADLINE_MS : BOOT_MS);
+  return isStarted(program.events);
 }
 
 /** Whether it is started again, and everybody knows. */
-async function killOnce(program, address) {
+async function killAgain(program, address) {
   const pidsThere = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
   const dead = pidsThere();
   const deadMs = nowMs();
   for (const pid of dead) program.kill(pid, 'SIGKILL');
-  const isStarted = (events) =>
-    events.some(({ what, pid, t }) => what === 'child' && pid === program.pid && t > deadMs);
-  if (!(await program.until(isStarted, isCrowded() ? DEADLINE_MS : BOOT_MS))) return false;
+  if (!(await isStartedAgain(program, deadMs))) return false;
   const fresh = () => pidsThere().filter((pid) => !dead.includes(pid));
   const isBack = await program.until(() => fresh().length > 1, DEADLINE_MS);
   const haveTurned = async (pids) => {

@@ -1,93 +1,113 @@
-/** What is only shown, and decides nothing: ports behind nginx beside a cluster, how fast and how late. */
+/** What is only shown, and decides nothing: ports behind nginx beside one process, how fast and how late. */
+import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import {
   createLoad,
   disturbanceOf,
+  get,
   interleave,
   mean,
   ratioOf,
   saturate,
   watchMachine,
 } from '../../lib/checking.js';
-import { openDoor } from './10-nginx-ports.js';
+import { listenersIn, serversIn } from './10-nginx-ports.js';
 
-const PORTS = 4;
-const WORK_MS = 100; // a window of blocking work
-const TINY_MS = 50; // a window of tiny answers
-const BUDGET_MS = 1_000; // one round, and a second where the first was quick
-const WIDE = 2; // an interval whose high end is twice its low end tells little
+const WORK_MS = 90; // a window of blocking work
+const BUDGET = { usualMs: 1_000, longerMs: 6_000 };
+const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
+const LATENCY = { warmUp: 30, rounds: 60 };
 
-/** What is measured, which starts while others are waited for: one server, the learner's ports behind nginx, a cluster. */
-export async function startSides(launch, nginx) {
-  const load = createLoad();
-  const given = (name) =>
-    fileURLToPath(new URL(`../starters/10-nginx-ports/${name}`, import.meta.url));
-  const env = { NODE_CLUSTER_WORKERS: String(PORTS) };
-  const [one, cluster, { program: ports }] = await Promise.all([
-    launch({ entry: given('backend.js') }),
-    launch({ entry: given('machine.js'), env }),
-    openDoor(launch, { count: PORTS, nginx }),
-  ]);
-  await Promise.all([one.ready(1), cluster.ready(PORTS)]);
-  return { one, ports, cluster, load };
-}
-
-/** Each of them in turn, with the same work. */
-export async function measure(
-  { measured, drawn, conditionsWere },
-  /** @type {any} */ { one, ports, cluster, load },
+/**
+ * The ports behind nginx, and one of them alone, with the same work; where there is more time, as many workers of a
+ * cluster, too. Then what an answer takes on the different ways.
+ */
+export async function measureWays(
+  { launch, isLonger, measured, drawn, conditionsWere },
+  /** @type {import('./10-nginx-ports.js').Door} */ { program: ports, count },
+  /** @type {any} */ { door: machines },
 ) {
-  const machine = watchMachine();
+  const load = createLoad();
+  const one = aloneOf(ports);
+  const cluster = isLonger && (await startCluster(launch, count));
   const side = (program, processes) => async () =>
     (await saturate(load, program, { path: '/', processes, durationMs: WORK_MS })).perSecond;
-  const sides = { one: side(one, 1), ports: side(ports, PORTS), cluster: side(cluster, PORTS) };
+  const sides = {
+    one: side(one, 1),
+    ports: side(ports, count),
+    ...(cluster && { cluster: side(cluster, count) }),
+  };
+  const machine = watchMachine();
   const rates = await interleave(sides, {
-    isEnough: (soFar) => [soFar.ports, soFar.cluster].every((some) => isNarrow(soFar.one, some)),
-    budgetMs: BUDGET_MS,
+    isEnough: ({ one: control, ports: candidate }) => isNarrow(control, candidate),
+    budgetMs: isLonger ? BUDGET.longerMs : BUDGET.usualMs,
   });
-  const conditions = conditionsWere(machine());
-  const note = disturbanceOf(conditions);
+  const note = disturbanceOf(conditionsWere(machine()));
+  load.close();
   for (const [name, label] of [
-    ['ports', `blocking work, ${PORTS} ports behind nginx against one process`],
-    ['cluster', `the same by the cluster module, with ${PORTS} workers`],
+    ['ports', `blocking work, ${count} ports behind nginx against one process`],
+    ['cluster', `the same by the cluster module, with ${count} workers`],
   ]) {
+    if (!rates[name]) continue;
     const ratio = ratioOf(rates.one, rates[name]);
     const [controlPerSecond, candidatePerSecond] = [rates.one, rates[name]].map(mean);
-    const isHeadline = name === 'ports';
-    const both = { controlPerSecond, candidatePerSecond, ceiling: PORTS, unit: 'times' };
-    measured(name, { label, isHeadline, note, ...both, ...ratio });
+    const both = { controlPerSecond, candidatePerSecond, ceiling: count, unit: 'times' };
+    measured(name, { label, isHeadline: name === 'ports', note, ...both, ...ratio });
   }
-  await drawLatency({ drawn, load, note }, { one, ports, cluster });
-  load.close();
+  await drawLatency(drawn, {
+    'one process': one.url,
+    'through nginx': ports.url,
+    cluster: urlOf(listenersIn(machines.program.events)[0]),
+  });
+}
+
+const urlOf = (/** @type {any} */ { address, port }) =>
+  `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+
+/** One of the servers behind nginx, without nginx. @returns {any} */
+function aloneOf(program) {
+  return {
+    url: urlOf(serversIn(program)[0]),
+    drained: () => program.drained(),
+    get events() {
+      return program.events;
+    },
+  };
+}
+
+async function startCluster(launch, count) {
+  const entry = fileURLToPath(new URL('../starters/10-nginx-ports/machine.js', import.meta.url));
+  const program = await launch({ entry, env: { NODE_CLUSTER_WORKERS: String(count) } });
+  await program.ready(count);
+  return program;
 }
 
 function isNarrow(control, candidate) {
   const { low, high } = ratioOf(control, candidate);
-  return high < WIDE * low;
+  return high < NARROW * low;
 }
 
-/** What the way through nginx costs: the median of one kept connection's answers, in windows that alternate. */
-async function drawLatency({ drawn, load, note }, { one, ports, cluster }) {
-  const window = (program) => async () => {
-    const url = `${program.url}/pid`;
-    const { answers } = await load.fire({ url, connections: 1, durationMs: TINY_MS });
-    return median(answers.map(({ sentMs, doneMs }) => doneMs - sentMs));
-  };
-  const sides = { one: window(one), ports: window(ports), cluster: window(cluster) };
-  const medians = await interleave(sides, {
-    isEnough: () => true,
-    budgetMs: BUDGET_MS,
+/** What the way costs: one client with a connection to each, which asks them in turn. */
+async function drawLatency(drawn, urls) {
+  const agent = new Agent({ keepAlive: true });
+  const sides = Object.entries(urls).map(([name, url]) => ({
+    name,
+    url,
+    waitsMs: /** @type {number[]} */ ([]),
+  }));
+  for (let round = 0; round < LATENCY.warmUp + LATENCY.rounds; round += 1)
+    for (const { url, waitsMs } of [...sides, ...[...sides].reverse()]) {
+      const { sentMs, doneMs } = await get(`${url}/pid`, { agent });
+      if (round >= LATENCY.warmUp) waitsMs.push(doneMs - sentMs);
+    }
+  agent.destroy();
+  drawn('latency', {
+    label: 'an answer of /pid on an idle server, half are quicker',
+    unit: 'µs',
+    rows: sides.map(({ name, waitsMs }) => ({ name, value: Math.round(median(waitsMs) * 1_000) })),
   });
-  const row = (name, side) => ({ name, value: Math.round(median(medians[side]) * 1_000) });
-  const rows = [
-    row('one process', 'one'),
-    row('through nginx', 'ports'),
-    row('cluster', 'cluster'),
-  ];
-  const label = 'an answer of /pid on an idle server, half are quicker';
-  drawn('latency', { label, unit: 'µs', rows, note });
 }
 
-function median(values) {
+function median(/** @type {number[]} */ values) {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }

@@ -13,14 +13,15 @@ import {
 import { DEADLINE_MS, LONG_DEADLINE_MS, busy, endedOf, isIdle } from './11-nitro.js';
 
 export const UNDER_WAY = 6;
-const MANY = 6; // workers: one more than may end in vain
-export const KILLED = 4; // workers that listen: with those of IN_VAIN more than may end in vain
-export const IN_VAIN = 3; // so many of them in a row, twice, and in between all that listen
+const MANY = 5; // workers: so many in vain are enough to give up
+export const KILLED = 2; // workers that listen: with those of IN_VAIN more than may end in vain
+export const IN_VAIN = 4; // so many of them in a row, twice, and in between all that listen
 const HELD_MS = 1_300; // from the signal: whoever waits for a second only has left by then
 const TURN_MS = 2_000; // who has heard the signal needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
 const NO_MORE = 10; // turns: by then it has forked whom it wants
-const MOST_STARTS = 16;
+const ONE_MORE = 20; // turns
+const MOST_STARTS = 12;
 
 const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
 
@@ -129,7 +130,10 @@ export async function killWorkers({ launch }, { entry }) {
   for (const pid of before) program.kill(pid, 'SIGKILL');
   await killEarly(program, forked);
   await listenAgain(program, before.length);
-  await program.settled((events) => livingOf(events).length > before.length);
+  await program.until(
+    (events) => livingOf(events).length > before.length || hasHadItsTurn(events, program.pid),
+    LONG_DEADLINE_MS,
+  );
   const { fate, events } = program;
   await program.stop();
   const ends = exitsOf(events).map(({ workerPid }) => listenedOf(events).has(workerPid));
@@ -138,14 +142,20 @@ export async function killWorkers({ launch }, { entry }) {
   return { fate, served, inVain: ends.length - served, were, are, output: program.output() };
 }
 
-/** Kills the next few workers as soon as they are there. */
+/** So often has this event loop turned since something happened that it would have forked one more. */
+function hasHadItsTurn(events, pid) {
+  const last = events.findLastIndex(({ what }) => what !== 'beat');
+  return events.slice(last).filter((one) => isBeatOf(one, pid)).length >= ONE_MORE;
+}
+
+/** Kills the next few workers, each as soon as it is there. */
 async function killEarly(program, from) {
-  const next = (events) => forksOf(events).slice(from, from + IN_VAIN);
-  await program.until(
-    (events) => next(events).length === IN_VAIN || isIdle(events),
-    LONG_DEADLINE_MS,
-  );
-  for (const { workerPid } of next(program.events)) program.kill(workerPid, 'SIGKILL');
+  for (let index = from; index < from + IN_VAIN; index += 1) {
+    const next = (events) => forksOf(events)[index]?.workerPid;
+    await program.until((events) => next(events) || isIdle(events), LONG_DEADLINE_MS);
+    const pid = next(program.events);
+    if (pid) program.kill(pid, 'SIGKILL');
+  }
 }
 
 /** Waits until there are so many workers, and all that are alive have come to listen. */

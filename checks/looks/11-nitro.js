@@ -7,13 +7,19 @@ import {
   Undecided,
   askAtOnce,
   buildNitro,
+  createLoad,
+  disturbanceOf,
   eventsOf,
   exitsOf,
   forksOf,
   get,
+  interleave,
   listenersOf,
+  mean,
   nowMs,
-  speedupOfBlocking,
+  quickestOf,
+  ratioOf,
+  saturate,
   watchMachine,
 } from '../../lib/checking.js';
 
@@ -24,15 +30,17 @@ export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
 export const DEADLINE_MS = 10_000;
 export const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 const ROUNDS = 12;
-export const AT_WORK = 16; // requests
-const ROUNDS_AT_WORK = 2;
+export const AT_WORK = 10; // requests
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 const TURNS = 120; // of an event loop, 20 ms each: whoever ends looks 8 times in the time of so many
+const WINDOW_MS = 90;
+const BUDGET = { usualMs: 1_000, longerMs: 6_000 };
+const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
 const PATHS = ['/', '/report', '/visits', '/nowhere'];
 
 /** Builds, or finds what was built of the same files. */
-export const build = ({ launch }) =>
-  buildNitro((options) => launch({ isReference: true, ...options }));
+export const build = ({ launch, place }) =>
+  buildNitro((options) => launch({ isReference: true, ...options }), place);
 
 /** What a build with this preset has left, if one has. */
 export const outputOf = ({ outputs }, wanted) => outputs.find(({ preset }) => preset === wanted);
@@ -85,20 +93,12 @@ export async function askUntilAllAnswer(program) {
  */
 export async function workOf(program) {
   const alone = await askAtOnce(program, '/', 1);
-  const rounds = [alone];
-  for (let round = 0; round < ROUNDS_AT_WORK; round += 1)
-    rounds.push(await askAtOnce(program, '/', AT_WORK));
-  const answers = rounds.flatMap((round) => round.answers);
-  const requests = rounds.flatMap((round) => round.requests);
-  const whole = rounds.filter((round) => round.requests.length === AT_WORK);
-  const spanMs = Math.min(...whole.map((round) => spanOf(round.requests)));
+  const together = await askAtOnce(program, '/', AT_WORK);
+  const answers = [...alone.answers, ...together.answers];
+  const requests = [...alone.requests, ...together.requests];
+  const spanMs = spanOf(together.requests);
   return { answers, requests, quickestMs: quickestOf(requests), spanMs };
 }
-
-const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
-
-/** The shortest time in which one of these was answered. */
-export const quickestOf = (requests) => Math.min(...requests.map(durationOf));
 
 const spanOf = (requests) =>
   Math.max(...requests.map(({ endMs = Infinity }) => endMs)) -
@@ -117,7 +117,6 @@ export async function forkByDefault({ launch }, { entry }) {
   if (!(await program.until(hasBegun, LONG_DEADLINE_MS))) throw busy('It has not forked yet.');
   await program.settled((events) => forksOf(events).length >= PRETENDED_CORES);
   await program.settled((events) => forksOf(events).length > PRETENDED_CORES, ONE_MORE_MS);
-  await program.stop();
   return { forks: forksOf(program.events).length, program };
 }
 
@@ -174,13 +173,25 @@ export const busy = (got) =>
   });
 
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
-export async function measure({ measured, conditionsWere }, load, sides) {
+export async function measureSpeedup({ measured, conditionsWere, isLonger }, sides) {
+  const load = createLoad();
+  const side = (program, processes) => async () =>
+    (await saturate(load, program, { path: '/', processes, durationMs: WINDOW_MS })).perSecond;
   const machine = watchMachine();
-  const limits = { target: 0.7 * WORKERS, windowMs: 120, budgetMs: 2_000 };
-  const contest = { load, ...sides, workers: WORKERS, path: '/' };
-  const speedup = await speedupOfBlocking({ ...contest, ...limits });
+  const { control, candidate } = await interleave(
+    { control: side(sides.control, 1), candidate: side(sides.candidate, WORKERS) },
+    {
+      isEnough: (soFar) => isNarrow(ratioOf(soFar.control, soFar.candidate)),
+      budgetMs: isLonger ? BUDGET.longerMs : BUDGET.usualMs,
+    },
+  );
   load.close();
-  conditionsWere(machine());
+  const note = disturbanceOf(conditionsWere(machine()));
+  const ratio = ratioOf(control, candidate);
+  const [controlPerSecond, candidatePerSecond] = [control, candidate].map(mean);
+  const both = { controlPerSecond, candidatePerSecond, ceiling: WORKERS };
   const label = `blocking work, node-cluster with ${WORKERS} workers against node-server`;
-  measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
+  measured('blocking', { label, unit: 'times', isHeadline: true, note, ...both, ...ratio });
 }
+
+const isNarrow = ({ low, high }) => high < NARROW * low;

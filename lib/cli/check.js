@@ -1,22 +1,21 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findLesson, listLessons } from '../catalog.js';
+import { checkFile, loadCheck } from '../definitions.js';
+import { nearest, quoted } from '../nearest.js';
 import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
 import { UsageError } from '../usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
+import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
+import { lastTime, nothingYet, stillFailing } from './last-time.js';
 import { nextLesson } from './place.js';
-import {
-  appendHistory,
-  homeFolder,
-  readHistory,
-  readProgress,
-  updateProgress,
-} from './progress.js';
+import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
 import { createReporter } from './report.js';
 import { runCheck } from './run-check.js';
+import { tellUnkept } from './unkept.js';
 
 const options = /** @type {const} */ ({
   in: { type: 'string' },
@@ -25,6 +24,9 @@ const options = /** @type {const} */ ({
   predict: { type: 'string' },
   timeline: { type: 'boolean' },
   quick: { type: 'boolean' },
+  longer: { type: 'boolean' },
+  all: { type: 'boolean', fromNpm: false },
+  only: { type: 'string', fromNpm: false },
 });
 
 /**
@@ -48,8 +50,11 @@ export async function run(argv, io) {
   try {
     const result = await checkLesson({
       ...{ lesson, lessons, subject, prediction, io, signal: interrupt.signal },
+      only: await promisesOf(values, lesson, io.root),
+      isAll: values.all,
       isJson: values.json,
       isQuick: values.quick,
+      isLonger: values.longer,
       hasTimeline: values.timeline,
     });
     if (interrupt.signal.aborted) return 130;
@@ -60,7 +65,8 @@ export async function run(argv, io) {
 }
 
 /**
- * Checks one lesson, prints as it goes, and keeps the result.
+ * Checks one lesson, prints as it goes, and keeps the result. What failed last time is judged first; if it fails again,
+ * the rest is not.
  *
  * @param {object} options
  * @param {import('../catalog.js').Lesson} options.lesson
@@ -68,10 +74,14 @@ export async function run(argv, io) {
  * @param {import('./progress.js').Io} options.io
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
+ * @param {string[]} [options.only]  judge these promises, with what they stand on, and nothing else
+ * @param {boolean} [options.isAll]  judge all, also when what failed last time fails again
  * @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
+ * @param {boolean} [options.isLonger]  measure several times as long
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
+ * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
  * @returns {Promise<import('./run-check.js').CheckResult>}
  */
 export async function checkLesson({
@@ -80,33 +90,33 @@ export async function checkLesson({
   io,
   subject,
   prediction,
+  isAll,
   isJson,
-  isQuick,
   hasTimeline,
   signal,
+  ...options
 }) {
-  const timelineFile = hasTimeline ? join(homeFolder(io), 'timeline.jsonl') : undefined;
-  if (timelineFile) mkdirSync(homeFolder(io), { recursive: true });
-  const foretold = prediction ?? readProgress(io).predictions[lesson.key];
-  const before = subject ? undefined : lastMeasurements(lesson.key, io);
-  const reporter = createReporter({ lesson, lessons, io, prediction: foretold, before, subject });
+  const timelineFile = hasTimeline ? placeOf(io, 'timeline.jsonl') : undefined;
+  const { key } = lesson;
+  const foretold = prediction ?? readProgress(io).predictions[key];
+  const before = subject ? nothingYet : lastTime(readHistory(io), key);
+  const { isLonger } = options;
+  const known = { prediction: foretold, before, subject, isLonger };
+  const reporter = createReporter({ lesson, lessons, io, ...known });
   if (!isJson) reporter.begin();
   const onPromise = isJson ? undefined : reporter.promise;
+  const first = isAll ? [] : before.failed;
   const { root } = io;
   const result = await runCheck({
-    root,
-    key: lesson.key,
-    subject,
-    timelineFile,
-    isQuick,
-    signal,
-    onPromise,
+    ...{ root, key, subject, timelineFile, first, signal, onPromise },
+    ...options,
   });
   if (signal?.aborted) return result;
-  if (!subject) keep(result, prediction, io);
+  const progress = subject ? readProgress(io) : keep(result, prediction, before, io);
   if (isJson) printJson({ ...result, prediction: foretold, timeline: timelineFile }, io);
-  else reporter.end(result, readProgress(io));
+  else reporter.end(result, progress);
   if (timelineFile && !isJson) showTimeline(timelineFile, io);
+  tellUnkept(io);
   return result;
 }
 
@@ -114,24 +124,17 @@ function printJson(result, io) {
   io.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 }
 
-/** What was measured the last time that the learner's own files were, by name. */
-function lastMeasurements(key, io) {
-  const last = readHistory(io).findLast(
-    ({ lesson, measurements }) => lesson === key && measurements?.length > 0,
-  );
-  return Object.fromEntries((last?.measurements ?? []).map(({ name, value }) => [name, value]));
-}
-
 /** Remembers a check of the learner's own files; of others' only a person who asks for them needs to know. */
-function keep(result, prediction, io) {
+function keep(result, prediction, before, io) {
   const at = new Date().toISOString();
-  const { lesson, verdict, promises, measurements, seconds, conditions } = result;
-  const failed = promises.filter((one) => one.verdict === 'failed').map(({ id }) => id);
-  appendHistory(io, { at, lesson, verdict, failed, measurements, prediction, seconds, conditions });
-  updateProgress(io, (progress) => {
+  const { lesson, verdict, isWhole, promises, measurements, seconds, conditions } = result;
+  const verdicts = Object.fromEntries(promises.map((one) => [one.id, one.verdict]));
+  const told = { at, lesson, verdict, isWhole, verdicts, failed: stillFailing(before, verdicts) };
+  appendHistory(io, { ...told, measurements, prediction, seconds, conditions });
+  return updateProgress(io, (progress) => {
     progress.lastLesson = lesson;
     if (prediction !== undefined) progress.predictions[lesson] = prediction;
-    if (verdict === 'passed') progress.passed[lesson] ??= { at };
+    if (verdict === 'passed' && isWhole) progress.passed[lesson] ??= { at };
   });
 }
 
@@ -143,9 +146,24 @@ function showTimeline(file, io) {
       role === 'worker' ? `worker ${worker}` : 'one process',
     ]),
   );
-  const lines = drawTimeline(requestsOf(events), names, io.stdout.columns ?? 100);
+  const lines = drawTimeline(requestsOf(events), names, io.stdout.columns ?? 100).map(visible);
   const { bold } = createStyle(io.stdout, io.env);
   io.stdout.write(`${bold('Who executed requests, and when')}\n\n${lines.join('\n')}\n\n`);
+}
+
+/** The promises named by --only. @param {Record<string, any>} values */
+async function promisesOf({ only }, { key, number }, root) {
+  if (only === undefined) return undefined;
+  const { promises } = await loadCheck(checkFile(root, key));
+  const ids = only.split(',').map((id) => id.trim());
+  const strange = ids.find((id) => !Object.hasOwn(promises, id));
+  if (strange === undefined) return ids;
+  const known = Object.keys(promises);
+  const guess = nearest(strange, known);
+  throw new UsageError(
+    `Lesson ${number} has no promise ${quoted(strange)}.`,
+    `${guess ? `Did you mean ${guess}? ` : ''}Its promises are: ${known.join(', ')}.`,
+  );
 }
 
 /** @param {Record<string, any>} values */
@@ -158,6 +176,7 @@ function subjectOf({ in: folder, solution }, { key }, root) {
   }
   if (solution) return join(root, 'solutions', key);
   if (folder === undefined) return undefined;
+  if (folder === '') throw new UsageError('--in names no folder.', 'Is a variable of yours unset?');
   const place = resolve(process.env.INIT_CWD ?? process.cwd(), folder);
   if (statSync(place, { throwIfNoEntry: false })) return place;
   throw new UsageError(

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { lessonFiles } from '../catalog.js';
 import { createStyle } from '../verdict/style.js';
-import { readIfThere } from '../files.js';
+import { visible } from '../verdict/visible.js';
+import { isFile, readIfThere } from '../files.js';
 import { lessonToReveal } from './solution.js';
 
 /** @typedef {import('../verdict/style.js').Style} Style */
@@ -25,17 +26,21 @@ export async function run(argv, io) {
       `lessons/${lesson.key}/${file}`,
       `solutions/${lesson.key}/${file}`,
     );
-    io.stdout.write(patch ? coloured(patch, style) : `${file} is the same as in the solution.\n`);
+    io.stdout.write(
+      patch ? coloured(visible(patch), style) : `${file} is the same as in the solution.\n`,
+    );
   }
   return 0;
 }
+
+const readIfFile = (/** @type {string} */ path) => (isFile(path) ? readIfThere(path) : undefined);
 
 function patchOf(
   /** @type {string} */ root,
   /** @type {string} */ mine,
   /** @type {string} */ theirs,
 ) {
-  const [from, to] = [mine, theirs].map((path) => readIfThere(join(root, path)));
+  const [from, to] = [mine, theirs].map((path) => readIfFile(join(root, path)));
   const [before, after] = [from ?? '', to ?? ''].map((text) => text.replaceAll('\r\n', '\n'));
   if (before === after) return '';
   const header = from === undefined ? '(you have no such file)' : '';

@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import { rootFolder } from '../catalog.js';
 import { hasCode } from '../files.js';
 import { nearest, quoted } from '../nearest.js';
-import { UsageError } from '../usage-error.js';
+import { EnvironmentError, UsageError } from '../usage-error.js';
+import { tellUnkept } from './unkept.js';
+import { visible } from '../verdict/visible.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
@@ -34,13 +36,16 @@ const commands = {
 export async function main() {
   const { stdout, stderr, stdin, env } = process;
   const root = env.FORKSHOP_ROOT ? resolve(env.FORKSHOP_ROOT) : rootFolder;
-  stdout.on('error', leaveQuietly);
+  const [name] = process.argv.slice(2);
+  for (const stream of [stdout, stderr])
+    stream.on('error', (error) => readerHasLeft(error, String(name)));
   const fail = (/** @type {unknown} */ error) => {
     process.exitCode = report(error, stderr);
     process.exit();
   };
   process.on('uncaughtException', fail);
   process.exitCode = await dispatch(process.argv.slice(2), { stdout, stderr, stdin, env, root });
+  stdout.write('', () => process.exit()); // a look that nobody waited for keeps no command
 }
 
 /**
@@ -59,6 +64,8 @@ export async function dispatch([name, ...rest], io) {
     return await command.run(rest, io);
   } catch (error) {
     return report(error, io.stderr);
+  } finally {
+    tellUnkept(io);
   }
 }
 
@@ -79,29 +86,33 @@ function unknownCommand(/** @type {string} */ name) {
   );
 }
 
-const refusals = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'];
+const refusals = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOTDIR'];
 
 function report(/** @type {any} */ error, /** @type {Io['stderr']} */ stderr) {
+  const print = (/** @type {string} */ text) => stderr.write(visible(text));
   if (error instanceof UsageError) {
-    stderr.write(`${error.message}\n${error.hint && `${error.hint}\n`}`);
-    return 2;
+    print(`${error.message}\n${error.hint && `${error.hint}\n`}`);
+    return error instanceof EnvironmentError ? 3 : 2;
   }
   if (hasCode(error, ...refusals)) {
-    stderr.write(
+    print(
       `The operating system refused: ${error.message}\n` +
         'See to the permissions and the free space there, then run the command again.\n',
     );
     return 3;
   }
-  stderr.write(
+  print(
     `This is a fault in Forkshop, not in your code. Please report it with these lines:\n` +
       `${error?.stack ?? error}\n`,
   );
   return 3;
 }
 
-/** The reader of a pipe may leave early, as in `npm run list | head -1`. */
-function leaveQuietly(/** @type {NodeJS.ErrnoException} */ error) {
+/** These do not end by themselves, or take long, and nobody asks how they ended. */
+const WITHOUT_VERDICT = ['start', 'try', 'slides'];
+
+/** The reader of a pipe may leave early, as in `npm run check | head -1`: the exit code still tells the verdict. */
+function readerHasLeft(/** @type {NodeJS.ErrnoException} */ error, /** @type {string} */ command) {
   if (!hasCode(error, 'EPIPE')) throw error;
-  process.exit();
+  if (WITHOUT_VERDICT.includes(command)) process.exit();
 }

@@ -58,10 +58,19 @@ function obstacle() {
   );
 }
 
+// Our own processes start sooner with their code compiled (Node.js 22.1 and later); those that we start inherit it.
+function useCompileCache() {
+  var enable = require('module').enableCompileCache;
+  if (!enable || process.env.NODE_COMPILE_CACHE || process.env.NODE_V8_COVERAGE) return;
+  process.env.NODE_COMPILE_CACHE = path.join(root, 'node_modules', '.cache', 'forkshop', 'own');
+  enable(process.env.NODE_COMPILE_CACHE);
+}
+
 var found = obstacle();
 if (found) {
   console.error(found);
   process.exitCode = 3;
 } else {
+  useCompileCache();
   require('./dispatch.js').main();
 }

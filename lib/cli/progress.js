@@ -1,6 +1,8 @@
-import { appendFileSync, mkdirSync, renameSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readIfThere, timestamp, writeWhole } from '../files.js';
+import { visible } from '../verdict/visible.js';
+import { WrongKind, attempt } from './unkept.js';
 
 /**
  * @typedef {object} Io what a command may use of the world
@@ -33,14 +35,19 @@ export function homeFolder({ root, env }) {
 
 /**
  * Reads the learner's progress. A file that cannot be understood is moved aside and kept, and a
- * message on stderr says where.
+ * message on stderr says where. Where it cannot be read, it begins anew: see unkept.js.
  *
  * @param {Pick<Io, 'root' | 'env' | 'stderr'>} io
  * @returns {Progress}
  */
 export function readProgress(io) {
+  return load(io).progress;
+}
+
+/** isUnread: there is one, which can be neither read nor moved aside, and is not to be written over. */
+function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
   const file = join(homeFolder(io), 'progress.json');
-  const text = readIfThere(file);
+  const text = readKept(io, 'progress.json');
   /** @type {Progress} */
   const fresh = {
     version: 1,
@@ -50,57 +57,105 @@ export function readProgress(io) {
     predictions: {},
     lastLesson: null,
   };
-  if (text === undefined) return fresh;
+  if (typeof text !== 'string') return { progress: fresh, isUnread: text === undefined };
   const found = parseObject(text);
-  if (found && isProgress({ ...fresh, ...found })) return { ...fresh, ...found };
+  if (found && isProgress({ ...fresh, ...found })) return { progress: { ...fresh, ...found } };
   const kept = `${file}.unreadable-${timestamp()}`;
-  renameSync(file, kept);
+  const isMoved = attempt(io, () => (renameSync(file, kept), true));
+  if (!isMoved) return { progress: fresh, isUnread: true };
   io.stderr.write(
     `Forkshop could not understand its progress file and begins a new one.\n` +
-      `The old one was kept as ${kept}\n`,
+      `The old one was kept as ${visible(kept)}\n`,
   );
-  return fresh;
+  return { progress: fresh };
 }
 
 /**
  * Changes the learner's progress. At any moment, also after a crash, the file holds either all of
- * the old progress or all of the new.
+ * the old progress or all of the new. Where it cannot be written, it is changed for this once.
  *
  * @param {Pick<Io, 'root' | 'env' | 'stderr'>} io
  * @param {(progress: Progress) => void} change changes the object that it gets
  * @returns {Progress} the new progress
  */
 export function updateProgress(io, change) {
-  const progress = readProgress(io);
+  const { progress, isUnread } = load(io);
   change(progress);
-  mkdirSync(homeFolder(io), { recursive: true });
-  writeWhole(join(homeFolder(io), 'progress.json'), `${JSON.stringify(progress, null, 2)}\n`);
+  if (isUnread) return progress;
+  const text = `${JSON.stringify(progress, null, 2)}\n`;
+  attempt(io, () => writeWhole(placeOf(io, 'progress.json'), text));
   return progress;
 }
 
 /**
- * Appends one finished check to the history.
+ * Appends one finished check to the history, where that can be written.
  *
  * @param {Pick<Io, 'root' | 'env'>} io
  * @param {object} entry becomes one line of JSON
  * @returns {void}
  */
 export function appendHistory(io, entry) {
-  const file = join(homeFolder(io), 'history.jsonl');
-  mkdirSync(homeFolder(io), { recursive: true });
-  const torn = !/(^|\n)$/.test(readIfThere(file) ?? '');
-  appendFileSync(file, `${torn ? '\n' : ''}${JSON.stringify(entry)}\n`);
+  attempt(io, () => {
+    const file = placeOf(io, 'history.jsonl');
+    const torn = !/(^|\n)$/.test(readIfThere(file) ?? '');
+    appendFileSync(file, `${torn ? '\n' : ''}${JSON.stringify(entry)}\n`);
+  });
 }
 
 /**
- * Reads the history. A line that a crash tore is left out.
+ * Reads the history. A line that a crash tore is left out, and so is what is no measurement.
  *
  * @param {Pick<Io, 'root' | 'env'>} io
  * @returns {Record<string, any>[]} oldest first
  */
 export function readHistory(io) {
-  const lines = (readIfThere(join(homeFolder(io), 'history.jsonl')) ?? '').split('\n');
-  return lines.map(parseObject).filter((entry) => entry !== undefined);
+  const lines = (readKept(io, 'history.jsonl') || '').split('\n');
+  return lines.map(parseObject).flatMap((entry) => {
+    if (entry === undefined) return [];
+    if (!('measurements' in entry)) return [entry];
+    const { measurements } = entry;
+    return [
+      {
+        ...entry,
+        measurements: Array.isArray(measurements) ? measurements.filter(isMeasurement) : [],
+      },
+    ];
+  });
+}
+
+const isMeasurement = (/** @type {any} */ one) =>
+  typeof one?.name === 'string' && Number.isFinite(one.value);
+
+/** @returns {string | null | undefined} null where there is nothing, undefined where it cannot be read */
+function readKept(/** @type {Pick<Io, 'root' | 'env'>} */ io, /** @type {string} */ name) {
+  return attempt(io, () => {
+    demandKind(homeFolder(io), 'a folder');
+    demandKind(join(homeFolder(io), name), 'a file');
+    return readIfThere(join(homeFolder(io), name)) ?? null;
+  });
+}
+
+/**
+ * Where to write a file that is kept; its folder is there.
+ *
+ * @param {Pick<Io, 'root' | 'env'>} io
+ * @param {string} name
+ * @returns {string} absolute path
+ * @throws {WrongKind} when something else is in its place
+ */
+export function placeOf(io, name) {
+  demandKind(homeFolder(io), 'a folder');
+  mkdirSync(homeFolder(io), { recursive: true });
+  const file = join(homeFolder(io), name);
+  demandKind(file, 'a file');
+  return file;
+}
+
+/** Also a pipe is no file: who reads it waits for ever. */
+function demandKind(/** @type {string} */ path, /** @type {'a file' | 'a folder'} */ kind) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const isRight = !stats || (kind === 'a file' ? stats.isFile() : stats.isDirectory());
+  if (!isRight) throw new WrongKind(`${path} should be ${kind}. Remove it, or rename it.`);
 }
 
 function isProgress(/** @type {Record<string, any>} */ { version, ...rest }) {

@@ -2,6 +2,8 @@ import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools.js';
 import { createStyle } from '../verdict/style.js';
 import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
+import { allVisible, cutLine, visible } from '../verdict/visible.js';
+import { nothingYet } from './last-time.js';
 import { nextLesson } from './place.js';
 
 const OUTPUT_LINES = 12;
@@ -15,20 +17,32 @@ const ABOVE_ERROR = 4; // the place in the source, and the line itself
  * @param {import('../catalog.js').Lesson[]} options.lessons
  * @param {import('./progress.js').Io} options.io
  * @param {number} [options.prediction]
- * @param {Record<string, number>} [options.before]  what was measured the last time, by name
+ * @param {import('./last-time.js').LastTime} [options.before]
  * @param {string} [options.subject]
+ * @param {boolean} [options.isLonger]  it was measured longer already
  */
-export function createReporter({ lesson, lessons, io, prediction, before, subject }) {
+export function createReporter({
+  lesson,
+  lessons,
+  io,
+  prediction,
+  before = nothingYet,
+  subject,
+  isLonger,
+}) {
   const { stdout, env, root } = io;
   const style = createStyle(stdout, env);
   const columns = Math.min(stdout.columns ?? 100, 110);
   const print = (...lines) => stdout.write(`${lines.join('\n')}\n`);
-  const place = relative(root, subject ?? join(root, 'lessons', lesson.key));
+  const longer = isLonger ? '' : `npm run check lesson-${lesson.number} -- --longer`;
+  const place = visible(relative(root, subject ?? join(root, 'lessons', lesson.key)));
   return {
     begin: () =>
       print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
-    promise: ({ promise, number, of }) => print(promiseLine(promise, { number, of }, style)),
-    end(result, progress) {
+    promise: ({ promise, number, of }) =>
+      print(promiseLine(allVisible(promise), { number, of }, style)),
+    end(told, progress) {
+      const result = allVisible(told);
       const { promises, measurements, charts, output, fault } = result;
       const first =
         promises.find(({ verdict }) => verdict === 'failed') ??
@@ -39,11 +53,35 @@ export function createReporter({ lesson, lessons, io, prediction, before, subjec
       const printed = first?.output ?? output;
       if (first && printed.trim()) print(...outputLines(printed, style), '');
       for (const one of measurements)
-        print(...measurementLines(one, { prediction, before: before?.[one.name], style }), '');
+        print(
+          ...measurementLines(one, {
+            prediction,
+            before: before.measured[one.name],
+            longer,
+            style,
+          }),
+          '',
+        );
       for (const chart of charts) print(...chartLines(chart, style), '');
+      if (!result.isWhole && !fault && result.of > 0)
+        print(...notAgain(result, before, lesson), '');
       print(summary(result, style), next({ result, lesson, lessons, progress, subject }));
     },
   };
+}
+
+/** What was not judged, and how it was the last time: never told as if it were new. */
+function notAgain({ promises, of }, { verdicts }, { number }) {
+  const judged = new Set(promises.map(({ id }) => id));
+  const old = Object.entries(verdicts).flatMap(([id, verdict]) =>
+    judged.has(id) ? [] : [verdict],
+  );
+  const count = (verdict) => old.filter((one) => one === verdict).length;
+  const held = count('passed') > 0 ? ` Last time ${count('passed')} of them held.` : '';
+  return [
+    `  ${of - judged.size} of ${of} promises were not judged this time.${held}`,
+    `  To judge them all: npm run check lesson-${number} -- --all (under npm start: key a)`,
+  ];
 }
 
 function faultLines(fault) {
@@ -58,25 +96,25 @@ function outputLines(output, style) {
   const error = all.findLastIndex((line) => /^(Uncaught )?\w*Error\b/.test(line));
   const last = all.length - OUTPUT_LINES;
   const first = error < 0 ? last : Math.min(last, error - ABOVE_ERROR);
-  const lines = all.slice(Math.max(0, first)).slice(0, OUTPUT_LINES);
+  const lines = all.slice(Math.max(0, first)).slice(0, OUTPUT_LINES).map(cutLine);
   return [`  ${style.dim('Your program printed:')}`, indent(lines.join('\n'))];
 }
 
 const indent = (text) => text.replace(/^/gm, '    ');
 
-function summary({ verdict, seconds, conditions, promises }, style) {
+function summary({ verdict, isWhole, seconds, conditions, promises }, style) {
   const held = promises.filter((one) => one.verdict === 'passed').length;
   const words = {
-    passed: style.green(style.bold('Passed.')),
+    passed: style.green(style.bold(isWhole ? 'Passed.' : 'Good so far.')),
     failed: style.red(style.bold('Not yet.')),
     inconclusive: style.yellow(style.bold('Undecided.')),
   };
   const machine = conditions ? ` ${conditions.cores} cores, Node ${conditions.node}.` : '';
-  return `${words[verdict]} ${held} of ${promises.length} promises hold. ${seconds.toFixed(1)} s.${machine}`;
+  return `${words[verdict]} ${held} of ${promises.length} ${isWhole ? '' : 'judged '}promises hold. ${seconds.toFixed(1)} s.${machine}`;
 }
 
 /** The next command, always in the last line. */
-function next({ result: { verdict }, lesson, lessons, progress, subject }) {
+function next({ result: { verdict, isWhole }, lesson, lessons, progress, subject }) {
   const name = `lesson-${lesson.number}`;
   if (verdict === 'inconclusive') {
     const missing = lesson.needs.find((tool) => !findTool(tool));
@@ -85,6 +123,7 @@ function next({ result: { verdict }, lesson, lessons, progress, subject }) {
       : `Check again: npm run check ${name}`;
   }
   if (verdict === 'failed') return `A hint: npm run hint ${name}`;
+  if (!isWhole) return `Judge all promises: npm run check ${name}`;
   if (subject) return `Your own: npm run check ${name}`;
   const following = nextLesson(lessons, progress);
   if (following !== lesson) {

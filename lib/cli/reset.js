@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { filesBelow, findLesson, listLessons } from '../catalog.js';
 import { UsageError } from '../usage-error.js';
 import { parse } from './args.js';
-import { hasCode, timestamp } from '../files.js';
+import { hasCode, isFile, timestamp } from '../files.js';
 import { currentLesson } from './place.js';
 import { homeFolder, readProgress } from './progress.js';
 
@@ -88,9 +88,9 @@ const listOf = (/** @type {Changed[]} */ changed) =>
 
 function sameContent(/** @type {string} */ starter, /** @type {string} */ mine) {
   try {
-    return readFileSync(starter).equals(readFileSync(mine));
+    return isFile(mine) && readFileSync(starter).equals(readFileSync(mine));
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES', 'ELOOP')) return false;
+    if (hasCode(error, 'ENOENT', 'EACCES')) return false;
     throw error;
   }
 }
@@ -109,14 +109,15 @@ async function confirm(/** @type {Io} */ io) {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-/** Copies what is there of the changed files; all of it before the first is restored. */
+/** Copies what is there of the changed files; all of it before the first is restored. Pipes and sockets hold nothing. */
 function backUp(/** @type {Changed[]} */ changed, /** @type {Io} */ io) {
   const folder = join(homeFolder(io), 'backups', timestamp());
-  const present = changed.filter((each) => isThere(minePath(io.root, each)));
+  const present = changed.filter((each) => holdsSomething(minePath(io.root, each)));
   for (const each of present) {
     const target = join(folder, each.key, each.file);
     mkdirSync(dirname(target), { recursive: true });
-    cpSync(minePath(io.root, each), target, { recursive: true, errorOnExist: true, force: false });
+    const options = { recursive: true, errorOnExist: true, force: false, filter: holdsSomething };
+    cpSync(minePath(io.root, each), target, options);
   }
   return present.length > 0 ? folder : undefined;
 }
@@ -128,6 +129,7 @@ function restore(/** @type {Changed} */ changed, /** @type {string} */ root) {
   cpSync(starterPath(root, changed), target);
 }
 
-function isThere(/** @type {string} */ path) {
-  return Boolean(lstatSync(path, { throwIfNoEntry: false }));
+function holdsSomething(/** @type {string} */ path) {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return Boolean(stats?.isFile() || stats?.isDirectory() || stats?.isSymbolicLink());
 }

@@ -1,13 +1,21 @@
 import { join } from 'node:path';
-import { run } from 'node:test';
+import { checkFile, loadCheck } from '../definitions.js';
+import { isCrowded } from '../measure/conditions.js';
+import { closeGenerators } from '../measure/generator.js';
+import { createRunner } from '../observe/run.js';
+import { temporaryFolder } from '../observe/temporary.js';
+import { runSession } from '../session.js';
 
 const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is for a fault in a check
+const PATIENCE = 2; // times that, on a machine that is too busy
 
 /**
  * @typedef {object} CheckResult  what `check --json` prints
  * @property {string} lesson  its key
- * @property {'passed' | 'failed' | 'inconclusive'} verdict
- * @property {import('../verdict/outcome.js').PromiseRecord[]} promises
+ * @property {'passed' | 'failed' | 'inconclusive'} verdict  of the promises that were judged
+ * @property {boolean} isWhole  all promises were judged
+ * @property {import('../verdict/outcome.js').PromiseRecord[]} promises  in the order in which they were judged
+ * @property {number} of  how many promises the lesson has
  * @property {Measurement[]} measurements
  * @property {import('../verdict/terminal.js').Chart[]} charts
  * @property {number} seconds
@@ -19,26 +27,34 @@ const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is f
  */
 
 /**
- * Runs the check of a lesson in a process of its own, with node:test, and collects what it reports.
+ * Runs the check of a lesson, in this process, and collects what it reports. One at a time.
  *
  * @param {object} options
  * @param {string} options.root
  * @param {string} options.key
  * @param {string} [options.subject]  the file or folder that is judged; the learner's own unless told
+ * @param {string[]} [options.only]  judge these promises, with what they stand on, and nothing else
+ * @param {string[]} [options.first]  judge these first; with the first that fails again the check ends
  * @param {string} [options.timelineFile]  where to leave the timeline of the program
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
- * @param {AbortSignal} [options.signal]  ends the check; what it started is ended by its keeper
+ * @param {boolean} [options.isLonger]  measure several times as long
+ * @param {AbortSignal} [options.signal]  ends the check, and what it started
+ * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
  * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number }) => void} [options.onPromise]
  *   called as soon as a promise is decided
  * @returns {Promise<CheckResult>}
+ * @throws {import('../usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
-export async function runCheck({ root, key, subject, timelineFile, isQuick, signal, onPromise }) {
+export async function runCheck({ root, key, subject, signal, onPromise, runner, ...options }) {
   const since = performance.now();
+  temporaryFolder(); // told now: a check without one has nothing to tell
   /** @type {CheckResult} */
   const result = {
     lesson: key,
     verdict: 'inconclusive',
+    isWhole: false,
     promises: [],
+    of: 0,
     measurements: [],
     charts: [],
     seconds: 0,
@@ -46,72 +62,44 @@ export async function runCheck({ root, key, subject, timelineFile, isQuick, sign
     output: '',
     fault: null,
   };
-  const restore = setEnvironment({
-    FORKSHOP_ROOT: root,
-    FORKSHOP_REPORT: 'json',
-    FORKSHOP_SUBJECT: subject,
-    FORKSHOP_KEEP_TIMELINE: timelineFile,
-    FORKSHOP_QUICK: isQuick ? '1' : undefined,
-  });
-  let isWhole = false;
+  const own = runner ?? createRunner(); // it starts while the check is loaded
   const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
-  const onEnd = () => end.abort();
-  const timer = setTimeout(onEnd, DEADLINE_MS);
+  const onEnd = () => end.abort(new Error('The check ended before it had a verdict.'));
+  let deadlines = 0;
+  const timer = setTimeout(() => {
+    deadlines += 1;
+    if (isCrowded() && deadlines < PATIENCE) timer.refresh();
+    else onEnd();
+  }, DEADLINE_MS);
   signal?.addEventListener('abort', onEnd, { once: true });
   try {
-    const files = [join(root, 'checks', `${key}.check.js`)];
-    for await (const { type, data } of run({ files, concurrency: false, signal: end.signal })) {
-      if (type === 'test:diagnostic') isWhole = take(data.message, result, onPromise) || isWhole;
-      else if (type === 'test:stderr') process.stderr.write(data.message);
-    }
+    const definition = await loadCheck(checkFile(root, key));
+    const place = subject ?? join(root, 'lessons', key);
+    const session = { root, place, runner: own, signal: end.signal, ...options };
+    await runSession(definition, session, (record) => take(record, result, onPromise));
+  } catch (/** @type {any} */ error) {
+    const isTooBusy = deadlines > 0 && isCrowded(); // then it is undecided, and nobody's fault
+    if (!isTooBusy) result.fault ??= String(error?.stack ?? error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onEnd);
-    restore();
+    closeGenerators();
+    const left = await (runner ? runner.clear() : own.close());
+    if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
   }
-  if (result.fault || !isWhole) {
-    result.verdict = 'inconclusive';
-    result.fault ??= 'The check ended before it had a verdict.';
-  }
+  if (result.fault) result.verdict = 'inconclusive';
   result.seconds = Math.round((performance.now() - since) / 10) / 100;
   return result;
 }
 
-/** node:test's own `run` takes no environment before Node 24. */
-function setEnvironment(wanted) {
-  const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, process.env[name]]));
-  const assign = (values) => {
-    for (const [name, value] of Object.entries(values)) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-  };
-  assign(wanted);
-  return () => assign(before);
-}
-
-/** Takes in one diagnostic; true when it is the check's last. */
-function take(message, result, onPromise) {
-  const record = parse(message);
-  if (record?.promise) {
-    result.promises.push(record.promise);
-    onPromise?.(record);
-  } else if (record?.measurement) {
-    result.measurements.push(record.measurement);
-  } else if (record?.chart) {
-    result.charts.push(record.chart);
-  } else if (record?.verdict) {
-    const { verdict, conditions, output, left } = record;
-    Object.assign(result, { verdict, conditions, output });
-    if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
-    return true;
-  } else if (record?.fault) {
-    result.fault ??= record.fault;
-  }
-  return false;
-}
-
-/** node:test's own diagnostics ("tests 8") are no JSON objects. */
-function parse(message) {
-  return message.startsWith('{') ? JSON.parse(message) : undefined;
+/** Takes in one record of the session. */
+function take({ promise, measurement, chart, fault, ...record }, result, onPromise) {
+  if (promise) {
+    result.promises.push(promise);
+    result.of = record.of;
+    onPromise?.({ promise, ...record });
+  } else if (measurement) result.measurements.push(measurement);
+  else if (chart) result.charts.push(chart);
+  else if (fault) result.fault ??= fault;
+  else Object.assign(result, record); // the last one: verdict, isWhole, conditions, output
 }

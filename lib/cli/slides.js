@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { UsageError } from '../usage-error.js';
 import { parse } from './args.js';
 
@@ -57,22 +57,28 @@ async function recordAll(io, name) {
 }
 
 async function writePdf(io, name, hasNotes) {
-  const { exportPdf } = await import('../web/export.js');
   const file = resolve(name);
   if (name === '' || existsSync(file))
     throw new UsageError(
       name === '' ? 'The PDF has no name.' : `${name} is there already.`,
       'Name a new file: npm run slides -- --pdf deck.pdf',
     );
+  if (!isFolder(dirname(file)))
+    throw new UsageError(`There is no folder ${dirname(file)}.`, 'Make it first, or name another.');
+  const { exportPdf } = await import('../web/export.js');
   const pages = await exportPdf({ root: io.root, file, hasNotes, env: io.env });
   io.stdout.write(`${name}: ${pages} pages\n`);
   return 0;
 }
 
 async function writeHtml(io, name) {
-  const { exportHtml } = await import('../web/export.js');
   if (name === '') throw new UsageError('The folder has no name.', 'npm run slides -- --html deck');
-  exportHtml({ root: io.root, folder: resolve(name) });
+  const folder = resolve(name);
+  const around = nearestThere(folder);
+  if (!isFolder(around))
+    throw new UsageError(`${around} is no folder.`, 'Name a folder that is empty, or not there.');
+  const { exportHtml } = await import('../web/export.js');
+  exportHtml({ root: io.root, folder });
   io.stdout.write(`${name}/index.html, for any web server\n`);
   return 0;
 }
@@ -83,3 +89,10 @@ async function printAgenda(io) {
   io.stdout.write(agenda(readDeck(io.root)));
   return 0;
 }
+
+const isFolder = (/** @type {string} */ path) =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+/** The path itself, or what is there of it. */
+const nearestThere = (/** @type {string} */ path) =>
+  existsSync(path) || dirname(path) === path ? path : nearestThere(dirname(path));

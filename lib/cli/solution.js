@@ -5,6 +5,7 @@ import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
 import { currentLesson } from './place.js';
 import { readProgress, updateProgress } from './progress.js';
+import { isUnkept } from './unkept.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../catalog.js').Lesson} Lesson */
@@ -46,7 +47,7 @@ export function lessonToReveal(argv, io) {
   updateProgress(io, ({ solutionAsked }) => {
     solutionAsked[lesson.key] = asked + 1;
   });
-  if (asked > 0) return lesson;
+  if (asked > 0 || isUnkept(io)) return lesson; // nobody could ask twice
   const left = lesson.hints.length - (progress.hints[lesson.key] ?? 0);
   io.stdout.write(
     `Lesson ${lesson.number} has not passed yet, and finding the answer is how you learn it.\n` +

@@ -1,5 +1,9 @@
 import { listLessons } from '../catalog.js';
+import { checkFile, loadCheck } from '../definitions.js';
+import { createRunner } from '../observe/run.js';
+import { EnvironmentError } from '../usage-error.js';
 import { createStyle } from '../verdict/style.js';
+import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
 import { checkLesson } from './check.js';
 import { listenForKeys } from './keys.js';
@@ -22,9 +26,10 @@ export async function run(argv, io) {
   parse(argv, {}, io.env, 0);
   const lessons = listLessons(io.root);
   const checker = createChecker(lessons, io);
+  const onSave = (lesson, file) => checker.check(lesson, { file });
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
   return new Promise((resolve) => {
-    const watcher = watchLessons(io.root, lessons, checker.check);
+    const watcher = watchLessons(io.root, lessons, onSave);
     io.stdout.write(home(lessons, io, isInteractive)); // from now on each save is seen, as it says
     const stop = async () => {
       keys.close();
@@ -37,6 +42,7 @@ export async function run(argv, io) {
       l: () => checker.afterwards(() => show('list', [], io)),
       h: () => checker.afterwards(() => show('hint', [`lesson-${checker.current().number}`], io)),
       c: () => checker.check(checker.current()),
+      a: () => checker.check(checker.current(), { isAll: true }),
     });
     process.once('SIGINT', stop).once('SIGTERM', stop);
   });
@@ -46,10 +52,14 @@ export async function run(argv, io) {
 function createChecker(lessons, io) {
   let current = nextLesson(lessons, readProgress(io));
   let interrupt = new AbortController();
-  let running = Promise.resolve();
+  /** @type {import('../observe/run.js').Runner | undefined} its keeper waits for the next check */
+  let runner;
+  const open = () => (runner = runner?.isOpen() ? runner : createRunner());
+  const checkWith = async (options) => checkLesson({ lessons, io, runner: open(), ...options });
+  let running = warmUp(current, io).then(open).then(ignore, ignore); // what is wrong is told when it matters
   return {
     current: () => current,
-    check(/** @type {Lesson} */ lesson, /** @type {string} */ file = '') {
+    check(/** @type {Lesson} */ lesson, { file = '', isAll = false } = {}) {
       interrupt.abort();
       interrupt = new AbortController();
       const { signal } = interrupt;
@@ -57,7 +67,7 @@ function createChecker(lessons, io) {
       running = running.then(async () => {
         if (signal.aborted) return;
         io.stdout.write(`\n${rule(file, io)}\n`);
-        await checkLesson({ lesson, lessons, io, signal });
+        await checkWith({ lesson, isAll, signal }).catch((error) => tell(error, io));
         if (!signal.aborted) io.stdout.write('\nWaiting for the next save.\n');
         current = nextLesson(lessons, readProgress(io));
       });
@@ -65,17 +75,32 @@ function createChecker(lessons, io) {
     afterwards(/** @type {() => Promise<void>} */ action) {
       running = running.then(action);
     },
-    stop() {
+    async stop() {
       interrupt.abort();
-      return running;
+      await running;
+      await runner?.close();
     },
   };
+}
+
+/** Loads the check that comes next while the learner reads. */
+const warmUp = (/** @type {Lesson} */ { key }, /** @type {Io} */ { root }) =>
+  loadCheck(checkFile(root, key));
+
+const ignore = () => {};
+
+/** What keeps a check from being run may have gone at the next save. */
+function tell(/** @type {unknown} */ error, /** @type {Io} */ io) {
+  if (!(error instanceof EnvironmentError)) throw error;
+  io.stderr.write(visible(`${error.message}\n${error.hint}\n`));
 }
 
 /** A line that parts one check from the next; nothing is wiped off the screen. */
 function rule(file, io) {
   const time = new Date().toLocaleTimeString('en-GB');
-  return createStyle(io.stdout, io.env).dim(`---- ${time} ${file && `${file} saved `}----`);
+  return createStyle(io.stdout, io.env).dim(
+    `---- ${time} ${file && `${visible(file)} saved `}----`,
+  );
 }
 
 /** What a learner reads first: where they are, what to read, what to edit, and what will happen. */
@@ -93,7 +118,7 @@ function home(lessons, io, isInteractive) {
     '',
     'Whenever you save, it is checked here.',
     isInteractive
-      ? 'Keys: c check now, h hint, l list, q quit.'
+      ? 'Keys: c check now, a check all promises, h hint, l list, q quit.'
       : `To check it now: npm run check lesson-${number}`,
     '',
   ].join('\n');

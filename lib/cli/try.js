@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { pathToFileURL } from 'node:url';
 import { findLesson, listLessons } from '../catalog.js';
+import { hasCode } from '../files.js';
 import { createLab } from '../lab.js';
 import { nearest, quoted } from '../nearest.js';
+import { Starved } from '../observe/turn.js';
 import { explainMissing, findTool } from '../tools.js';
 import { UsageError } from '../usage-error.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
@@ -17,12 +19,16 @@ import { readProgress } from './progress.js';
 /** @typedef {import('../lab.js').Experiment} Experiment */
 /** @typedef {import('./progress.js').Io} Io */
 
+const LEFT = undefined; // in the place of an answer: Ctrl-C or Ctrl-D
+const INTERRUPTED = 130;
+
 /**
  * `try [lesson] [experiment]`: shows a lesson's experiments, and runs one by its number or name, or all of them.
  *
  * @param {string[]} argv
  * @param {Io} io
- * @returns {Promise<number>} exit code: 3 when something else was seen than is explained, or something is not installed
+ * @returns {Promise<number>} exit code: 3 when something else was seen than is explained, or something is not installed,
+ *   130 when a question was left with Ctrl-C or Ctrl-D
  */
 export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;
@@ -31,10 +37,14 @@ export async function run(argv, io) {
     name === undefined ? currentLesson(lessons, readProgress(io)) : findLesson(lessons, name);
   const experiments = await readExperiments(io.root, lesson);
   const chosen = wanted ?? (await askForOne(lesson, experiments, io));
-  if (chosen === undefined) return 0;
+  if (chosen === LEFT) return INTERRUPTED;
+  if (chosen === '') return 0;
   let isAsExpected = true;
-  for (const experiment of pick(experiments, chosen))
-    isAsExpected = (await perform(experiment, io)) && isAsExpected;
+  for (const experiment of pick(experiments, chosen)) {
+    const outcome = await perform(experiment, io);
+    if (outcome === LEFT) return INTERRUPTED;
+    isAsExpected = outcome && isAsExpected;
+  }
   return isAsExpected ? 0 : EXIT_CODES.inconclusive;
 }
 
@@ -50,7 +60,10 @@ async function readExperiments(root, { key, number }) {
   return (await import(pathToFileURL(file).href)).default;
 }
 
-/** The menu; on a terminal it asks which. */
+/**
+ * The menu; on a terminal it asks which.
+ * @returns {Promise<string | undefined>}
+ */
 async function askForOne({ number, title }, experiments, io) {
   const { bold } = createStyle(io.stdout, io.env);
   const lines = experiments.map(
@@ -63,16 +76,26 @@ async function askForOne({ number, title }, experiments, io) {
     io.stdout.write(
       `Run one: npm run try lesson-${number} 1, or all of them: npm run try lesson-${number} all\n`,
     );
-    return undefined;
+    return '';
   }
-  return (await ask(io, 'Which one? A number, or "all": ')) || undefined;
+  return ask(io, 'Which one? A number, or "all": ');
 }
 
+/** @returns {Promise<string | undefined>} */
 async function ask(io, question) {
   const prompt = createInterface({ input: io.stdin, output: io.stdout });
-  const answer = await prompt.question(question);
+  const left = new Promise((done) => prompt.once('close', () => done(LEFT)));
+  const answer = await Promise.race([prompt.question(question).catch(leftOr), left]);
   prompt.close();
-  return answer.trim();
+  if (answer !== LEFT) return answer.trim();
+  io.stdout.write('\n');
+  return LEFT;
+}
+
+/** Some versions of Node reject the question, some never answer it. */
+function leftOr(/** @type {any} */ error) {
+  if (hasCode(error, 'ABORT_ERR')) return LEFT;
+  throw error;
 }
 
 function pick(experiments, chosen) {
@@ -102,13 +125,18 @@ async function perform({ title, question, needs, run: look }, io) {
     print('It cannot be shown', [`${got} ${why}`, `To install it: ${command}`]);
     return false;
   }
-  if (io.stdin.isTTY && io.stdout.isTTY) await ask(io, '  Enter to look: ');
+  const isAsked = io.stdin.isTTY && io.stdout.isTTY;
+  if (isAsked && (await ask(io, '  Enter to look: ')) === LEFT) return LEFT;
   const lab = createLab(io.root);
   try {
     const { observed, because, asExpected } = await look(lab);
     print('Seen just now', observed);
     print(asExpected ? 'Why' : 'This is not what we saw. What we wanted to show', because);
     return asExpected;
+  } catch (error) {
+    if (!(error instanceof Starved)) throw error;
+    print('It cannot be shown now', [error.story.got, error.story.why]);
+    return false;
   } finally {
     await lab.close();
   }

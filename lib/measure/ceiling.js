@@ -8,6 +8,7 @@
  * @property {() => void} close
  */
 import { fork } from 'node:child_process';
+import { keepTrack } from './generator.js';
 
 /**
  * Starts the spinners, idle at first: a process with `count` threads. It is detached, as the learner's program is,
@@ -34,6 +35,6 @@ export function createSpinners(count) {
         spinners.send({ threads, durationMs });
       });
     },
-    close: () => spinners.connected && spinners.disconnect(),
+    close: keepTrack(() => spinners.connected && spinners.disconnect()),
   };
 }

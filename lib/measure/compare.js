@@ -1,6 +1,7 @@
 /**
- * Compares how fast things are on a machine that is not ours alone. Their windows are interleaved, forth and back
- * (A B B A), so that what drifts, drifts for all alike; and we look after each round whether more is needed.
+ * Compares how fast things are on a machine that is not ours alone. What burns CPU has its windows interleaved, forth and
+ * back (A B B A), so that what drifts, drifts for all alike; what only waits, and takes no core from the other, is loaded
+ * at the same time. We look after each round whether more is needed.
  */
 import { requestsOf } from '../observe/timeline.js';
 import { servedWithin } from './stats.js';
@@ -58,3 +59,39 @@ export async function saturate(load, program, { path, processes, durationMs }) {
   const perSecond = (served / durationMs) * 1000;
   return { perSecond, requests, answers: window.answers, errors: window.errors + window.timeouts };
 }
+
+/**
+ * Closed-loop load on several programs at once, cut into slices: for work that blocks but burns no CPU.
+ * @template {string} Side
+ * @param {import('./load.js').Load} load
+ * @param {Record<Side, { program: import('../observe/program.js').Program, processes: number }>} sides
+ * @param {{ path: string, sliceMs: number, slices: number }} options
+ * @returns {Promise<{ rates: Record<Side, number[]>, errors: number }>}  requests served a second, for each slice; the
+ *   queues are empty at the end
+ */
+export async function sideBySide(load, sides, { path, sliceMs, slices }) {
+  const names = /** @type {Side[]} */ (Object.keys(sides));
+  const firsts = names.map((name) => sides[name].program.events.length);
+  const durationMs = RAMP_MS + slices * sliceMs;
+  const windows = await Promise.all(
+    names.map((name) => {
+      const { program, processes } = sides[name];
+      const connections = processes * CONNECTIONS_PER_PROCESS;
+      return load.fire({ url: program.url + path, connections, durationMs });
+    }),
+  );
+  await Promise.all(names.map((name) => sides[name].program.drained()));
+  const sinceMs = Math.max(...windows.map(({ startMs }) => startMs)) + RAMP_MS;
+  const rates = names.map((name, index) => {
+    const requests = requestsOf(sides[name].program.events.slice(firsts[index]), path);
+    return Array.from({ length: slices }, (_, slice) => {
+      const fromMs = sinceMs + slice * sliceMs;
+      return (servedWithin(requests, fromMs, fromMs + sliceMs) / sliceMs) * 1000;
+    });
+  });
+  const errors = windows.reduce((sum, window) => sum + window.errors + window.timeouts, 0);
+  return { rates: /** @type {any} */ (zip(names, rates)), errors };
+}
+
+const zip = (names, values) =>
+  Object.fromEntries(names.map((name, index) => [name, values[index]]));

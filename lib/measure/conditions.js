@@ -21,6 +21,7 @@ const MOST_BUSY_CORES = 0.6;
 const CROWD_EVERY_MS = 100;
 const CROWD_OF = 30; // samples: the last three seconds
 const CROWDED = 3; // so many want each core
+const IDLE_SHARE = 0.7; // of one core
 
 /** @returns {Conditions} as they are now, before measuring */
 export function conditionsNow() {
@@ -84,6 +85,25 @@ function crowdNow() {
 
 /** Is the machine so busy that what does not come in time may still come? A check watches from its start. */
 export const isCrowded = () => watchCrowd()() > CROWDED;
+
+let lastLook = { t: 0, idleMs: 0, wanting: Infinity };
+
+/**
+ * Was a core idle when this was last asked, and is one now? Asked again and again, some milliseconds apart.
+ * @returns {boolean}
+ */
+export function hasIdleCore() {
+  const cores = os.availableParallelism();
+  const before = lastLook;
+  const wanting = Number(/(\d+)\//.exec(readText('/proc/loadavg') ?? '')?.[1] ?? NaN); // ourselves included
+  if (!Number.isNaN(wanting)) {
+    lastLook = { ...before, wanting };
+    return Math.max(wanting, before.wanting) <= cores;
+  }
+  const idleMs = os.cpus().reduce((sum, { times }) => sum + times.idle, 0);
+  lastLook = { t: performance.now(), idleMs, wanting };
+  return idleMs - before.idleMs > IDLE_SHARE * (lastLook.t - before.t);
+}
 
 /** The first line of /proc/stat, see proc(5): user nice system idle iowait irq softirq steal. */
 function readCpuTimes() {

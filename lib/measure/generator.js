@@ -1,6 +1,24 @@
 /** A load generator's process: one window of load after another, told and answered by messages. */
 import { fork } from 'node:child_process';
 
+/** @type {Set<() => void>} how to end each generator that is open */
+const open = new Set();
+
+/** Remembers how to end one, for closeGenerators. */
+export function keepTrack(/** @type {() => void} */ close) {
+  open.add(close);
+  return () => {
+    open.delete(close);
+    close();
+  };
+}
+
+/** Ends every generator of this process that nobody has closed: a check that broke off, or needed it to its end. */
+export function closeGenerators() {
+  for (const close of open) close();
+  open.clear();
+}
+
 /**
  * Starts a generator; it is ready when the first window is asked for.
  * @param {string} file  in this folder; it answers each message { id, ...options } with { id, result } or { id, error }
@@ -47,14 +65,16 @@ export function createGenerator(file) {
         const id = lastId;
         return await new Promise((resolve, reject) => {
           waiting.set(id, { resolve, reject });
-          generator.send({ id, ...options });
+          generator.send({ id, ...options }, (error) => {
+            if (error) reject(new Error('The load generator is closed.'));
+          });
         });
       } finally {
         windows -= 1;
         if (windows === 0) keepAlive(false);
       }
     },
-    close: () => generator.connected && generator.disconnect(),
+    close: keepTrack(() => generator.connected && generator.disconnect()),
   };
 }
 

@@ -12,35 +12,52 @@
  * @property {import('../observe/program.js').Program} candidate
  * @property {number} workers  the candidate's processes that serve
  * @property {string} path  the same work on both sides
- * @property {number} windowMs
+ * @property {number} windowMs  for blocking work: of one slice, of which a round has five
  * @property {number} budgetMs  no round of windows begins after that
+ * @property {boolean} [isLonger]  the budget is several times as long, and it is used until the ratio is more exact
  */
-import { interleave, saturate } from './compare.js';
+import { interleave, saturate, sideBySide } from './compare.js';
 import { mean, ratioOf, sideOf } from './stats.js';
 
+const SLICES = 5; // of a round, for work that blocks
 const SPIN_MS = 40;
+const EXACT = 0.1; // of the ratio: half of its interval
+const LONGER = 5;
+const LONGER_EXACT = 0.03;
 const WIDE = 2; // an interval whose high end is twice its low end tells little
 const NO_ROOM = 1.3; // with less than that to win there is nothing to be seen
 
 /**
  * Work that blocks but burns no CPU. Its ceiling is the number of workers, on any machine. Stops when the interval is
- * on one side of the target.
+ * on one side of the target, and exact enough to be printed.
  * @param {Contest & { target: number, onRound?: (soFar: import('./stats.js').Interval & { ceiling: number }) => void }} contest
  *   onRound: told after each round of windows, while the interval narrows
  * @returns {Promise<Speedup & { target: number }>}
  */
-export async function speedupOfBlocking({ target, workers, budgetMs, onRound, ...contest }) {
-  const { sides, errors } = contestants({ workers, ...contest });
-  const isEnough = (rates) => {
-    const soFar = ratioOf(rates.control, rates.candidate);
-    onRound?.({ ...soFar, ceiling: workers });
-    return sideOf(soFar, target) !== 'open';
+export async function speedupOfBlocking({ target, workers, onRound, ...contest }) {
+  const { load, control, candidate, path, windowMs } = contest;
+  const sides = {
+    control: { program: control, processes: 1 },
+    candidate: { program: candidate, processes: workers },
   };
-  const rates = await interleave(sides, { isEnough, budgetMs });
-  const ratio = ratioOf(rates.control, rates.candidate);
+  const rates = { control: /** @type {number[]} */ ([]), candidate: /** @type {number[]} */ ([]) };
+  const deadline = performance.now() + budgetOf(contest);
+  let errors = 0;
+  let ratio;
+  do {
+    const round = await sideBySide(load, sides, { path, sliceMs: windowMs, slices: SLICES });
+    rates.control.push(...round.rates.control);
+    rates.candidate.push(...round.rates.candidate);
+    errors += round.errors;
+    ratio = ratioOf(rates.control, rates.candidate);
+    onRound?.({ ...ratio, ceiling: workers });
+  } while (!isEnough(ratio, target, contest) && performance.now() < deadline);
   const decided = { target, side: sideOf(ratio, target), ceiling: workers };
-  return { ...ratio, ...decided, ...summary(rates), errors: errors() };
+  return { ...ratio, ...decided, ...summary(rates), errors };
 }
+
+const isEnough = (ratio, target, contest) =>
+  sideOf(ratio, target) !== 'open' && isExact(ratio, contest);
 
 /**
  * Work that burns CPU. Its ceiling is what this machine gave, in the same rounds, to as many spinning threads as there
@@ -48,24 +65,29 @@ export async function speedupOfBlocking({ target, workers, budgetMs, onRound, ..
  * @param {Contest & { spinners: import('./ceiling.js').Spinners }} contest
  * @returns {Promise<Speedup>}
  */
-export async function speedupOfCpu({ spinners, workers, budgetMs, ...contest }) {
+export async function speedupOfCpu({ spinners, workers, ...contest }) {
   const { sides, errors } = contestants({ workers, ...contest });
   const all = {
     one: () => spinners.spin(1, SPIN_MS),
     ...sides,
     many: () => spinners.spin(workers, SPIN_MS),
   };
-  const isEnough = (/** @type {Record<string, number[]>} */ { control, candidate }) => {
-    const { low, high } = ratioOf(control, candidate);
-    return high < WIDE * low;
-  };
+  const isDone = (/** @type {Record<string, number[]>} */ { control, candidate }) =>
+    isExact(ratioOf(control, candidate), contest);
   for (const side of [sides.control, sides.candidate]) await side(); // a warm-up: compiled code is several times as fast
   /** @type {any} */
-  const rates = await interleave(all, { isEnough, budgetMs });
+  const rates = await interleave(all, { isEnough: isDone, budgetMs: budgetOf(contest) });
   const ratio = ratioOf(rates.control, rates.candidate);
   const ceiling = ratioOf(rates.one, rates.many).value;
   return { ...ratio, ceiling, note: noteOn(ratio, ceiling), ...summary(rates), errors: errors() };
 }
+
+/** Exact enough to be printed, or as exact as was asked for. */
+function isExact({ value, low, high }, { isLonger = false }) {
+  return (high - low) / 2 <= (isLonger ? LONGER_EXACT : EXACT) * value;
+}
+
+const budgetOf = ({ budgetMs, isLonger = false }) => (isLonger ? LONGER : 1) * budgetMs;
 
 /** Why this measurement tells nothing, if so: never the learner's fault. */
 function noteOn({ low, high }, ceiling) {

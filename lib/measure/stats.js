@@ -37,7 +37,8 @@ export function quantile(values, q) {
  */
 export function ratioOf(control, candidate) {
   const isStill = (/** @type {number} */ rate) => rate <= 0;
-  if (control.some(isStill)) return { value: NaN, low: 0, high: Infinity };
+  if (control.some(isStill))
+    return { value: mean(candidate) / mean(control), low: 0, high: Infinity };
   if (candidate.every(isStill)) return { value: 0, low: 0, high: 0 };
   if (candidate.some(isStill))
     return { value: mean(candidate) / mean(control), low: 0, high: Infinity };

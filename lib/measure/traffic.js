@@ -24,6 +24,7 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
+import { keepTrack } from './generator.js';
 
 /**
  * 100 requests a second, as clients mix them: fresh and kept connections, quick answers and some slow ones.
@@ -70,10 +71,11 @@ export function startTraffic(url, kinds) {
     return sent;
   };
   const all = Promise.all(kinds.map(follow));
+  const end = keepTrack(() => (isOn = false));
   return {
     count: () => count,
     async stop() {
-      isOn = false;
+      end();
       return (await all).flat();
     },
   };

@@ -13,13 +13,20 @@
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';
+import { isContended } from './turn.js';
 
 const TIMEOUT_MS = 4_000;
 const IMPATIENT_MS = 400; // for a server that let one request wait in vain: a check asks dozens
+const PATIENCE = 3; // so many times as long on a machine where others want the cores, too
 const LARGEST_BODY = 1024 * 1024;
 
 /** @type {Set<string>} */
 const silent = new Set();
+
+/** Another program listens there now. @param {number} port */
+export function forgetSilence(port) {
+  for (const host of silent) if (host.endsWith(`:${port}`)) silent.delete(host);
+}
 
 /** Connections that have had a request. */
 const used = new WeakSet();
@@ -62,11 +69,16 @@ export function get(url, options = {}) {
       response.on('end', () => finish(response.complete ? undefined : 'the answer broke off'));
       response.on('error', () => finish('the answer broke off'));
     });
-    const timer = setTimeout(() => {
+    let patience = PATIENCE;
+    const giveUp = () => {
+      patience -= 1;
+      if (patience > 0 && isContended()) return timer.refresh(); // it may not have had its turn
       const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';
       silent.add(host);
-      finish(`${got} within ${timeoutMs / 1000} s`);
-    }, timeoutMs);
+      const waitedMs = (PATIENCE - patience) * timeoutMs;
+      return finish(`${got} within ${Math.round(waitedMs / 10) / 100} s`);
+    };
+    const timer = setTimeout(giveUp, timeoutMs);
     request.on('socket', (socket) => {
       answer.client = socket.localPort; // of a connection that is used again
       answer.isReused = used.has(socket); // request.reusedSocket is false for one that waited in the agent's queue

@@ -11,7 +11,7 @@
  * @property {number} sinceMs  when it began, by the clock of its timeline
  * @property {Map<number, string>} known  every pid seen so far in the family, and when it was born
  */
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
@@ -67,11 +67,21 @@ function daemonsOf(/** @type {Started} */ { id, port, sinceMs }, all, family) {
  */
 function childrenReported({ folder }) {
   try {
-    const text = readFileSync(join(folder, 'timeline.jsonl'), 'utf8');
+    const text = readAtOnce(join(folder, 'timeline.jsonl'));
     const found = text.matchAll(/^{"t":([\d.]+),.*"what":"child","childPid":(\d+)/gm);
     return new Map([...found].map(([, t, pid]) => [Number(pid), Number(t)]));
   } catch {
     return new Map(); // no timeline, or too long a one
+  }
+}
+
+/** What is in a file; in a pipe that the program put in its place nothing, and nobody waits for it. */
+function readAtOnce(path) {
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    return fstatSync(fd).isFile() ? readFileSync(fd, 'utf8') : '';
+  } finally {
+    closeSync(fd);
   }
 }
 

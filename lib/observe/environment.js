@@ -10,7 +10,7 @@ export const rootFolder = fileURLToPath(here('../../'));
 
 /** Left in place, these would change what the program is: a plain server would believe that it is a worker. */
 const SCRUBBED =
-  /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
+  /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_COMPILE_CACHE|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
 
 /**
  * @param {NodeJS.ProcessEnv} env
@@ -24,7 +24,7 @@ export function scrub(env) {
  * @param {import('./program.js').Program} program
  * @returns {NodeJS.ProcessEnv}
  */
-export function environmentOf({ options, port, folder, temporary }) {
+export function environmentOf({ options, port, folder, temporary, compileCache }) {
   const { entry, env = {}, probe = 'requests', pretendCores, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
@@ -37,6 +37,7 @@ export function environmentOf({ options, port, folder, temporary }) {
     NODE_OPTIONS: preloads.join(' '),
     FORKSHOP_TIMELINE: join(folder, 'timeline.jsonl'),
     FORKSHOP_PROBE: probe,
+    ...(compileCache && { NODE_COMPILE_CACHE: compileCache }),
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),

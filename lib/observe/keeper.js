@@ -6,17 +6,23 @@
  *
  * Messages in:  { start: id, command, args, env, cwd, port, folder, hasChannel }   { post: id, message }   { stop: id }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
- *               { excess: id, of: 'processes' | 'memory' | 'output', amount }  { stopped: id, left: pids }
+ *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { nowMs } from './clock.js';
 import { endRun, findFamily } from './ending.js';
 import { listProcesses } from './processes.js';
+import { MOST_BYTES } from './timeline.js';
 
 /** More than any lesson needs and less than hurts a laptop. */
-const LIMITS = { processes: 40, memory: 2 * 1024 ** 3, output: 16 * 1024 ** 2 };
+const LIMITS = {
+  processes: 40,
+  memory: 2 * 1024 ** 3,
+  output: 16 * 1024 ** 2,
+  timeline: MOST_BYTES,
+};
 const WATCH_MS = 50;
 const WATCH_SLOWLY_MS = 300;
 const YOUNG_MS = 2_000;
@@ -49,13 +55,13 @@ function start(order) {
 
 function begin({ start: id, command, args, env, cwd, port, folder, hasChannel }) {
   const output = openSync(join(folder, 'output.txt'), 'a');
-  const run = { id, port, folder, known: new Map(), sinceMs: nowMs() };
+  const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
+  const run = { id, port, folder, known: new Map(), sinceMs: nowMs(), files: { output, timeline } };
   const mark = { FORKSHOP_RUN: id };
   const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
   /** @type {import('node:child_process').StdioOptions} */
   const stdio = ['ignore', output, output, ...(hasChannel ? /** @type {const} */ (['ipc']) : [])];
   const child = spawn(command, args, { ...options, stdio });
-  closeSync(output);
   run.pid = child.pid;
   run.post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
   runs.set(id, run);
@@ -80,7 +86,8 @@ function limit(run, family) {
   const sizes = {
     processes: family.length,
     memory: family.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
-    output: statSync(join(run.folder, 'output.txt'), { throwIfNoEntry: false })?.size ?? 0,
+    output: fstatSync(run.files.output).size,
+    timeline: fstatSync(run.files.timeline).size,
   };
   const of = Object.keys(LIMITS).find((name) => sizes[name] > LIMITS[name]);
   if (!of) return;
@@ -95,6 +102,6 @@ async function stop(id) {
   if (!run) return [];
   run.stopping = true;
   const left = await endRun(run);
-  runs.delete(id);
+  if (runs.delete(id)) Object.values(run.files).forEach((file) => closeSync(file));
   return left;
 }

@@ -6,7 +6,7 @@
  * @property {'ended' | 'excess' | 'unstarted' | 'orphaned'} kind  orphaned: it killed its parent, the keeper
  * @property {number | null} [code]
  * @property {string | null} [signal]
- * @property {'processes' | 'memory' | 'output'} [of]  what it took too much of
+ * @property {'processes' | 'memory' | 'output' | 'timeline'} [of]  what it took too much of
  * @property {number} [amount]  processes, or bytes
  * @property {string} [error]  why it could not be started
  *
@@ -30,7 +30,8 @@ import { nowMs } from './clock.js';
 import { endRun, findFamily, sendSignal } from './ending.js';
 import { environmentOf, rootFolder } from './environment.js';
 import { isSettled } from './settled.js';
-import { openTimeline } from './timeline.js';
+import { MOST_BYTES, openTimeline } from './timeline.js';
+import { createTurn } from './turn.js';
 
 const POLL_MS = 4;
 const GONE_POLL_MS = 20; // a look reads every process of the machine
@@ -55,10 +56,10 @@ export class Program {
 
   /**
    * @param {import('node:child_process').ChildProcess} keeper
-   * @param {{ home: string, port: number }} place  home: the runner's folder
+   * @param {{ home: string, port: number, compileCache?: string }} place  home: the runner's folder
    * @param {StartOptions} options
    */
-  constructor(keeper, { home, port }, options) {
+  constructor(keeper, { home, port, compileCache }, options) {
     this.keeper = keeper;
     this.port = port;
     /** The port to which nobody else has a right. */
@@ -67,9 +68,11 @@ export class Program {
     mkdirSync(this.folder, { recursive: true });
     this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
     this.options = options;
+    this.compileCache = compileCache;
     /** Where its temporary files are, if it was given a place of its own for them. */
     this.temporary = options.temporary && join(this.folder, options.temporary);
     if (this.temporary) mkdirSync(this.temporary);
+    this.turn = createTurn(() => this.#pids());
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
   }
 
@@ -91,6 +94,8 @@ export class Program {
       else if (what === 'worker-exit') this.lastBeats.delete(workerPid);
       else if (what === 'request' || what === 'response') this.lastRequestMs = t;
     }
+    if (this.timeline.isFull())
+      this.fate ??= { kind: 'excess', of: 'timeline', amount: MOST_BYTES };
   }
 
   begin() {
@@ -100,6 +105,12 @@ export class Program {
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
     this.send({ start: id, command, args: rest, env, cwd, port, folder, hasChannel });
+  }
+
+  /** Its processes, as far as it has reported them. */
+  #pids() {
+    const pids = new Set(this.timeline.events.flatMap(pidsIn));
+    return this.pid ? pids.add(this.pid) : pids;
   }
 
   /** @returns {import('./ending.js').Started} */
@@ -128,19 +139,20 @@ export class Program {
   }
 
   /**
-   * Waits until `find` finds something in the events, the program is at its end, or time is up.
+   * Waits until `find` finds something in the events, the program is at its end, or time is up: its own, in which it had
+   * its turn. Rejects with Starved when it has too little of that.
    * @template T
    * @param {(events: import('./timeline.js').Event[]) => T | undefined | false} find
    * @param {number} [deadlineMs]
    * @returns {Promise<T | undefined>}
    */
   async until(find, deadlineMs = READY_DEADLINE_MS) {
-    const deadline = performance.now() + deadlineMs;
+    const isReached = this.turn.limit(deadlineMs);
     for (;;) {
       const { fate } = this; // before the look: what it did last is still seen
       const found = find(this.events);
       if (found) return found;
-      if (fate || performance.now() > deadline) return undefined;
+      if (fate || isReached()) return undefined;
       await sleep(POLL_MS);
     }
   }
@@ -153,7 +165,10 @@ export class Program {
    */
   async settled(isDone, deadlineMs) {
     let done = false;
-    await this.until((events) => (done = isDone(events)) || isSettled(events), deadlineMs);
+    await this.until(
+      (events) => (done = isDone(events)) || isSettled(events, this.turn.starvedSince),
+      deadlineMs,
+    );
     return done;
   }
 
@@ -237,9 +252,9 @@ export class Program {
    * @returns {Promise<number[]>}  the pids of what still is
    */
   async gone(deadlineMs) {
-    const deadline = performance.now() + deadlineMs;
+    const isReached = this.turn.limit(deadlineMs);
     let left = this.survivors();
-    while (left.length > 0 && performance.now() < deadline) {
+    while (left.length > 0 && !isReached()) {
       await sleep(GONE_POLL_MS);
       left = this.survivors();
     }
@@ -264,6 +279,9 @@ export class Program {
     return this.stopped;
   }
 }
+
+const pidsIn = (/** @type {import('./timeline.js').Event} */ { what, pid, childPid }) =>
+  what === 'start' ? [pid] : what === 'child' && childPid ? [childPid] : [];
 
 /** The end of a text file; of one that is not there, nothing. */
 function readEnd(file, most) {

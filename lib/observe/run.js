@@ -6,11 +6,15 @@
  * @property {string} home  a folder of its own, which is removed at the end
  * @property {(options: import('./program.js').StartOptions) => Promise<Program>} start
  * @property {() => Promise<number[]>} close  ends every program, and tells the pids that would not go (none)
+ * @property {() => Promise<number[]>} clear  does the same, and can start others afterwards
+ * @property {() => boolean} isOpen  false when it is closed, or a program has killed the keeper
  */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { forgetSilence } from './client.js';
+import { copyCache, makeCache } from './compile-cache.js';
 import { scrub } from './environment.js';
 import { freePort } from './ports.js';
 import { Program } from './program.js';
@@ -22,7 +26,9 @@ import { temporaryFolder } from './temporary.js';
  */
 export function createRunner() {
   const home = join(temporaryFolder(), `forkshop-${randomUUID()}`);
-  const options = { detached: true, env: scrub(process.env), execArgv: [] };
+  const { NODE_COMPILE_CACHE } = process.env; // ours: main.cjs
+  const env = { ...scrub(process.env), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+  const options = { detached: true, env, execArgv: [] };
   const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
   mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us
   const programs = new Map();
@@ -34,22 +40,37 @@ export function createRunner() {
   });
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
+  const endAll = async () => {
+    isOpen = false;
+    const left = await Promise.all([...programs.values()].map((program) => program.stop()));
+    if (programs.size > 0) await makeCache(); // for the next time
+    return left.flat();
+  };
   return {
     home,
     async start(options) {
       const port = await freePort();
       if (!isOpen) throw new Error('This runner is closed: it starts nothing any more.');
-      const program = new Program(keeper, { home, port }, options);
+      forgetSilence(port);
+      const program = new Program(keeper, { home, port, compileCache: copyCache(home) }, options);
       programs.set(program.id, program);
       program.begin();
       return program;
     },
+    async clear() {
+      const left = await endAll();
+      programs.clear();
+      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      isOpen = keeper.connected;
+      if (isOpen) mkdirSync(home, { mode: 0o700 });
+      return left;
+    },
+    isOpen: () => isOpen && keeper.connected,
     async close() {
-      isOpen = false;
-      const left = await Promise.all([...programs.values()].map((program) => program.stop()));
+      const left = await endAll();
       if (keeper.connected) keeper.disconnect();
       rmSync(home, { recursive: true, force: true, maxRetries: 3 });
-      return left.flat();
+      return left;
     },
   };
 }

@@ -12,17 +12,18 @@ const FUTILE_STARTS = 40;
 /**
  * Nothing more is going to happen by itself, or nothing but the same again, or we would not see it.
  * @param {import('./timeline.js').Event[]} events
+ * @param {(t: number) => number} [starvedSince]  for how long, since then, the program was kept from running
  * @returns {boolean}
  */
-export function isSettled(events) {
-  return isCalm(events) || isFutile(events) || hasUnseenWorker(events);
+export function isSettled(events, starvedSince = () => 0) {
+  return isCalm(events, starvedSince) || isFutile(events) || hasUnseenWorker(events);
 }
 
 /**
  * Every process has started, none has a timer that keeps it alive, and since the last event each of them has been
- * turning its event loop for a while, with little to do.
+ * turning its event loop for a while, with little to do. What others took of that while does not count.
  */
-function isCalm(events) {
+function isCalm(events, starvedSince) {
   const [beats, timers] = [new Map(), new Map()];
   let news = 0;
   for (const event of events) {
@@ -39,12 +40,15 @@ function isCalm(events) {
   const isUp = ({ pid, role }) => listening.has(pid) || (role === 'primary' && alive.length > 1);
   const quietMs = listening.size === 0 ? SILENT_MS : alive.every(isUp) ? QUIET_MS : HALF_QUIET_MS;
   const waitMs = ({ pid }) => (timers.get(pid) || isHatching(pid, events) ? TIMER_MS : quietMs);
-  return alive.every((one) => beats.get(one.pid) > news + waitMs(one));
+  if (!alive.every((one) => beats.get(one.pid) > news + waitMs(one))) return false;
+  const starvedMs = starvedSince(news);
+  return alive.every((one) => beats.get(one.pid) > news + waitMs(one) + starvedMs);
 }
 
-/** It has started a process that has not reported itself yet. One that is no Node program never will. */
+/** It has started a process that has not reported itself yet. One that is no Node program never will, nor one that is dead. */
 function isHatching(parent, events) {
   const started = pidsStarted(events);
+  for (const { what, workerPid } of events) if (what === 'worker-exit') started.add(workerPid);
   return events.some(
     ({ what, pid, childPid }) => what === 'child' && pid === parent && !started.has(childPid),
   );

@@ -15,10 +15,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 const CHUNK = 256 * 1024;
 
+/** More than any program of a lesson makes; the keeper ends one that makes more, and the rest is not read. */
+export const MOST_BYTES = 32 * 1024 ** 2;
+
 /**
  * Opens a timeline file that is still being written.
  * @param {string} file
- * @returns {{ events: Event[], read(): Event[], close(): void }}  `read` takes in what was appended since the last call
+ * @returns {{ events: Event[], read(): Event[], isFull(): boolean, close(): void }}  `read` takes in what was appended since the last call
  *   and returns only that; `events` holds all that was read so far. A last line without its end waits for it; a line
  *   that is no JSON (two processes' writes mixed, a full disk) is left out.
  */
@@ -27,38 +30,53 @@ export function openTimeline(file) {
   const buffer = Buffer.alloc(CHUNK);
   const events = [];
   let position = 0;
-  let rest = Buffer.alloc(0);
+  let rest = []; // of a line without its end, in parts: each is looked at once
   return {
     events,
     read() {
       const first = events.length;
       for (;;) {
-        const size = readSync(fd, buffer, 0, CHUNK, position);
+        const size = position < MOST_BYTES ? readSync(fd, buffer, 0, CHUNK, position) : 0;
         if (size === 0) return events.slice(first);
         position += size;
-        const bytes = Buffer.concat([rest, buffer.subarray(0, size)]);
+        const bytes = buffer.subarray(0, size);
         const end = bytes.lastIndexOf(10) + 1;
-        rest = Buffer.from(bytes.subarray(end));
-        events.push(...parseTimeline(bytes.toString('utf8', 0, end)));
+        if (end > 0) {
+          const lines = Buffer.concat([...rest, bytes.subarray(0, end)]);
+          for (const event of parseTimeline(lines.toString('utf8'))) events.push(event);
+          rest = [];
+        }
+        rest.push(Buffer.from(bytes.subarray(end)));
       }
     },
+    isFull: () => position >= MOST_BYTES,
     close: () => closeSync(fd),
   };
 }
 
 /**
- * @param {string} text  JSON lines
+ * @param {string} text  JSON lines; any other line is left out, since a program can write there, too
  * @returns {Event[]}
  */
 export function parseTimeline(text) {
   return text.split('\n').flatMap((line) => {
     if (line === '') return [];
     try {
-      return [JSON.parse(line)];
+      const value = JSON.parse(line);
+      return isEvent(value) ? [value] : [];
     } catch {
       return [];
     }
   });
+}
+
+/** What a text is expected of, by kind. */
+const TEXTS = { request: 'url', crash: 'error' };
+
+function isEvent(value) {
+  const { t, pid, what } = value ?? {};
+  const isWhole = typeof t === 'number' && typeof pid === 'number' && typeof what === 'string';
+  return isWhole && (!Object.hasOwn(TEXTS, what) || typeof value[TEXTS[what]] === 'string');
 }
 
 /**
@@ -107,6 +125,14 @@ export function requestsOf(events, path) {
     }
   }
   return found;
+}
+
+/**
+ * The time in which the quickest of these was done, in milliseconds; Infinity when none was.
+ * @param {{ startMs: number, endMs?: number }[]} intervals
+ */
+export function quickestOf(intervals) {
+  return Math.min(...intervals.map(({ startMs, endMs = Infinity }) => endMs - startMs));
 }
 
 /**

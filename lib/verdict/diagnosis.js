@@ -118,6 +118,10 @@ function fromExcess(of, amount) {
       got: `It printed ${size}; it was stopped.`,
       why: 'Something prints without end. Print once when a thing happens, not in a loop.',
     },
+    timeline: {
+      got: `What the workshop observed of it came to ${size}; it was stopped.`,
+      why: 'Something happens in it without end, or it writes to files that it has not opened.',
+    },
   }[of];
 }
 

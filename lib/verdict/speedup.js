@@ -15,7 +15,9 @@ export function demandSpeedup({ side, value, low, high, target, ceiling, errors 
   if (side === 'above') return;
   const story = {
     expected: `At least ${target.toFixed(1)} times as fast as one process; ${ceiling} times is the ceiling.`,
-    got: `${value.toFixed(2)} times (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}).`,
+    got: Number.isFinite(high)
+      ? `${value.toFixed(2)} times (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}).`
+      : 'There were stretches of time in which nothing was served, so it cannot be told.',
   };
   if (side === 'open' || (disturbance && high >= PLAIN * ceiling)) {
     const why = disturbance

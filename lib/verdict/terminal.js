@@ -23,8 +23,11 @@
  * @property {number} [most]  the value of a full bar on a slide: charts side by side share it
  * @property {string} [note]  what is to be seen there
  */
+import { cut } from './visible.js';
+
 const BAR_COLUMNS = 32;
 const NARROWEST = 40;
+const ROUGH = 0.1; // of the value, half an interval
 
 /**
  * One line for one promise.
@@ -53,7 +56,7 @@ export function promiseLine({ verdict, sentence }, { number, of }, style) {
 export function openedUp({ sentence, ...record }, style, columns) {
   const fields = ['expected', 'got', 'why', 'try'].filter((name) => record[name]);
   const lines = fields.flatMap((name) => {
-    const [first, ...rest] = wrap(record[name], columns - 14);
+    const [first, ...rest] = wrap(cut(record[name]), columns - 14);
     return [
       `    ${style.bold(name.padEnd(10))}${first}`,
       ...rest.map((line) => ' '.repeat(14) + line),
@@ -65,14 +68,29 @@ export function openedUp({ sentence, ...record }, style, columns) {
 /**
  * A measurement: the number with its interval, a bar against the ceiling, and what was foretold.
  * @param {Measurement} measurement
- * @param {{ prediction?: number, before?: number, style: import('./style.js').Style }} options
+ * @param {{ prediction?: number, before?: number, longer?: string, style: import('./style.js').Style }} options  longer: the
+ *   command that measures more exactly, if there is one
  * @returns {string[]}
  */
-export function measurementLines(measurement, { prediction, before, style }) {
+export function measurementLines(
+  measurement,
+  { prediction, before, longer = 'npm run check -- --longer', style },
+) {
   const { label, value, low, high, ceiling, unit, formula, isHeadline, note } = measurement;
   const unitText = unit === 'times' ? 'times as fast' : unit;
+  const roughness = roughnessOf(measurement);
+  if (roughness === 'unknown') {
+    const most = Number.isFinite(high) ? `and ${format(high)} ` : '';
+    const range = `${most ? 'somewhere between' : 'more than'} ${format(low)} ${most}${unitText}`;
+    const lines = [`  ${label}`, `    ${range}: too rough to tell`];
+    return note || longer
+      ? [...lines, `    ${style.yellow(note ?? `measured longer: ${longer}`)}`]
+      : lines;
+  }
   const interval = low === undefined ? '' : `  (95 % interval ${format(low)} to ${format(high)})`;
   const lines = [`  ${label}`, `    ${style.bold(`${format(value)} ${unitText}`)}${interval}`];
+  if (roughness && !note)
+    lines.push(`    ${style.yellow(roughness + (longer && `; measured longer: ${longer}`))}`);
   if (ceiling !== undefined) lines.push(`    ${bar(value, ceiling)} ceiling ${format(ceiling)}`);
   const { controlPerSecond: from, candidatePerSecond: to } = measurement;
   if (from !== undefined) lines.push(`    from ${format(from)} to ${format(to)} requests/s`);
@@ -82,6 +100,20 @@ export function measurementLines(measurement, { prediction, before, style }) {
   if (isHeadline && prediction !== undefined)
     lines.push(`    ${judgePrediction(prediction, { value, low, high, note })}`);
   return lines;
+}
+
+/**
+ * How rough a measurement is: undefined when half its interval is at most a tenth of it; 'unknown' for a ratio of which
+ * it cannot even be told whether it is half or twice; else in words.
+ * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'unit'>} measurement
+ * @returns {string | undefined}
+ */
+export function roughnessOf({ value, low, high, unit }) {
+  if (low === undefined || high === undefined) return undefined;
+  if (unit === 'times' && !(low > 0.5 || high < 2)) return 'unknown';
+  const half = (high - low) / 2 / value;
+  if (half <= ROUGH) return undefined;
+  return Number.isFinite(half) ? `rough: give or take ${Math.round(half * 100)} %` : 'rough';
 }
 
 /**

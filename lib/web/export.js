@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { demandRoom } from '../observe/temporary.js';
 import { UsageError } from '../usage-error.js';
 import { readDeck } from './deck.js';
 import { deckPage, speakerPage } from './pages.js';
@@ -33,9 +34,10 @@ export const QUIETLY =
  */
 export async function exportPdf({ root, file, hasNotes, env }) {
   const browser = findBrowser(env);
+  const place = demandRoom(resolve(tmpdir()));
   const pages = readDeck(root).reduce((sum, { slides }) => sum + slides.length, 0);
   const { url, close } = await serveDeck({ root });
-  const profile = mkdtempSync(join(tmpdir(), 'forkshop-browser-'));
+  const profile = mkdtempSync(join(place, 'forkshop-browser-'));
   try {
     const address = `${url}print${hasNotes ? '?notes' : ''}`;
     const paper = ['--no-pdf-header-footer', `--print-to-pdf=${file}`];

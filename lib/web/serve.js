@@ -3,7 +3,7 @@
  * Host and Origin only, and starts a process only for who has read the page (the token in it).
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, watch } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { UsageError } from '../usage-error.js';
 import { readDeck } from './deck.js';
+import { followFolder } from './follow.js';
 import { contentPolicy, deckPage, printPage, speakerPage } from './pages.js';
 import { readDemos, readRecordings } from './recordings.js';
 import { perform } from './stage.js';
@@ -57,6 +58,7 @@ export async function serveDeck({ root, port = 0 }) {
   app.use(
     (request, response) => void response.status(404).type('text').send('There is no such page.\n'),
   );
+  app.use(tellFault);
   await listen(server, port);
   return {
     url: `http://${HOST}:${authority()}/`,
@@ -68,6 +70,18 @@ export async function serveDeck({ root, port = 0 }) {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** An address that cannot be read, or a fault of ours: whoever asked learns no more than that. */
+function tellFault(error, request, response, next) {
+  const isTheirs = error.status >= 400 && error.status < 500;
+  if (!isTheirs) console.error(error);
+  if (response.headersSent) return next(error);
+  const words = isTheirs ? 'This cannot be understood.\n' : 'That went wrong; see the terminal.\n';
+  response
+    .status(isTheirs ? error.status : 500)
+    .type('text')
+    .send(words);
 }
 
 function listen(server, port) {
@@ -157,7 +171,7 @@ function followChanges(root, response) {
   const watchers = ['slides', 'solutions', 'lib/web/client']
     .map((name) => join(root, name))
     .filter((folder) => existsSync(folder))
-    .map((folder) => watch(folder, { recursive: true }, tell));
+    .map((folder) => followFolder(folder, tell));
   response.on('close', () => {
     clearTimeout(timer);
     for (const watcher of watchers) watcher.close();

@@ -25,6 +25,7 @@ import { createLab } from '../lab.js';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { demandTool } from '../tools.js';
+import { UsageError } from '../usage-error.js';
 
 const LOOK_EVERY_MS = 50;
 const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms
@@ -35,11 +36,19 @@ const LIMIT_MS = 30_000;
  * @param {Demo} demo
  * @param {{ root: string, send: (message: object) => void, signal: AbortSignal }} options
  */
-export async function perform(demo, { root, send, signal }) {
-  const lab = createLab(root);
+export async function perform(demo, { root, send: sendOn, signal }) {
+  let isOver = false; // a demo that was stopped does not know it at once
+  const send = (message) => isOver || sendOn(message);
+  send({ origin: nowMs() });
+  let lab;
+  try {
+    lab = createLab(root);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return send({ end: { error: `${error.message} ${error.hint}` } });
+  }
   const watched = [];
   const stop = stopper(signal);
-  send({ origin: nowMs() });
   const stage = {
     ...doors({ lab, send, watched }),
     signal: stop.signal,
@@ -62,6 +71,7 @@ export async function perform(demo, { root, send, signal }) {
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
     send({ end: { error } });
+    isOver = true;
   }
 }
 

@@ -1,32 +1,35 @@
 // Proves every lesson through `check`, as a learner would run it: the solution passes, the untouched starter breaks
-// what its front matter says, every right answer in checks/submissions/ passes, every wrong one breaks exactly the
-// promises that its first line names, every promise is broken alone by some wrong answer, and nothing is left behind.
+// what its front matter says, right answers in checks/submissions/ pass, wrong ones break exactly the promises that
+// their first lines name, every promise is broken alone by some wrong answer, and nothing is left behind.
+// Quickly: one right answer of each lesson, and for each promise one wrong answer that breaks just it, of which only
+// this promise, and what it stands on, is judged. `all` judges every answer whole, `3/10` the third tenth of them.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { listLessons, rootFolder } from '../../lib/catalog.js';
 import { findTool } from '../../lib/tools.js';
+import { limitMs } from '../limits.js';
 import { Watched, until } from '../nothing-left.js';
-import { createSlots } from './slots.js';
+import { createSlots } from '../slots.js';
 
 const AT_ONCE = 2;
 const TRIES = 3;
-const DEADLINE_MS = 60_000;
 const LOOK_EVERY_MS = 150; // a look takes 7 ms of CPU, which the programs need
 const main = join(rootFolder, 'lib/cli/main.cjs');
 const slots = createSlots(AT_ONCE);
 
 /**
  * @typedef {import('../../lib/cli/run-check.js').CheckResult} CheckResult
- * @typedef {{ name: string, place: string, breaks: string[] }} Answer  breaks: the promises; none for a right one
+ * @typedef {object} Answer
+ * @property {string} name
+ * @property {string} place
+ * @property {string[]} breaks  the promises; none for a right one
+ * @property {string} [only]  the promise that is judged; the whole lesson unless told
  */
 
-/**
- * Of the wrong answers that break the same promises so many are proved each time, the others by
- * `npm run test:proofs -- all`: there are hundreds.
- */
-const ALIKE = process.env.FORKSHOP_PROOFS === 'all' ? Infinity : 1;
+/** Those answers of a lesson that are judged. @type {(answers: Answer[]) => Answer[]} */
+const choice = choiceOf(process.env.FORKSHOP_PROOFS ?? 'quick');
 
 /** One lesson alone, for its author. */
 const wanted = process.env.FORKSHOP_LESSON;
@@ -37,7 +40,8 @@ for (const lesson of listLessons(rootFolder).filter(({ key }) => !wanted || key 
   test(lesson.key, { concurrency: true, skip }, async (t) => {
     assert.equal(missing, '', 'This is not installed.');
     const { key, starterFails } = lesson;
-    const submissions = someOf(submissionsOf(key));
+    const submissions = submissionsOf(key);
+    assert.ok(choice(submissions).length > 0, 'There is no answer to judge.');
     /** @type {Answer} */
     const solution = { name: 'solution', place: join(rootFolder, 'solutions', key), breaks: [] };
     const starter = {
@@ -48,8 +52,8 @@ for (const lesson of listLessons(rootFolder).filter(({ key }) => !wanted || key 
     /** @type {string[]} */
     let promises = [];
     await Promise.all(
-      [solution, starter, ...submissions].map((answer) =>
-        t.test(answer.name, async (subtest) => {
+      [solution, starter, ...choice(submissions)].map((answer) =>
+        t.test(nameOf(answer), async (subtest) => {
           const result = await judge(key, answer, subtest);
           assertBreaks(answer, result);
           if (answer === solution) promises = result.promises.map(({ id }) => id);
@@ -66,26 +70,44 @@ for (const lesson of listLessons(rootFolder).filter(({ key }) => !wanted || key 
   });
 }
 
-/** Every right answer, and of the wrong ones that break the same promises the first few. @param {Answer[]} answers */
-function someOf(answers) {
-  const alike = new Map();
-  return answers.filter(({ breaks }) => {
-    const kind = breaks.join();
-    alike.set(kind, (alike.get(kind) ?? 0) + 1);
-    return breaks.length === 0 || alike.get(kind) <= ALIKE;
-  });
+/** @param {Answer} answer */
+const nameOf = ({ name, only }) => (only ? `${name}, of which ${only} is judged` : name);
+
+/** @param {string} wanted  quick, all, or which part of how many, as in 3/10 */
+function choiceOf(wanted) {
+  if (wanted === 'quick') return quickOf;
+  if (wanted === 'all') return (/** @type {Answer[]} */ answers) => answers;
+  const [, part, of] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(wanted) ?? [];
+  assert.ok(Number(part) <= Number(of), `"${wanted}" is not all, nor a part as in 3/10.`);
+  return (/** @type {Answer[]} */ answers) =>
+    answers.filter((answer, index) => index % Number(of) === Number(part) - 1);
+}
+
+/** The first right answer, and the first wrong one for each promise. @param {Answer[]} answers */
+function quickOf(answers) {
+  /** @type {Map<string, Answer>} */
+  const chosen = new Map();
+  for (const answer of answers) {
+    const [only = ''] = answer.breaks;
+    if (answer.breaks.length <= 1 && !chosen.has(only)) chosen.set(only, { ...answer, only });
+  }
+  return [...chosen.values()];
 }
 
 /**
- * The right and wrong answers of a lesson, each with what its first line says.
+ * The right and wrong answers of a lesson, each with what its first line says: single files before folders, which take
+ * longer to copy.
  * @param {string} key
  * @returns {Answer[]}
  */
 function submissionsOf(key) {
   const room = join(rootFolder, 'checks/submissions', key);
-  const answers = readdirSync(room).map((name) => {
+  const isFolder = (/** @type {string} */ name) => statSync(join(room, name)).isDirectory();
+  const names = readdirSync(room).sort();
+  const inOrder = [...names.filter((name) => !isFolder(name)), ...names.filter(isFolder)];
+  const answers = inOrder.map((name) => {
     const place = join(room, name);
-    const file = statSync(place).isDirectory() ? join(place, 'server.js') : place;
+    const file = isFolder(name) ? join(place, 'server.js') : place;
     const [first] = readFileSync(file, 'utf8').split('\n', 1);
     const [, kind, text = ''] = /^\/\/ (accepts|breaks): (.+)$/.exec(first) ?? [];
     const isRight = kind === 'accepts';
@@ -108,8 +130,9 @@ function submissionsOf(key) {
  * @param {import('node:test').TestContext} t
  * @returns {Promise<CheckResult>}
  */
-async function judge(key, { place }, t) {
-  const once = () => check(['check', key, '--in', place, '--json', '--quick']);
+async function judge(key, { place, only }, t) {
+  const some = only ? ['--only', only] : [];
+  const once = () => check(['check', key, '--in', place, '--json', '--quick', ...some]);
   let result = await slots.take(1, once);
   for (let tries = 1; tries < TRIES && result.verdict === 'inconclusive'; tries += 1) {
     t.diagnostic(`inconclusive: ${wordsOf(result)}`);
@@ -130,7 +153,7 @@ async function check(argv) {
   watched.watching = setInterval(() => watched.look(), LOOK_EVERY_MS);
   try {
     const command = argv.join(' ');
-    const end = await until(`a verdict of ${command}`, () => watched.ended, DEADLINE_MS);
+    const end = await until(`a verdict of ${command}`, () => watched.ended, limitMs(60));
     const { stdout, stderr, code } = /** @type {import('../nothing-left.js').Ended} */ (end);
     assert.match(stdout, /^\{[^]*\}\n$/, `${command} printed no JSON object.\n${stderr}`);
     const result = JSON.parse(stdout);

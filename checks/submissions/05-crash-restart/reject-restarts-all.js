@@ -1,4 +1,4 @@
-// breaks: others-go-on
+// breaks: replaced
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import express from 'express';

@@ -1,4 +1,4 @@
-// breaks: replaced
+// breaks: each-time
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import express from 'express';

@@ -1,0 +1,160 @@
+// What the checks cost: node bench/cost.js [TIMES] [LESSON] [again]. For each lesson how long a learner waits for the first ✖
+// after saving the starter, and for the verdict on the solution, with the CPU time and the starts that it takes; with
+// `again`, how long until the fault of each wrong answer is told when it failed last time, too. As under `npm start`: the
+// check is loaded, the keeper waits. Each figure also in units of C: how long lesson 2's solution takes here and now until
+// its four workers listen. It wants an idle machine: CPU time and starts are the whole machine's.
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { findLesson, listLessons, rootFolder } from '../lib/catalog.js';
+import { runCheck } from '../lib/cli/run-check.js';
+import { quantile } from '../lib/measure/stats.js';
+import { createRunner } from '../lib/observe/run.js';
+
+const TICK_S = 0.01; // sysconf(_SC_CLK_TCK) is 100 on every Linux of today
+const args = process.argv.slice(2);
+const isAgain = args.includes('again');
+const [times = '3', name] = args.filter((one) => one !== 'again');
+const all = listLessons(rootFolder);
+const lessons = name && name !== 'all' ? [findLesson(all, name)] : all;
+const median = (/** @type {number[]} */ values) => quantile(values, 0.5);
+const runner = createRunner();
+const unit = await measureUnit();
+const inUnits = (/** @type {number} */ seconds) =>
+  `${seconds.toFixed(2)} s = ${(seconds / unit).toFixed(1)} C`.padStart(17);
+console.log(`C = ${unit.toFixed(2)} s on Node ${process.versions.node}`);
+await (isAgain ? tellFaultsAgain() : tellCosts());
+await runner.close();
+process.exit();
+
+/** C, in seconds: the median of five starts. */
+async function measureUnit() {
+  const entry = join(rootFolder, 'solutions/02-cluster-fork/server.js');
+  const seconds = [];
+  for (let count = 0; count < 6; count += 1) {
+    const since = performance.now();
+    const program = await runner.start({ entry, env: { NODE_CLUSTER_WORKERS: '4' } });
+    await program.ready(4);
+    if (count > 0) seconds.push((performance.now() - since) / 1000);
+    await program.stop();
+  }
+  await runner.clear();
+  return median(seconds);
+}
+
+async function tellCosts() {
+  console.log(`medians of ${times}`);
+  console.log(
+    'lesson   first ✖, starter   passing check      its CPU            started  half interval',
+  );
+  const sums = { firstS: /** @type {number[]} */ ([]), wholeS: 0, cpuS: 0 };
+  for (const { key, number } of lessons) {
+    await costOf(key, join(rootFolder, 'checks/starters', key)); // loads the check
+    const starter = await repeat(key, join(rootFolder, 'checks/starters', key));
+    const solution = await repeat(key, join(rootFolder, 'solutions', key));
+    const odd = solution.verdicts.filter((verdict) => verdict !== 'passed');
+    sums.firstS.push(starter.firstS);
+    sums.wholeS += solution.wholeS;
+    sums.cpuS += solution.cpuS;
+    const cells = [starter.firstS, solution.wholeS, solution.cpuS].map(inUnits).join('  ');
+    const started = String(solution.started).padStart(6);
+    console.log(
+      `${String(number).padStart(6)}  ${cells}  ${started}  ${solution.exact} ${odd.join(' ')}`,
+    );
+  }
+  const cells = [median(sums.firstS), sums.wholeS, sums.cpuS].map(inUnits).join('  ');
+  console.log(`   all  ${cells}  (median, sum, sum)`);
+}
+
+/** Of every wrong answer: how long until it is told that what failed last time fails again. */
+async function tellFaultsAgain() {
+  const waits = /** @type {number[]} */ ([]);
+  for (const { key, number } of lessons) {
+    const room = join(rootFolder, 'checks/submissions', key);
+    const mine = /** @type {{ seconds: number, file: string, first: string[] }[]} */ ([]);
+    for (const file of readdirSync(room).filter((one) => one.startsWith('reject-'))) {
+      const place = join(room, file);
+      const first = breaksOf(place);
+      const { firstS, verdict } = await costOf(key, place, first);
+      if (verdict !== 'failed') console.log(`  ${key}/${file}: ${verdict}`);
+      else mine.push({ seconds: firstS, file, first });
+    }
+    mine.sort((a, b) => b.seconds - a.seconds);
+    const seconds = mine.map((one) => one.seconds);
+    waits.push(...seconds);
+    const slowest = mine
+      .slice(0, 3)
+      .map((one) => `${one.file} ${one.first} ${one.seconds.toFixed(1)} s`);
+    console.log(
+      `${String(number).padStart(6)}  ${mine.length} wrong answers: median ${inUnits(median(seconds))}, ` +
+        `90 % ${inUnits(quantile(seconds, 0.9))}; ${slowest.join(', ')}`,
+    );
+  }
+  console.log(
+    `   all  ${waits.length}: median ${inUnits(median(waits))}, 90 % ${inUnits(quantile(waits, 0.9))}`,
+  );
+}
+
+/** The promises that the first line of a wrong answer names. @returns {string[]} */
+function breaksOf(place) {
+  const file = statSync(place).isDirectory() ? join(place, 'server.js') : place;
+  const [line] = readFileSync(file, 'utf8').split('\n', 1);
+  return line.replace('// breaks:', '').trim().split(/, */);
+}
+
+async function repeat(key, subject) {
+  const costs = [];
+  for (let count = 0; count < Number(times); count += 1) costs.push(await costOf(key, subject));
+  const of = (/** @type {'firstS' | 'wholeS' | 'cpuS' | 'started'} */ field) =>
+    median(costs.map((one) => one[field]));
+  return {
+    firstS: of('firstS'),
+    wholeS: of('wholeS'),
+    cpuS: of('cpuS'),
+    started: of('started'),
+    exact: costs[0].exact,
+    verdicts: costs.map(({ verdict }) => verdict),
+  };
+}
+
+/** One check: when its first ✖ came, when its verdict, and what it took. */
+async function costOf(key, subject, first = /** @type {string[]} */ ([])) {
+  const before = readCosts();
+  const since = performance.now();
+  let firstS = NaN;
+  const { verdict, measurements } = await runCheck({
+    ...{ root: rootFolder, key, subject, runner, first },
+    onPromise({ promise }) {
+      if (promise.verdict === 'failed' && Number.isNaN(firstS))
+        firstS = (performance.now() - since) / 1000;
+    },
+  });
+  const after = readCosts();
+  return {
+    verdict,
+    firstS,
+    wholeS: (performance.now() - since) / 1000,
+    cpuS: after.cpuS - before.cpuS,
+    started: after.started - before.started,
+    exact: measurements.flatMap((one) => halfOf(one)).join(' '),
+  };
+}
+
+/** @param {import('../lib/verdict/terminal.js').Measurement} measurement */
+function halfOf({ name: what, value, low, high }) {
+  if (low === undefined || high === undefined) return [];
+  return [`${what} ${((100 * (high - low)) / 2 / value).toFixed(0)} %`];
+}
+
+/** CPU seconds, and processes and threads started, of the whole machine since it was booted: see proc(5). */
+function readCosts() {
+  const text = readFileSync('/proc/stat', 'utf8');
+  const [user, nice, system, , , irq, softirq] = text
+    .split('\n', 1)[0]
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  return {
+    cpuS: (user + nice + system + irq + softirq) * TICK_S,
+    started: Number(/^processes (\d+)/m.exec(text)?.[1]),
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * Where progress cannot be kept (a folder that may not be written, a full disk) a command does its work all the same, and
+ * says at its end, in one line, that this was not remembered.
+ */
+import { UsageError } from '../usage-error.js';
+import { visible } from '../verdict/visible.js';
+
+/** @typedef {import('./progress.js').Io} Io */
+
+/** @type {WeakMap<Pick<Io, 'root'>, string>} why, as long as it is not told */
+const untold = new WeakMap();
+
+/** What stands where progress is kept is of another kind: a file in the place of a folder. */
+export class WrongKind extends UsageError {}
+
+/**
+ * Reads or writes what is kept.
+ * @template T
+ * @param {Pick<Io, 'root'>} io
+ * @param {() => T} action
+ * @returns {T | undefined}  undefined when the operating system refused
+ */
+export function attempt(io, action) {
+  try {
+    return action();
+  } catch (/** @type {any} */ error) {
+    const isRefusal = error instanceof WrongKind || /^E[A-Z0-9]+$/.test(error?.code);
+    if (!isRefusal) throw error;
+    untold.set(io, error.message);
+    return undefined;
+  }
+}
+
+/**
+ * Is there something that could not be kept, and was not told yet?
+ * @param {Pick<Io, 'root'>} io
+ */
+export const isUnkept = (io) => untold.has(io);
+
+/**
+ * Says what could not be kept, if anything, and why.
+ * @param {Pick<Io, 'root' | 'stderr'>} io
+ */
+export function tellUnkept(io) {
+  const why = untold.get(io);
+  if (why !== undefined) io.stderr.write(visible(`Your progress could not be kept: ${why}\n`));
+  untold.delete(io);
+}

@@ -1,0 +1,143 @@
+/**
+ * Whether a program had its turn. On a machine that others keep busy, what does not come in time may still come: a limit
+ * counts only the time in which nothing of the program waited for a core, and one that runs out without enough of it is
+ * no verdict.
+ *
+ * Linux tells for each thread how long it has run and how long it stood in a run queue (proc(5), schedstat). What a program
+ * waits for its own processes is not taken off: who uses half of all cores has its turn. Elsewhere the load average has to do.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import os from 'node:os';
+import { nowMs } from './clock.js';
+
+const LOOK_EVERY_MS = 100;
+const OWN_SHARE = 0.5; // of all cores
+const PATIENCE = 3; // times the limit, and then it is not waited for any longer
+const LEAST_PATIENCE_MS = 4_000;
+
+/** A limit was reached, and the program had not had its turn. */
+export class Starved extends Error {
+  /** @param {number} waitedMs @param {number} ownMs  of these it had its turn */
+  constructor(waitedMs, ownMs) {
+    const cores = os.availableParallelism();
+    const seconds = (/** @type {number} */ ms) => (ms / 1000).toFixed(1);
+    super(`In ${seconds(waitedMs)} s the program had its turn for ${seconds(ownMs)} s.`);
+    this.name = 'Starved';
+    this.story = {
+      got: this.message,
+      why: `The machine is too busy: a moment ago ${wanting()} processes or threads wanted its ${cores} cores.`,
+      try: 'close other programs, then check again',
+    };
+  }
+}
+
+/**
+ * Follows how long a program's processes were kept from running.
+ * @param {() => Iterable<number>} pidsOf  those that are alive
+ */
+export function createTurn(pidsOf) {
+  /** @type {{ t: number, starvedMs: number }[]} how much in all up to a moment, where it grew */
+  const history = [{ t: nowMs(), starvedMs: 0 }];
+  let last = { t: nowMs(), threads: /** @type {Map<string, Thread>} */ (new Map()) };
+
+  const look = () => {
+    const t = nowMs();
+    if (t - last.t < LOOK_EVERY_MS) return;
+    const threads = isContended() ? readThreads(pidsOf()) : new Map();
+    const starvedMs = starvedBetween(last, { t, threads });
+    last = { t, threads };
+    const before = history[history.length - 1];
+    if (starvedMs > 0) history.push({ t, starvedMs: before.starvedMs + starvedMs });
+  };
+  /** For how long since then it was kept from running, in milliseconds. */
+  const starvedSince = (/** @type {number} */ t) => {
+    look();
+    const all = history[history.length - 1].starvedMs;
+    return all - (history.findLast((one) => one.t <= t) ?? history[0]).starvedMs;
+  };
+  return {
+    starvedSince,
+    /**
+     * A limit that counts the program's own time.
+     * @param {number} limitMs
+     * @returns {() => boolean}  is it reached? Throws Starved when it never seems to be
+     */
+    limit(limitMs) {
+      const sinceMs = nowMs();
+      return () => {
+        const waitedMs = nowMs() - sinceMs;
+        if (waitedMs <= limitMs) return (look(), false);
+        const ownMs = waitedMs - starvedSince(sinceMs);
+        if (ownMs > limitMs) return true;
+        if (waitedMs > Math.max(PATIENCE * limitMs, limitMs + LEAST_PATIENCE_MS))
+          throw new Starved(waitedMs, ownMs);
+        return false;
+      };
+    },
+  };
+}
+
+/**
+ * @typedef {{ ranMs: number, queuedMs: number }} Thread
+ * @typedef {{ t: number, threads: Map<string, Thread> }} Reading
+ */
+
+/**
+ * How long, between two readings, the program was kept from running: as long as the thread that waited longest.
+ * @param {Reading} before
+ * @param {Reading} now
+ * @param {number} [cores]
+ */
+export function starvedBetween(before, now, cores = os.availableParallelism()) {
+  const tookMs = now.t - before.t;
+  let ranMs = 0;
+  let queuedMs = 0;
+  for (const [id, thread] of now.threads) {
+    const old = before.threads.get(id) ?? { ranMs: 0, queuedMs: 0 };
+    ranMs += thread.ranMs - old.ranMs;
+    queuedMs = Math.max(queuedMs, thread.queuedMs - old.queuedMs);
+  }
+  const isItself = ranMs > OWN_SHARE * tookMs * cores;
+  return isItself ? 0 : Math.min(tookMs, queuedMs);
+}
+
+function readThreads(/** @type {Iterable<number>} */ pids) {
+  /** @type {Map<string, Thread>} */
+  const found = new Map();
+  for (const pid of pids) {
+    for (const tid of namesIn(`/proc/${pid}/task`)) {
+      const [ran, queued] = read(`/proc/${pid}/task/${tid}/schedstat`).split(' ').map(Number);
+      if (queued !== undefined) found.set(tid, { ranMs: ran / 1e6, queuedMs: queued / 1e6 });
+    }
+  }
+  if (process.platform !== 'linux') found.set('all', guess());
+  return found;
+}
+
+/** Where the system does not tell, half of the time on a machine with a high load. @returns {Thread} */
+const guess = () => ({ ranMs: 0, queuedMs: nowMs() / 2 });
+
+/** How many processes and threads want a core, ourselves left out. */
+function wanting() {
+  const running = Number(/(\d+)\//.exec(read('/proc/loadavg'))?.[1]);
+  return Number.isNaN(running) ? Math.round(os.loadavg()[0]) : running - 1;
+}
+
+/** Does somebody have to wait for a core just now? */
+export const isContended = () => wanting() >= os.availableParallelism();
+
+function read(/** @type {string} */ file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return ''; // it ended, or this is another system
+  }
+}
+
+function namesIn(/** @type {string} */ folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

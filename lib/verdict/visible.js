@@ -1,0 +1,50 @@
+/** What programs print and what paths are named, as it may be shown in a terminal: nothing in it steers that. */
+
+const STEERING = /(?![\n\t])\p{Cc}/gu; // C0, DEL and C1
+const LINES = 8;
+const COLUMNS = 400;
+const CUT = ' [...]';
+
+/**
+ * Shows control characters but line ends and tabs as escapes: one clears the screen, renames the window, or paints a
+ * verdict of its own.
+ * @param {string} text
+ * @returns {string}  for example `\u001b[2J`
+ */
+export function visible(text) {
+  const escape = (/** @type {string} */ c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return text.replaceAll('\r\n', '\n').replace(STEERING, escape);
+}
+
+/**
+ * Does the same with every string in a record.
+ * @template T
+ * @param {T} value  as JSON has it
+ * @returns {T}
+ */
+export function allVisible(value) {
+  if (typeof value === 'string') return /** @type {T} */ (visible(value));
+  if (Array.isArray(value)) return /** @type {T} */ (value.map(allVisible));
+  if (value === null || typeof value !== 'object') return value;
+  const fields = Object.entries(value).map(([name, each]) => [name, allVisible(each)]);
+  return /** @type {T} */ (Object.fromEntries(fields));
+}
+
+/**
+ * The first lines of a text, none of them very long.
+ * @param {string} text
+ * @returns {string}
+ */
+export function cut(text) {
+  const lines = text.split('\n');
+  const shown = lines.slice(0, LINES).map(cutLine);
+  return shown.join('\n') + (lines.length > LINES ? `\n${CUT.trim()}` : '');
+}
+
+/**
+ * @param {string} line
+ * @returns {string}
+ */
+export function cutLine(line) {
+  return line.length > COLUMNS ? line.slice(0, COLUMNS) + CUT : line;
+}

@@ -1,0 +1,34 @@
+// Verifies the compiled code that programs start from: made once, copied for each run, and spoilt for nobody else.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import module from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { copyCache, makeCache } from '../lib/observe/compile-cache.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'compile-cache-'));
+after(() => rmSync(folder, { recursive: true }));
+const cache = join(folder, 'cache');
+
+test('it is made once, and a run gets a copy of its own', async () => {
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  assert.equal(copyCache(home, cache), undefined, 'there is none yet');
+  await makeCache(cache);
+  assert.deepEqual(readdirSync(folder).sort(), ['cache', 'home'], 'nothing unfinished is left');
+  if ('enableCompileCache' in module) assert.ok(readdirSync(cache).length > 0);
+  writeFileSync(join(cache, 'whole'), 'ours');
+  await makeCache(cache);
+  const copy = String(copyCache(home, cache));
+  assert.equal(copyCache(home, cache), copy);
+  writeFileSync(join(copy, 'whole'), 'spoilt');
+  assert.equal(readFileSync(join(cache, 'whole'), 'utf8'), 'ours');
+});
+
+test('where it cannot be made or copied, programs do without', async () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  await makeCache(join(file, 'cache'));
+  assert.equal(copyCache(join(file, 'home'), cache), undefined);
+});

@@ -1,0 +1,149 @@
+// Verifies when looks are made, in which order promises are judged, and what the history says of them: pure parts.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lastTime, nothingYet, stillFailing } from '../lib/cli/last-time.js';
+import { createLooks, nextLook } from '../lib/looks.js';
+import { groundsOf, roundsOf, standingOn } from '../lib/verdict/plan.js';
+
+describe('looks', () => {
+  test('a look is made once, when it is asked for, with what its needs saw', async () => {
+    const { meanwhile } = createLooks();
+    /** @type {string[]} */
+    const made = [];
+    const one = meanwhile([], () => (made.push('one'), 1));
+    const two = meanwhile([one], async (seen) => (made.push('two'), seen + 1));
+    const never = meanwhile([two], () => made.push('never'));
+    assert.deepEqual([one.state, made], ['untouched', []]);
+    assert.equal(await two.see(), 2);
+    assert.equal(await two.see(), 2);
+    assert.deepEqual([one.state, two.state, never.state], ['done', 'done', 'untouched']);
+    assert.deepEqual(made, ['one', 'two']);
+  });
+
+  test('whoever needs one that failed gets its error, and nothing else is asked', async () => {
+    const { meanwhile } = createLooks();
+    const error = new Error('gone');
+    const broken = meanwhile([], () => Promise.reject(error));
+    const after = meanwhile([broken], () => assert.fail('it is not reached'));
+    await assert.rejects(after.see(), error);
+    await assert.rejects(broken.see(), error);
+    assert.equal(after.state, 'done');
+  });
+
+  test('of observations no two are made at the same time; others are made beside them', async () => {
+    const { observe, meanwhile } = createLooks();
+    let underWay = 0;
+    let most = 0;
+    const body = async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setImmediate(resolve));
+      underWay -= 1;
+    };
+    await Promise.all(
+      [observe([], body), observe([], body), observe([], body)].map((one) => one.see()),
+    );
+    assert.equal(most, 1);
+    await Promise.all([meanwhile([], body), meanwhile([], body)].map((one) => one.see()));
+    assert.equal(most, 2);
+  });
+
+  test('one that fails lets the next observation have its turn', async () => {
+    const { observe } = createLooks();
+    const failing = observe([], () => Promise.reject(new Error('no')));
+    const next = observe([], () => 'seen');
+    const both = await Promise.allSettled([failing.see(), next.see()]);
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      ['rejected', 'fulfilled'],
+    );
+  });
+
+  test('next is the first whose needs have been seen to, and slow ones before the others', async () => {
+    const { meanwhile } = createLooks();
+    const main = meanwhile([], () => 'main');
+    const homes = meanwhile([main], () => 'homes');
+    const backOff = meanwhile([main], () => 'back-off', { isSlow: true });
+    assert.equal(nextLook([homes, backOff]), main);
+    const seeing = main.see();
+    assert.equal(nextLook([homes, backOff]), undefined, 'what they need is still being looked at');
+    await seeing;
+    assert.equal(nextLook([homes, backOff]), backOff);
+    await backOff.see();
+    assert.equal(nextLook([homes, backOff]), homes);
+    await homes.see();
+    assert.equal(nextLook([homes, backOff]), undefined);
+  });
+});
+
+describe('the plan of a check', () => {
+  const held = [
+    { id: 'listens', needs: [], isGate: true },
+    { id: 'forks', needs: [], isGate: false },
+    { id: 'answers', needs: ['forks'], isGate: false },
+    { id: 'body', needs: [], isGate: false },
+    { id: 'speedup', needs: ['answers', 'body'], isGate: false },
+  ];
+
+  test('a promise stands on what it needs and on every gate before it, and so on', () => {
+    assert.deepEqual(groundsOf(held, held[4]), ['answers', 'body', 'listens']);
+    assert.deepEqual(standingOn(held, ['answers']), ['listens', 'forks', 'answers']);
+    assert.deepEqual(standingOn(held, ['listens']), ['listens']);
+    assert.deepEqual(standingOn(held, []), []);
+  });
+
+  test('all are judged in their order; what failed last time in a round before the rest', () => {
+    const ids = held.map(({ id }) => id);
+    assert.deepEqual(roundsOf(held, {}), [{ ids, isBrief: false }]);
+    assert.deepEqual(roundsOf(held, { first: ['body'] }), [
+      { ids: ['listens', 'body'], isBrief: true },
+      { ids: ['forks', 'answers', 'speedup'], isBrief: false },
+    ]);
+    assert.deepEqual(
+      roundsOf(held, { first: ['speedup'] }),
+      [{ ids, isBrief: true }],
+      'it stands on everything',
+    );
+    assert.deepEqual(roundsOf(held, { first: ['renamed-since'] }), [{ ids, isBrief: false }]);
+    assert.deepEqual(roundsOf(held, { only: ['body'], first: ['answers'] }), [
+      { ids: ['listens', 'body'], isBrief: false },
+    ]);
+  });
+});
+
+describe('what is known from last time', () => {
+  const history = [
+    {
+      lesson: 'a',
+      verdicts: { x: 'passed', y: 'failed' },
+      failed: ['y'],
+      measurements: [{ name: 'm', value: 2 }],
+    },
+    { lesson: 'b', verdicts: { x: 'failed' }, failed: ['x'], measurements: [] },
+    { lesson: 'a', verdicts: { y: 'failed' }, failed: ['y'], measurements: [] },
+  ];
+
+  test('each promise has the verdict of when it was judged last', () => {
+    assert.deepEqual(lastTime(history, 'a'), {
+      failed: ['y'],
+      verdicts: { x: 'passed', y: 'failed' },
+      measured: { m: 2 },
+    });
+    assert.deepEqual(lastTime(history, 'c'), nothingYet);
+    assert.deepEqual(
+      lastTime([{ lesson: 'a', verdict: 'passed' }], 'a'),
+      nothingYet,
+      'of an older version',
+    );
+  });
+
+  test('what failed before and was not judged again is still to be judged first', () => {
+    const before = { ...nothingYet, failed: ['x', 'y', 'z'] };
+    assert.deepEqual(stillFailing(before, { w: 'failed', x: 'skipped', y: 'passed' }), [
+      'w',
+      'x',
+      'z',
+    ]);
+    assert.deepEqual(stillFailing(before, { x: 'passed', y: 'passed', z: 'passed' }), []);
+  });
+});

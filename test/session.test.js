@@ -1,0 +1,148 @@
+// Verifies how a check is judged: which looks are made, for whom, when; with a runner that starts nothing.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rootFolder } from '../lib/catalog.js';
+import { Undecided, demand } from '../lib/checking.js';
+import { runSession } from '../lib/session.js';
+
+const runner = /** @type {any} */ ({
+  home: '/nowhere',
+  start: () => assert.fail('nothing is started'),
+});
+const promises = { one: 'the first', two: 'the second', three: 'the third' };
+
+/**
+ * @param {(lesson: import('../lib/session.js').Lesson, made: string[]) => void} declare
+ * @param {Partial<import('../lib/session.js').SessionOptions>} [options]
+ */
+async function judge(declare, options = {}) {
+  /** @type {any[]} */
+  const records = [];
+  /** @type {string[]} */
+  const made = [];
+  const definition = { key: '00-none', promises, declare: (lesson) => declare(lesson, made) };
+  const session = { root: rootFolder, place: '/nowhere', runner, ...options };
+  const error = await runSession(definition, session, (record) => void records.push(record)).then(
+    () => undefined,
+    (reason) => reason,
+  );
+  const judged = records.flatMap(({ promise }) =>
+    promise ? [`${promise.id} ${promise.verdict}`] : [],
+  );
+  return { judged, made, records, error, end: records.at(-1) };
+}
+
+const threeLooks =
+  (fails = '') =>
+  (/** @type {import('../lib/session.js').Lesson} */ lesson, made) => {
+    for (const id of Object.keys(promises)) {
+      const look = lesson.meanwhile([], () => made.push(id));
+      lesson.hold(id, [look], () => demand(id !== fails, { got: 'nothing' }), {
+        needs: id === 'three' ? ['one'] : [],
+      });
+    }
+    const measuring = lesson.meanwhile([], () => made.push('measured'));
+    lesson.measure([measuring], () => lesson.measured('m', { label: 'm', value: 1, unit: 's' }));
+  };
+
+test('all promises in their order, then what decides nothing', async () => {
+  const { judged, end, records } = await judge(threeLooks());
+  assert.deepEqual(judged, ['one passed', 'two passed', 'three passed']);
+  assert.deepEqual([end.verdict, end.isWhole], ['passed', true]);
+  assert.deepEqual(records.filter(({ measurement }) => measurement).length, 1);
+});
+
+test('a promise without its grounds is not reached, and nothing is measured', async () => {
+  const { judged, end, made } = await judge(threeLooks('one'));
+  assert.deepEqual(judged, ['one failed', 'two passed', 'three skipped']);
+  assert.deepEqual([end.verdict, end.isWhole], ['failed', true]);
+  assert.ok(!made.includes('measured'));
+});
+
+test('--only makes the looks of what it names and of what that stands on', async () => {
+  const { judged, made, end } = await judge(threeLooks(), { only: ['three'] });
+  assert.deepEqual(judged, ['one passed', 'three passed']);
+  assert.deepEqual(made, ['one', 'three']);
+  assert.deepEqual([end.verdict, end.isWhole], ['passed', false]);
+});
+
+test('what fails again ends it; what holds again does not', async () => {
+  const again = await judge(threeLooks('two'), { first: ['two'] });
+  assert.deepEqual(again.judged, ['two failed']);
+  assert.deepEqual([again.made, again.end.isWhole], [['two'], false]);
+  const both = await judge(threeLooks('one'), { first: ['one', 'two'] });
+  assert.deepEqual(both.judged, ['one failed'], 'the other is for when this one is mended');
+  const mended = await judge(threeLooks(), { first: ['two'] });
+  assert.deepEqual(mended.judged, ['two passed', 'one passed', 'three passed']);
+  assert.equal(mended.end.isWhole, true);
+});
+
+test('what is undecided does not end it', async () => {
+  const { judged, end } = await judge(
+    ({ hold }) => {
+      hold('one', [], () => {
+        throw new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
+      });
+      hold('two', [], () => {});
+      hold('three', [], () => {});
+    },
+    { first: ['one'] },
+  );
+  assert.deepEqual(judged, ['one inconclusive', 'two passed', 'three passed']);
+  assert.equal(end.verdict, 'inconclusive');
+});
+
+test('what two promises need and cannot have is told once', async () => {
+  const { judged } = await judge(({ meanwhile, hold }) => {
+    const broken = meanwhile([], () => demand(false, { got: 'no program' }));
+    hold('one', [broken], () => {});
+    hold('two', [broken], () => {});
+    hold('three', [], () => {});
+  });
+  assert.deepEqual(judged, ['one failed', 'two skipped', 'three passed']);
+});
+
+test('a promise that measures waits until nothing else is looked at', async () => {
+  let isLooking = false;
+  const { judged } = await judge(({ meanwhile, hold }) => {
+    const slow = meanwhile([], async () => {
+      isLooking = true;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      isLooking = false;
+    });
+    hold('one', [], () => void slow.see());
+    hold('two', [], () => assert.equal(isLooking, false), { isAlone: true });
+    hold('three', [slow], () => {});
+  });
+  assert.deepEqual(judged, ['one passed', 'two passed', 'three passed']);
+});
+
+test('a fault of ours is told as one, and so is a check that declares its promises wrongly', async () => {
+  const fault = await judge(({ hold }) => hold('one', [], () => assert.fail('ours')));
+  assert.match(fault.records[0].fault, /ours/);
+  assert.ok(fault.error);
+  const disorder = await judge(({ hold }) => hold('two', [], () => {}));
+  assert.match(disorder.records[0].fault, /'two' is not the promise that comes next/);
+  const nothing = await judge(() => {});
+  assert.match(nothing.records[0].fault, /declares no promise/);
+});
+
+test('a session that is ended tells nothing more', async () => {
+  const end = new AbortController();
+  /** @type {(nothing?: any) => void} */
+  let goOn = () => {};
+  const { error, records } = await judge(
+    ({ hold }) => {
+      hold('one', [], () => {
+        end.abort(new Error('enough'));
+        return new Promise((resolve) => (goOn = resolve));
+      });
+      hold('two', [], () => assert.fail('it is not reached'));
+    },
+    { signal: end.signal },
+  );
+  goOn();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(error.message, 'enough');
+  assert.deepEqual(records, []);
+});
