@@ -141,13 +141,12 @@ describe('a file that is no program', { concurrency }, () => {
     return assertFailure(t, { place: folder, says: /SyntaxError: .*\(server\.js, line 2\)/ });
   });
 
-  const asNobody = process.getuid?.() === 0 ? nobody() : [];
-  test('cannot be read', { skip: !asNobody && 'root reads everything; no setpriv' }, (t) => {
+  const prefix = process.getuid?.() === 0 ? withoutPowers() : [];
+  test('cannot be read', { skip: !prefix && 'root reads everything; no setpriv' }, (t) => {
     const folder = make('unreadable');
     copyFileSync(solution, join(folder, 'server.js'));
     chmodSync(join(folder, 'server.js'), 0);
-    chmodSync(place, 0o755);
-    return assertFailure(t, { place: folder, says: /cannot be read \(EACCES\)/, asNobody });
+    return assertFailure(t, { place: folder, says: /cannot be read \(EACCES\)/, prefix });
   });
 
   test('is nowhere, which is a wrong use of the command', async (t) => {
@@ -222,10 +221,10 @@ describe('an interrupted check leaves nothing', { concurrency }, () => {
   }
 });
 
-/** @typedef {{ place: string, lesson?: string, asNobody?: string[] }} Options */
+/** @typedef {{ place: string, lesson?: string, prefix?: string[] }} Options */
 
 /** @param {import('node:test').TestContext} t @param {Options} options */
-function check(t, { place, lesson = 'lesson-2', asNobody = [] }) {
+function check(t, { place, lesson = 'lesson-2', prefix = [] }) {
   const command = [
     process.execPath,
     'lib/cli/main.cjs',
@@ -237,8 +236,7 @@ function check(t, { place, lesson = 'lesson-2', asNobody = [] }) {
     '--quick',
   ];
   const port = /** @type {import('node:net').AddressInfo} */ (holder.address()).port;
-  const watched = new Watched([...asNobody, ...command], { HOSTILE_PORT: String(port) });
-  if (asNobody.length > 0) chmodSync(watched.temporary, 0o777);
+  const watched = new Watched([...prefix, ...command], { HOSTILE_PORT: String(port) });
   t.after(() => watched.cleanUp());
   return watched;
 }
@@ -307,10 +305,10 @@ function killAll(processes) {
   for (const { pid } of processes) process.kill(pid, 'SIGKILL');
 }
 
-/** How to run a command as somebody who may not read everything; undefined where that cannot be done. */
-function nobody() {
-  const who = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-  const prefix = [...who, 'env', '--unset=NODE_V8_COVERAGE', 'HOME=/']; // coverage goes where they may not write
+/** How root runs a command that may not read everything; undefined where that cannot be done. */
+function withoutPowers() {
+  const powers = '-dac_override,-dac_read_search';
+  const prefix = ['setpriv', `--bounding-set=${powers}`, `--inh-caps=${powers}`];
   const [file, ...args] = [...prefix, process.execPath, 'lib/cli/main.cjs', 'list'];
   return spawnSync(file, args, { cwd: rootFolder }).status === 0 ? prefix : undefined;
 }
