@@ -1,6 +1,7 @@
 // Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
 // `npm run try` tells), `browser` (test/browser/) or `peers` (test/peers/: ours beside other tools). `proofs all` judges
-// every right and wrong answer whole, and `proofs 3/10` the third tenth of them.
+// every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and
+// `proofs lesson-5 no-back-off` that one.
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -14,7 +15,8 @@ const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const rooms = ['unit', 'proofs', 'experiments', 'browser', 'peers'];
-const [wanted, amount] = process.argv.slice(2);
+const [wanted, what = 'quick', answer] = process.argv.slice(2);
+const isAmount = /^(quick|all|\d+\/\d+)$/.test(what);
 if (!rooms.includes(wanted)) {
   console.error(`Say which tests to run: node test/run.js ${rooms.join(', ')}.`);
   process.exit(2);
@@ -39,7 +41,11 @@ const isAlone = (/** @type {string} */ file) => wanted !== 'unit' || ALONE.inclu
 const together = files.filter((file) => !isAlone(file));
 const oneByOne = files.filter(isAlone);
 const startMs = process.env.FORKSHOP_START_MS ?? String(Math.round(measureStartMs()));
-const env = { ...process.env, FORKSHOP_START_MS: startMs, FORKSHOP_PROOFS: amount };
+/** @type {NodeJS.ProcessEnv} */
+const env = { ...process.env, FORKSHOP_START_MS: startMs };
+if (isAmount) env.FORKSHOP_PROOFS = what;
+else Object.assign(env, { FORKSHOP_PROOFS: 'all', FORKSHOP_LESSON: what });
+if (answer) env.FORKSHOP_ANSWER = answer;
 
 /** Both parts are run, also when the first has failed. */
 const areGood = [run(together, availableParallelism() + 1), run(oneByOne, 1)];

@@ -1,13 +1,13 @@
 // Proves every lesson through `check`, as a learner would run it: the solution passes, the untouched starter breaks
-// what its front matter says, right answers in checks/submissions/ pass, wrong ones break exactly the promises that
-// their first lines name, every promise is broken alone by some wrong answer, and nothing is left behind.
+// what its front matter says, right answers pass, wrong ones break exactly the promises that they name, every promise is
+// broken alone by some wrong answer, and nothing is left behind.
 // Quickly: one right answer of each lesson, and for each promise one wrong answer that breaks just it, of which only
 // this promise, and what it stands on, is judged. `all` judges every answer whole, `3/10` the third tenth of them.
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { listLessons, rootFolder } from '../../lib/catalog.js';
+import { findLesson, listLessons, rootFolder } from '../../lib/catalog.js';
+import { answersOf, makeAnswer } from '../../lib/rooms/answers.js';
 import { findTool } from '../../lib/tools.js';
 import { limitMs } from '../limits.js';
 import { Watched, until } from '../nothing-left.js';
@@ -21,27 +21,31 @@ const slots = createSlots(AT_ONCE);
 
 /**
  * @typedef {import('../../lib/cli/run-check.js').CheckResult} CheckResult
- * @typedef {object} Answer
- * @property {string} name
- * @property {string} place
- * @property {string[]} breaks  the promises; none for a right one
- * @property {string} [only]  the promise that is judged; the whole lesson unless told
+ * @typedef {Pick<import('../../lib/rooms/answers.js').Answer, 'name' | 'breaks' | 'place' | 'patches'> & { only?: string }} Answer
+ *   only: the promise that is judged; the whole lesson unless told
  */
 
 /** Those answers of a lesson that are judged. @type {(answers: Answer[]) => Answer[]} */
 const choice = choiceOf(process.env.FORKSHOP_PROOFS ?? 'quick');
 
-/** One lesson alone, for its author. */
-const wanted = process.env.FORKSHOP_LESSON;
+/** One lesson alone, or one answer of it, for its author. */
+const { FORKSHOP_LESSON: wanted, FORKSHOP_ANSWER: one } = process.env;
+const all = listLessons(rootFolder);
 
-for (const lesson of listLessons(rootFolder).filter(({ key }) => !wanted || key === wanted)) {
+for (const lesson of wanted ? [findLesson(all, wanted)] : all) {
   const missing = lesson.needs.filter((name) => !findTool(name)).join(', ');
   const skip = missing !== '' && !process.env.CI && `${missing} is not installed`;
   test(lesson.key, { concurrency: true, skip }, async (t) => {
     assert.equal(missing, '', 'This is not installed.');
     const { key, starterFails } = lesson;
-    const submissions = submissionsOf(key);
-    assert.ok(choice(submissions).length > 0, 'There is no answer to judge.');
+    const answers = answersOf(rootFolder, key);
+    for (const isRight of [true, false])
+      assert.ok(
+        answers.some((answer) => answer.isRight === isRight),
+        `Right answers: ${!isRight}`,
+      );
+    const chosen = one ? answers.filter(({ name }) => name === one) : choice(answers);
+    assert.ok(chosen.length > 0, 'There is no answer to judge.');
     /** @type {Answer} */
     const solution = { name: 'solution', place: join(rootFolder, 'solutions', key), breaks: [] };
     const starter = {
@@ -52,7 +56,7 @@ for (const lesson of listLessons(rootFolder).filter(({ key }) => !wanted || key 
     /** @type {string[]} */
     let promises = [];
     await Promise.all(
-      [solution, starter, ...choice(submissions)].map((answer) =>
+      [...(one ? [] : [solution, starter]), ...chosen].map((answer) =>
         t.test(nameOf(answer), async (subtest) => {
           const result = await judge(key, answer, subtest);
           assertBreaks(answer, result);
@@ -61,11 +65,12 @@ for (const lesson of listLessons(rootFolder).filter(({ key }) => !wanted || key 
         }),
       ),
     );
+    if (one) return;
     await t.test('every promise is broken alone by some wrong answer', () => {
       assert.ok(promises.length > 0, 'The solution was not judged.');
-      const alone = submissions.filter(({ breaks }) => breaks.length === 1);
+      const alone = answers.filter(({ breaks }) => breaks.length === 1);
       const missing = promises.filter((id) => !alone.some(({ breaks }) => breaks[0] === id));
-      assert.deepEqual(missing, [], 'No reject-* breaks these promises and no other.');
+      assert.deepEqual(missing, [], 'No wrong answer breaks these promises and no other.');
     });
   });
 }
@@ -95,42 +100,14 @@ function quickOf(answers) {
 }
 
 /**
- * The right and wrong answers of a lesson, each with what its first line says: single files before folders, which take
- * longer to copy.
- * @param {string} key
- * @returns {Answer[]}
- */
-function submissionsOf(key) {
-  const room = join(rootFolder, 'checks/submissions', key);
-  const isFolder = (/** @type {string} */ name) => statSync(join(room, name)).isDirectory();
-  const names = readdirSync(room).sort();
-  const inOrder = [...names.filter((name) => !isFolder(name)), ...names.filter(isFolder)];
-  const answers = inOrder.map((name) => {
-    const place = join(room, name);
-    const file = isFolder(name) ? join(place, 'server.js') : place;
-    const [first] = readFileSync(file, 'utf8').split('\n', 1);
-    const [, kind, text = ''] = /^\/\/ (accepts|breaks): (.+)$/.exec(first) ?? [];
-    const isRight = kind === 'accepts';
-    const expected = isRight ? 'accept-' : 'reject-';
-    assert.ok(kind && name.startsWith(expected), `${key}/${name} begins with "${first}".`);
-    return { name, place, breaks: isRight ? [] : text.split(/, */) };
-  });
-  for (const kind of ['accept', 'reject'])
-    assert.ok(
-      answers.some(({ name }) => name.startsWith(kind)),
-      `There is no ${kind}-* in ${room}.`,
-    );
-  return answers;
-}
-
-/**
  * What the check says; asked again, with the machine to itself, when it could not tell.
  * @param {string} key
  * @param {Answer} answer
  * @param {import('node:test').TestContext} t
  * @returns {Promise<CheckResult>}
  */
-async function judge(key, { place, only }, t) {
+async function judge(key, { only, ...answer }, t) {
+  const place = makeAnswer(rootFolder, key, answer);
   const some = only ? ['--only', only] : [];
   const once = () => check(['check', key, '--in', place, '--json', '--quick', ...some]);
   let result = await slots.take(1, once);
