@@ -8,15 +8,21 @@ const manifest = JSON.parse(readFileSync(new URL('package.json', import.meta.url
 /** Patterns of a whole import specifier. */
 const NODE = 'node:.+';
 const INSIDE = String.raw`\./(?!.*\.\.).+`; // this folder and below, never up
-const LIB_ROOT = String.raw`\.\./(?!checking\.)[^/]+`; // lib/catalog.js seen from lib/observe
+const COMMON = String.raw`\.\./common/[^/]+`; // seen from another room of lib
 const LIB = String.raw`\.\./(?!.*\.\.).+`; // any of lib, seen from lib/cli
 const LIB_BELOW = String.raw`\.\./(?!cli/|web/|.*\.\.).+`; // the same without cli and web
 const packages = (...names) => `(?:${names.join('|')})(?:/.+)?`;
+const DOOR = String.raw`\.\./\.\./lib/check/checking\.js`;
+const DOOR_BELOW = String.raw`\.\./\.\./\.\./lib/check/checking\.js`;
 const PACKAGES = packages(...Object.keys(manifest.dependencies));
 const DEV_PACKAGES = packages(...Object.keys(manifest.devDependencies));
 const PURE_NODE = 'node:(?:assert|path|url|util)';
 const LEARNER = [NODE, 'express', '#work', 'nitropack/config', INSIDE];
-const LEARNER_ROOMS = ['lessons', 'solutions', 'checks/starters', 'checks/submissions'];
+const OTHERS = ['starter', 'right-answers', 'wrong-answers']; // programs in checks/NN-slug/
+const learnerRooms = (key) => [
+  ...[`lessons/${key}`, `solutions/${key}`],
+  ...OTHERS.map((room) => `checks/${key}/${room}`),
+];
 
 /** Zones from general to special. `strict` also refuses import() and require() of computed names. */
 const ZONES = [
@@ -31,19 +37,14 @@ const ZONES = [
     because: 'in lib only lib/cli imports lib/cli and lib/web',
   },
   {
-    files: ['lib/*.js'],
-    may: [NODE, PACKAGES, String.raw`\./(?!cli/|web/|.*\.\.).+`],
-    because: 'in lib only lib/cli imports lib/cli and lib/web',
-  },
-  {
     files: ['lib/observe/**'],
-    may: [NODE, INSIDE, LIB_ROOT],
-    because: 'lib/observe imports node:*, its own files and those of lib/ itself; no packages',
+    may: [NODE, INSIDE, COMMON],
+    because: 'lib/observe imports node:*, its own files and lib/common; no packages',
   },
   {
     files: ['lib/measure/**'],
-    may: [NODE, PACKAGES, INSIDE, LIB_ROOT, String.raw`\.\./observe/[^/]+`],
-    because: 'lib/measure imports node:*, packages, its own files, lib/observe and those of lib/',
+    may: [NODE, PACKAGES, INSIDE, COMMON, String.raw`\.\./observe/[^/]+`],
+    because: 'lib/measure imports node:*, packages, its own files, lib/observe and lib/common',
   },
   {
     files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**'],
@@ -75,45 +76,48 @@ const ZONES = [
     strict: true,
   },
   {
-    files: LEARNER_ROOMS.map((room) => `${room}/**`),
+    files: ['lessons/*.js', ...learnerRooms('*').map((room) => `${room}/**`)],
     may: LEARNER,
     because: 'a lesson imports node:*, express, #work and files of its own folder',
     strict: true,
   },
   {
-    files: LEARNER_ROOMS.map((room) => `${room}/09-shared-state/**`),
+    files: learnerRooms('09-shared-state').map((room) => `${room}/**`),
     may: [...LEARNER, '@redis/client'],
     because: 'lesson 9 imports node:*, express, @redis/client, #work and files of its own folder',
     strict: true,
   },
   {
-    files: ['checks/experiments/*.js'],
-    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`],
-    because: 'an experiment imports node:*, ../../lib/checking.js and files of its own folder',
+    files: ['checks/*/experiments.js'],
+    may: [NODE, INSIDE, DOOR],
+    because: 'an experiment imports node:*, lib/check/checking.js and files of its own folder',
     strict: true,
   },
   {
-    files: ['slides/demos/*.js'],
-    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`],
-    because: 'a demo imports node:*, ../../lib/checking.js and files of its own folder',
+    files: ['slides/*/demos.js'],
+    may: [NODE, INSIDE, DOOR],
+    because: 'a demo imports node:*, lib/check/checking.js and files of its own folder',
     strict: true,
   },
   {
-    files: ['checks/*.check.js'],
-    may: [NODE, String.raw`\.\./lib/checking\.js`, String.raw`\./(?:looks|demands)/[^/]+`],
-    because: 'a check imports node:*, ../lib/checking.js, and its looks and demands',
+    files: ['checks/*/check.js'],
+    may: [NODE, DOOR, String.raw`\./(?:looks|demands)(?:\.js|/[^/]+)`],
+    because: 'a check imports node:*, lib/check/checking.js, and its looks and demands',
     strict: true,
   },
   {
-    files: ['checks/looks/**'],
-    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`],
-    because: 'a look imports node:*, ../../lib/checking.js and files of its own folder',
+    files: ['checks/*/looks.js', 'checks/*/looks/**'],
+    may: [NODE, DOOR, DOOR_BELOW, String.raw`\./[^/]+`],
+    because: 'a look imports node:*, lib/check/checking.js and other looks',
     strict: true,
   },
   {
-    files: ['checks/demands/**'],
-    may: [NODE, INSIDE, String.raw`\.\./\.\./lib/checking\.js`, String.raw`\.\./looks/[^/]+`],
-    because: 'a demand imports node:*, ../../lib/checking.js, looks and files of its own folder',
+    files: ['checks/*/demands.js', 'checks/*/demands/**'],
+    may: [
+      ...[NODE, DOOR, DOOR_BELOW, String.raw`\./[^/]+`],
+      String.raw`(?:\.|\.\.)/looks(?:\.js|/[^/]+)`,
+    ],
+    because: 'a demand imports node:*, lib/check/checking.js, looks and other demands',
     strict: true,
   },
 ];
@@ -189,7 +193,7 @@ export default [
   {
     ignores: [
       ...['coverage/', '.forkshop/', '**/.nitro/', '**/.output/', 'test/fixtures/'],
-      'checks/submissions/**/*syntax-error*',
+      'checks/*/{right,wrong}-answers/**/*syntax-error*',
     ],
   },
   js.configs.recommended,
@@ -228,12 +232,12 @@ export default [
   },
   {
     // A starter imports what its learner is about to use.
-    files: ['lessons/*/**/*.js', 'checks/starters/**/*.js'],
+    files: ['lessons/*/**/*.js', 'checks/*/starter/**/*.js'],
     rules: { 'no-unused-vars': 'off' },
   },
   {
     // Right and deliberately wrong programs, in anybody's style: they parse, and import what they may.
-    files: ['checks/submissions/**/*.js', 'checks/submissions/**/*.cjs'],
+    files: ['checks/*/{right,wrong}-answers/**/*.{js,cjs}'],
     languageOptions: { globals: readonly(COMMONJS_GLOBALS) },
     rules: Object.fromEntries(
       [...Object.keys(js.configs.recommended.rules), 'eqeqeq', 'no-var', 'prefer-const']

@@ -3,9 +3,10 @@
 // `again`, how long until the fault of each wrong answer is told when it failed last time, too. As under `npm start`: the
 // check is loaded, the keeper waits. Each figure also in units of C: how long lesson 2's solution takes here and now until
 // its four workers listen. It wants an idle machine: CPU time and starts are the whole machine's.
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findLesson, listLessons, rootFolder } from '../lib/catalog.js';
+import { answersOf, makeAnswer } from '../lib/lessons/answers.js';
+import { findLesson, listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { runCheck } from '../lib/cli/run-check.js';
 import { quantile } from '../lib/measure/stats.js';
 import { createRunner } from '../lib/observe/run.js';
@@ -48,8 +49,8 @@ async function tellCosts() {
   );
   const sums = { firstS: /** @type {number[]} */ ([]), wholeS: 0, cpuS: 0 };
   for (const { key, number } of lessons) {
-    await costOf(key, join(rootFolder, 'checks/starters', key)); // loads the check
-    const starter = await repeat(key, join(rootFolder, 'checks/starters', key));
+    await costOf(key, join(rootFolder, 'checks', key, 'starter')); // loads the check
+    const starter = await repeat(key, join(rootFolder, 'checks', key, 'starter'));
     const solution = await repeat(key, join(rootFolder, 'solutions', key));
     const odd = solution.verdicts.filter((verdict) => verdict !== 'passed');
     sums.firstS.push(starter.firstS);
@@ -69,21 +70,20 @@ async function tellCosts() {
 async function tellFaultsAgain() {
   const waits = /** @type {number[]} */ ([]);
   for (const { key, number } of lessons) {
-    const room = join(rootFolder, 'checks/submissions', key);
-    const mine = /** @type {{ seconds: number, file: string, first: string[] }[]} */ ([]);
-    for (const file of readdirSync(room).filter((one) => one.startsWith('reject-'))) {
-      const place = join(room, file);
-      const first = breaksOf(place);
+    const mine = /** @type {{ seconds: number, name: string, first: string[] }[]} */ ([]);
+    for (const answer of answersOf(rootFolder, key).filter(({ isRight }) => !isRight)) {
+      const { name, breaks: first } = answer;
+      const place = makeAnswer(rootFolder, key, answer);
       const { firstS, verdict } = await costOf(key, place, first);
-      if (verdict !== 'failed') console.log(`  ${key}/${file}: ${verdict}`);
-      else mine.push({ seconds: firstS, file, first });
+      if (verdict !== 'failed') console.log(`  ${key}/${name}: ${verdict}`);
+      else mine.push({ seconds: firstS, name, first });
     }
     mine.sort((a, b) => b.seconds - a.seconds);
     const seconds = mine.map((one) => one.seconds);
     waits.push(...seconds);
     const slowest = mine
       .slice(0, 3)
-      .map((one) => `${one.file} ${one.first} ${one.seconds.toFixed(1)} s`);
+      .map((one) => `${one.name} ${one.first} ${one.seconds.toFixed(1)} s`);
     console.log(
       `${String(number).padStart(6)}  ${mine.length} wrong answers: median ${inUnits(median(seconds))}, ` +
         `90 % ${inUnits(quantile(seconds, 0.9))}; ${slowest.join(', ')}`,
@@ -92,13 +92,6 @@ async function tellFaultsAgain() {
   console.log(
     `   all  ${waits.length}: median ${inUnits(median(waits))}, 90 % ${inUnits(quantile(waits, 0.9))}`,
   );
-}
-
-/** The promises that the first line of a wrong answer names. @returns {string[]} */
-function breaksOf(place) {
-  const file = statSync(place).isDirectory() ? join(place, 'server.js') : place;
-  const [line] = readFileSync(file, 'utf8').split('\n', 1);
-  return line.replace('// breaks:', '').trim().split(/, */);
 }
 
 async function repeat(key, subject) {

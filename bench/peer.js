@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { createOpenLoop } from '../lib/measure/open-loop.js';
 import { reportOf } from '../lib/measure/report.js';
 import { createRunner } from '../lib/observe/run.js';

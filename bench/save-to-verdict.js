@@ -4,16 +4,18 @@ import { spawn } from 'node:child_process';
 import { cpSync, copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rootFolder } from '../lib/catalog.js';
+import { wrongAnswer } from '../lib/lessons/answers.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
+import { placesOf } from '../lib/lessons/places.js';
 import { quantile } from '../lib/measure/stats.js';
 
 const times = Number(process.argv[2] ?? 10);
 const key = '02-cluster-fork';
-const submissions = join('checks/submissions', key);
+const { starter, solution } = placesOf(key);
 const cases = {
-  'the starter': join('checks/starters', key, 'server.js'),
-  'one worker too many': join(submissions, 'reject-one-too-many.js'),
-  'the solution': join('solutions', key, 'server.js'),
+  'the starter': join(rootFolder, starter, 'server.js'),
+  'one worker too many': wrongAnswer(key, 'one-too-many'),
+  'the solution': join(rootFolder, solution, 'server.js'),
 };
 
 const copy = mkdtempSync(join(tmpdir(), 'forkshop-bench-'));
@@ -30,7 +32,7 @@ for (const [name, file] of Object.entries(cases)) {
   for (let count = 0; count < times; count += 1) {
     output = '';
     const since = performance.now();
-    copyFileSync(join(rootFolder, file), join(copy, 'lessons', key, 'server.js'));
+    copyFileSync(file, join(copy, 'lessons', key, 'server.js'));
     await shows('waiting for the next save');
     seconds.push((performance.now() - since) / 1000);
   }

@@ -1,43 +1,45 @@
 // How exact the comparison is: node bench/speedup.js [ROUNDS]. Prints, for each contest, the ratio with its interval and
 // how much the rounds differ, on the machine as it is and beside one CPU hog. The control against itself must give 1.
 import { join } from 'node:path';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
+import { placesOf } from '../lib/lessons/places.js';
 import { createSpinners } from '../lib/measure/ceiling.js';
 import { createLoad } from '../lib/measure/load.js';
 import { speedupOfBlocking, speedupOfCpu } from '../lib/measure/speedup.js';
 import { createRunner } from '../lib/observe/run.js';
 import { startHogs } from './hog.js';
 
+const { starter: STARTER, solution: SOLUTION } = placesOf('02-cluster-fork');
 const rounds = Number(process.argv[2] ?? 5);
 const runner = createRunner();
 const load = createLoad();
-const control = await start('checks/starters', 1);
+const control = await start(STARTER, 1);
 const spinners = createSpinners(4);
 
 for (const hogs of [0, 1]) {
   const stop = startHogs(hogs);
   console.log(`beside ${hogs} hogs:`);
-  await contest('blocking, control against itself', 'checks/starters', 1, '/');
-  await contest('blocking, 2 workers', 'solutions', 2, '/');
-  await contest('blocking, 4 workers', 'solutions', 4, '/');
-  await contest('CPU, control against itself', 'checks/starters', 1, '/cpu');
-  await contest('CPU, 2 workers', 'solutions', 2, '/cpu');
+  await contest('blocking, control against itself', STARTER, 1, '/');
+  await contest('blocking, 2 workers', SOLUTION, 2, '/');
+  await contest('blocking, 4 workers', SOLUTION, 4, '/');
+  await contest('CPU, control against itself', STARTER, 1, '/cpu');
+  await contest('CPU, 2 workers', SOLUTION, 2, '/cpu');
   stop();
 }
 load.close();
 spinners.close();
 await runner.close();
 
-async function start(room, workers) {
-  const entry = join(rootFolder, room, '02-cluster-fork/server.js');
+async function start(folder, workers) {
+  const entry = join(rootFolder, folder, 'server.js');
   const program = await runner.start({ entry, env: { NODE_CLUSTER_WORKERS: String(workers) } });
   await program.ready(workers);
   return program;
 }
 
 /** Windows of a fifth of a second, and a target that nothing reaches or misses, so that every round is run. */
-async function contest(name, room, workers, path) {
-  const candidate = await start(room, workers); // alone with the control: idle neighbours take CPU time too
+async function contest(name, folder, workers, path) {
+  const candidate = await start(folder, workers); // alone with the control: idle neighbours take CPU time too
   const since = performance.now();
   const options = { load, control, candidate, workers, path, windowMs: 200, spinners, target: 0 };
   const measure = path === '/cpu' ? speedupOfCpu : speedupOfBlocking;

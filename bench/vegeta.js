@@ -2,7 +2,7 @@
 // `node bench/vegeta.js [ROUNDS [SECONDS]]`. Exit code 1 when they differ by more than the bar, 3 without vegeta.
 import os from 'node:os';
 import { conditionsNow, disturbanceOf, watchMachine } from '../lib/measure/conditions.js';
-import { explainMissing, findTool } from '../lib/tools.js';
+import { explainMissing, findTool } from '../lib/tools/tools.js';
 import { BAR, compareWith, differencesOf } from './peer.js';
 
 const [rounds, seconds] = [process.argv[2] ?? 1, process.argv[3] ?? 10].map(Number);

@@ -5,7 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createOpenLoop, listeningSockets, measureAtRate, memoryOf } from '../lib/checking.js';
+import {
+  createOpenLoop,
+  listeningSockets,
+  measureAtRate,
+  memoryOf,
+} from '../lib/check/checking.js';
 import { createRunner } from '../lib/observe/run.js';
 import { limitMs } from './limits.js';
 

@@ -1,11 +1,11 @@
-// The catalog reads lessons from their front matter, finds one by any of its names, and explains
+// The catalog reads lessons from their lesson.yml and hints.md, finds one by any of its names, and explains
 // what it cannot read or find.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { findLesson, lessonFiles, listLessons, rootFolder } from '../lib/catalog.js';
-import { keys, makeRoot, readme, write } from './fixture-root.js';
+import { findLesson, lessonFiles, listLessons, rootFolder } from '../lib/lessons/catalog.js';
+import { about, hints, keys, makeRoot, write } from './fixture-root.js';
 
 test('rootFolder is the folder that holds package.json', () => {
   assert.equal(join(rootFolder, 'test', 'catalog.test.js'), import.meta.filename);
@@ -33,47 +33,46 @@ test('listLessons reads everything, in order, and leaves out what is no lesson',
     needs: [],
     folder: join(root, 'lessons', '02-cluster-fork'),
   });
-  assert.match(text, /^\n# About 02-cluster-fork\n/);
+  assert.match(text, /^# About 02-cluster-fork\n/);
 });
 
-test('front matter may have CRLF and a byte order mark', (t) => {
+test('what is told of a lesson may have CRLF and a byte order mark', (t) => {
   const root = makeRoot(t);
-  const crlf = `\uFEFF${readme(keys[0]).replaceAll('\n', '\r\n')}`;
-  write(root, { [`lessons/${keys[0]}/README.md`]: crlf });
-  assert.equal(listLessons(root)[0].goal, 'Know 01-blocking-server.');
+  const crlf = (/** @type {string} */ text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
+  write(root, { [`lessons/${keys[0]}/lesson.yml`]: crlf(about(keys[0])) });
+  write(root, { [`checks/${keys[0]}/hints.md`]: crlf(hints) });
+  const [{ goal, hints: read }] = listLessons(root);
+  assert.deepEqual([goal, read.length], ['Know 01-blocking-server.', 3]);
 });
 
 /** @type {Record<string, [text: string, message: RegExp]>} */
 const broken = {
-  'no front matter': ['# Title\n', /README\.md has no front matter/],
-  'not at the top': ['# Title\n---\ntitle: x\n---\n', /has no front matter/],
-  'never closed': ['---\ntitle: x\n', /has no front matter/],
-  empty: ['---\n---\n', /title must be a text; minutes must be/],
-  'not YAML': ['---\ntitle: [\n---\n', /is not YAML: /],
-  'a scalar': ['---\nhello\n---\n', /title must be a text/],
-  'two hints': [
-    readme('x', { hints: 'hints: [a, b]' }),
-    /hints must be a list of exactly three texts\./,
-  ],
-  'a hint with a colon': [
-    readme('x', { hints: 'hints:\n  - use: this\n  - b\n  - c' }),
-    /hints must be/,
-  ],
+  empty: ['', /title must be a text; minutes must be/],
+  'not YAML': ['title: [\n', /is not YAML: /],
+  'a scalar': ['hello\n', /title must be a text/],
   'minutes in words': [
-    readme('x').replace('minutes: 20', 'minutes: soon'),
+    about('x').replace('minutes: 20', 'minutes: soon'),
     /minutes must be a number/,
   ],
 };
 for (const [name, [text, message]] of Object.entries(broken)) {
-  test(`broken front matter is explained: ${name}`, (t) => {
+  test(`a broken lesson.yml is explained: ${name}`, (t) => {
     const root = makeRoot(t);
-    write(root, { [`lessons/${keys[1]}/README.md`]: text });
-    const wrong = { name: 'UsageError', message, hint: /^(Mend it|Begin the file) / };
-    assert.throws(() => listLessons(root), wrong);
-    const named = /lessons\/02-cluster-fork\/README\.md/;
-    assert.throws(() => listLessons(root), { message: named });
+    write(root, { [`lessons/${keys[1]}/lesson.yml`]: text });
+    assert.throws(() => listLessons(root), { name: 'UsageError', message, hint: /^Mend it/ });
+    assert.throws(() => listLessons(root), { message: /lessons\/02-cluster-fork\/lesson\.yml/ });
   });
 }
+
+test('two hints, an empty one and four are explained', (t) => {
+  const root = makeRoot(t);
+  const [two] = hints.split('## Third');
+  for (const text of [two, `${two}## Third\n`, `${hints}## Fourth\n\nmore\n`]) {
+    write(root, { [`checks/${keys[1]}/hints.md`]: text });
+    const message = /^checks\/02-cluster-fork\/hints\.md must have exactly three hints/;
+    assert.throws(() => listLessons(root), { name: 'UsageError', message, hint: /## First/ });
+  }
+});
 
 test('a missing text, no lessons and no lessons folder are explained', (t) => {
   const root = makeRoot(t);

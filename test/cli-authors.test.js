@@ -5,11 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { filesBelow } from '../lib/catalog.js';
-import { compareRooms } from '../lib/rooms/compare.js';
+import { filesBelow } from '../lib/lessons/catalog.js';
+import { compareRooms } from '../lib/lessons/compare.js';
 import {
+  about,
+  answers,
   dispatched,
   forkshop,
+  hints,
   keys,
   makeRoot,
   read,
@@ -50,7 +53,9 @@ test('doctor prints each problem with how to mend it: exit code 1', async (t) =>
   assert.deepEqual([json.ok, json.problems.length], [false, 1]);
 });
 
-const submission = (/** @type {string} */ name) => `checks/submissions/${key}/${name}`;
+const right = `checks/${key}/right-answers`;
+const wrong = `checks/${key}/wrong-answers`;
+const mute = answers('## mute\n\nBreaks: `greets`\n\nShy.', '');
 /**
  * What is broken: files to write (null removes), and the place and message of the only problem.
  *
@@ -60,7 +65,11 @@ const misfits = {
   'no solution': [
     {
       [`solutions/${key}`]: null,
-      [`checks/starters/${key}`]: null,
+      [`checks/${key}/starter`]: null,
+      [`${right}.md`]: null,
+      [`${wrong}.md`]: null,
+      [`${right}/a.js`]: '// accepts: all\n',
+      [`${wrong}/a.js`]: '// breaks: greets\n',
       [`lessons/${key}/README.md`]: readme(key).replace(/```js[^]*?```/, ''),
     },
     `solutions/${key}`,
@@ -68,68 +77,72 @@ const misfits = {
   ],
   'no check': [
     {
-      [`checks/${key}.check.js`]: null,
-      [submission('reject-mute.js')]: null,
-      [submission('reject-x.js')]: '// x',
+      [`checks/${key}/check.js`]: null,
+      [`lessons/${key}/lesson.yml`]: about(key),
     },
-    `checks/${key}.check.js`,
+    `checks/${key}/check.js`,
     /no check/,
   ],
   'no experiments': [
-    { [`checks/experiments/${key}.js`]: null },
-    `checks/experiments/${key}.js`,
+    { [`checks/${key}/experiments.js`]: null },
+    `checks/${key}/experiments.js`,
     /no experiments/,
   ],
-  'no slides': [{ [`slides/${key}.md`]: null }, `slides/${key}.md`, /no slides/],
+  'no slides': [{ [`slides/${key}/slides.md`]: null }, `slides/${key}/slides.md`, /no slides/],
   'no starter file': [
     { [`lessons/${key}/server.js`]: null },
     `lessons/${key}/server.js`,
     /is missing/,
   ],
   'no pristine starter': [
-    { [`checks/starters/${key}`]: null },
-    `checks/starters/${key}/server.js`,
+    { [`checks/${key}/starter`]: null },
+    `checks/${key}/starter/server.js`,
     /pristine copy/,
   ],
   'a starter without solution': [
-    { [`checks/starters/${key}/pool.js`]: '' },
-    `checks/starters/${key}/pool.js`,
+    { [`checks/${key}/starter/pool.js`]: '' },
+    `checks/${key}/starter/pool.js`,
     /no such file/,
   ],
   'no text': [
     { [`lessons/${key}/README.md`]: null },
-    `lessons/${key}/README.md`,
+    `lessons/${key}/lesson.yml`,
     /README\.md is missing/,
   ],
+  'no lesson.yml': [
+    { [`lessons/${key}/lesson.yml`]: null },
+    `lessons/${key}/lesson.yml`,
+    /lesson\.yml is missing/,
+  ],
   'two hints': [
-    { [`lessons/${key}/README.md`]: readme(key, { hints: 'hints: [a, b]' }) },
-    `lessons/${key}/README.md`,
+    { [`checks/${key}/hints.md`]: hints.split('## Third')[0] },
+    `lessons/${key}/lesson.yml`,
     /exactly three/,
   ],
   'an unknown promise': [
-    { [`lessons/${key}/README.md`]: readme(key).replace('[greets]', '[greet]') },
-    `lessons/${key}/README.md`,
+    { [`lessons/${key}/lesson.yml`]: about(key).replace('[greets]', '[greet]') },
+    `lessons/${key}/lesson.yml`,
     /starterFails names "greet"/,
   ],
   'a difference outside the regions': [
     { [`solutions/${key}/server.js`]: solution.replace('port = 1', 'port = 2') },
-    `checks/starters/${key}/server.js`,
+    `checks/${key}/starter/server.js`,
     /"const port = 1;" here, "const port = 2;" there/,
   ],
   'a longer solution': [
     { [`solutions/${key}/server.js`]: `${solution}more();\n` },
-    `checks/starters/${key}/server.js`,
+    `checks/${key}/starter/server.js`,
     /"" here, "more\(\);" there/,
   ],
   'an unclosed region': [
-    { [`checks/starters/${key}/server.js`]: '// #region task\n' },
-    `checks/starters/${key}/server.js`,
+    { [`checks/${key}/starter/server.js`]: '// #region task\n' },
+    `checks/${key}/starter/server.js`,
     /never closed/,
   ],
   'a stale quote': [
     { [`lessons/${key}/README.md`]: readme(key).replace("log('hello')", "log('hi')") },
     `lessons/${key}/README.md`,
-    /server\.js#task on line 12 is stale/,
+    /server\.js#task on line 3 is stale/,
   ],
   'a quote of nothing': [
     { 'README.md': '```js file=lib/none.js\n```\n' },
@@ -142,50 +155,68 @@ const misfits = {
     /no file \.\.\/\.\.\/etc/,
   ],
   'a stale slide': [
-    { 'slides/01-x.md': `\`\`\`js file=solutions/${key}/server.js\nold\n\`\`\`\n` },
-    'slides/01-x.md',
+    {
+      [`slides/${key}/slides.md`]: `\`\`\`js file=solutions/${key}/server.js\nold\n\`\`\`\n`,
+    },
+    `slides/${key}/slides.md`,
     /stale/,
   ],
-  'no reject': [{ [submission('reject-mute.js')]: null }, `checks/submissions/${key}`, /reject-\*/],
-  'no accept': [{ [submission('accept-loud.js')]: null }, `checks/submissions/${key}`, /accept-\*/],
-  'a reject without promise': [
-    { [submission('reject-x.js')]: '// breaks: other\n' },
-    submission('reject-x.js'),
-    /names no promise/,
+  'no wrong answer': [{ [`${wrong}.md`]: null }, `${wrong}.md`, /no answer/],
+  'no right answer': [{ [`${right}.md`]: '# Right answers\n' }, `${right}.md`, /no answer/],
+  'a wrong answer that breaks what is not promised': [
+    { [`${wrong}.md`]: mute.replace('`greets`', '`greets`, `other`') },
+    `${wrong}.md`,
+    /"mute" breaks "other"/,
   ],
-  'a reject folder without promise': [
-    { [submission('reject-x/server.js')]: 'x();\n' },
-    submission('reject-x'),
-    /no comment/,
+  'a wrong answer that breaks nothing': [
+    { [`${wrong}.md`]: mute.replace(/Breaks.*/, '') },
+    `checks/${key}`,
+    /"mute" .* names no promise/,
   ],
-  'an accept without reason': [
-    { [submission('accept-x.cjs')]: 'x();\n' },
-    submission('accept-x.cjs'),
-    /no comment/,
+  'a wrong answer without reason': [
+    { [`${wrong}.md`]: mute.replace('Shy.', '') },
+    `checks/${key}`,
+    /does not say why/,
   ],
-  'another submission': [
-    { [submission('maybe.js')]: '' },
-    submission('maybe.js'),
-    /neither with accept- nor/,
+  'an answer without change': [
+    { [`${wrong}.md`]: mute.split('```')[0] },
+    `checks/${key}`,
+    /shows no change/,
   ],
-  'a stray check': [{ 'checks/09-gone.check.js': '' }, 'checks', /"09-gone" belongs to no lesson/],
-  'stray looks, beside a part of those of a lesson': [
-    {
-      'checks/looks/09-gone.js': '',
-      'checks/looks/09-gone.part.js': '',
-      [`checks/looks/${key}.part.js`]: '',
-    },
-    'checks/looks',
-    /"09-gone" belongs to no lesson/,
+  'an answer with a strange name': [
+    { [`${wrong}.md`]: mute.replace('## mute', '## Mute it') },
+    `checks/${key}`,
+    /"Mute it" .* kebab-case/,
   ],
-  'stray demands': [
-    { 'checks/demands/09-gone.js': '' },
-    'checks/demands',
-    /"09-gone" belongs to no lesson/,
+  'an answer told twice': [
+    { [`${wrong}.md`]: `${mute}\n${mute}` },
+    `${wrong}.md`,
+    /"mute" is there twice/,
   ],
-  'stray experiments': [
-    { 'checks/experiments/09-gone.js': '' },
-    'checks/experiments',
+  'a change that no longer fits': [
+    { [`${wrong}.md`]: mute.replace("-console.log('hello')", "-console.log('hallo')") },
+    `${wrong}.md`,
+    /"mute" doesn't fit server\.js: "console\.log\('hallo'\);" is not there/,
+  ],
+  'a change of a file that is not there': [
+    { [`${wrong}.md`]: mute.replace('```diff', '```diff pool.js') },
+    `${wrong}.md`,
+    /changes pool\.js, which is not there/,
+  ],
+  'a wrong program without promise': [
+    { [`${wrong}/x/server.js`]: 'x();\n' },
+    `checks/${key}`,
+    /begins with "x\(\);"/,
+  ],
+  'a right program without reason': [
+    { [`${right}/x.cjs`]: 'x();\n' },
+    `checks/${key}`,
+    /begins with "x\(\);"/,
+  ],
+  'a stray check': [{ 'checks/09-gone/check.js': '' }, 'checks', /"09-gone" belongs to no lesson/],
+  'a stray chapter': [
+    { 'slides/09-gone/demos.js': '' },
+    'slides',
     /"09-gone" belongs to no lesson/,
   ],
   'a stray lesson': [{ 'lessons/Extra/README.md': '' }, 'lessons', /"Extra" belongs to no lesson/],
@@ -228,7 +259,7 @@ test('doctor finds a number that is taken twice, and that there is nothing to co
   write(root, { 'lessons/01-other/README.md': '' });
   const problems = await compareRooms(root);
   assert.ok(problems.some(({ problem }) => /The number 01 is taken twice/.test(problem)));
-  for (const room of ['lessons', 'solutions', 'checks'])
+  for (const room of ['lessons', 'solutions', 'checks', 'slides'])
     rmSync(join(root, room), { recursive: true });
   write(root, { 'lessons/work.js': '' });
   assert.match((await compareRooms(root))[0].problem, /nothing to compare/);
@@ -239,9 +270,14 @@ test('doctor forgives CRLF', async (t) => {
   const paths = [
     `lessons/${key}/README.md`,
     `solutions/${key}/server.js`,
-    `checks/${key}.check.js`,
+    `checks/${key}/check.js`,
   ];
-  for (const path of [...paths, submission('reject-mute.js')]) {
+  for (const path of [
+    ...paths,
+    `${wrong}.md`,
+    `lessons/${key}/lesson.yml`,
+    `checks/${key}/hints.md`,
+  ]) {
     write(root, { [path]: read(root, path).replaceAll('\n', '\r\n') });
   }
   assert.deepEqual(await compareRooms(root), []);
@@ -254,7 +290,7 @@ test('new creates every part; after sync doctor is content', async (t) => {
   assert.equal(code, 0);
   for (const path of stdout.trim().split('\n').slice(0, -1))
     assert.ok(read(root, path).length > 50, path);
-  assert.equal(stdout.trim().split('\n').length, 10);
+  assert.equal(stdout.trim().split('\n').length, 12);
   assert.equal((await forkshop(root, ['sync'])).code, 0);
   assert.deepEqual(await compareRooms(root), []);
   assert.match(
@@ -265,13 +301,13 @@ test('new creates every part; after sync doctor is content', async (t) => {
 
 test('new overwrites nothing and creates all or nothing', async (t) => {
   const root = makeRoot(t);
-  write(root, { 'checks/12-x.check.js': 'mine' });
+  write(root, { 'checks/12-x/check.js': 'mine' });
   const before = filesBelow(root);
   const { code, stderr } = await dispatched(root, ['new', '12-x', 'Title']);
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /Nothing was created, because this is there already: checks\/12-x\.check\.js\./,
+    /Nothing was created, because this is there already: checks\/12-x\/check\.js\./,
   );
   assert.deepEqual(filesBelow(root), before);
 });
@@ -317,7 +353,7 @@ test('sync fills quotes in, says what changed, and with --check only reports', a
   assert.deepEqual([fresh.code, fresh.stdout], [0, 'Everything is up to date.\n']);
   const quote = (/** @type {string} */ body) =>
     `# X\n\n\`\`\`js file=solutions/${key}/server.js#task\n${body}\`\`\`\n`;
-  const documents = ['README.md', 'CONTRIBUTING.md', 'slides/00-opening.md'];
+  const documents = ['README.md', 'CONTRIBUTING.md', 'slides/00-opening/slides.md'];
   for (const path of documents) write(root, { [path]: quote('old();\n') });
   const checked = await dispatched(root, ['sync', '--check']);
   assert.equal(checked.code, 1);
@@ -350,11 +386,11 @@ test('sync --starters copies the lessons to the pristine starters', async (t) =>
   write(root, { [`lessons/${key}/server.js`]: changed });
   assert.equal((await dispatched(root, ['sync'])).stdout, 'Everything is up to date.\n');
   assert.equal((await dispatched(root, ['sync', '--check', '--starters'])).code, 1);
-  assert.equal(read(root, `checks/starters/${key}/server.js`), starter);
+  assert.equal(read(root, `checks/${key}/starter/server.js`), starter);
   const { stdout } = await dispatched(root, ['sync', '--starters']);
   assert.match(
     stdout,
-    /^checks\/starters\/01-blocking-server\/server\.js: is a copy of lessons\/01-/,
+    /^checks\/01-blocking-server\/starter\/server\.js: is a copy of lessons\/01-/,
   );
-  assert.equal(read(root, `checks/starters/${key}/server.js`), changed);
+  assert.equal(read(root, `checks/${key}/starter/server.js`), changed);
 });

@@ -7,11 +7,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { dispatched, forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 
-const door = pathToFileURL(join(rootFolder, 'lib/checking.js'));
+const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 
 /** A check that reads the word that its lesson's program prints. */
 const wordCheck = (/** @type {string} */ key) => `
@@ -37,7 +37,7 @@ check('${key}', { greets: 'it says hello', ends: 'it says so and ends' }, ({ lau
 
 function makeWorkshop(/** @type {import('node:test').TestContext} */ t) {
   const root = makeRoot(t);
-  for (const key of keys) write(root, { [`checks/${key}.check.js`]: wordCheck(key) });
+  for (const key of keys) write(root, { [`checks/${key}/check.js`]: wordCheck(key) });
   say(root, 'hello');
   return root;
 }
@@ -237,7 +237,7 @@ test('start shows where you are, checks what is saved, begins again on the next 
 
 test('a check stands by itself too: node --test prints promises and numbers', async (t) => {
   const root = makeWorkshop(t);
-  const file = join(root, 'checks', `${keys[0]}.check.js`);
+  const file = join(root, 'checks', keys[0], 'check.js');
   const checkAlone = async (/** @type {string} */ word) => {
     say(root, word);
     const child = spawn(process.execPath, ['--test', '--test-reporter=tap', file], {
@@ -262,7 +262,7 @@ test('a check stands by itself too: node --test prints promises and numbers', as
 
 test('lesson 2: the timeline is drawn, with its numbers in words', async (t) => {
   const home = makeRoot(t);
-  const place = join(rootFolder, 'checks/starters/02-cluster-fork');
+  const place = join(rootFolder, 'checks/02-cluster-fork/starter');
   const argv = ['check', 'lesson-2', '--timeline', '--in', place];
   const { code, stdout } = await forkshop(rootFolder, argv, { FORKSHOP_HOME: join(home, 'state') });
   assert.equal(code, 1, stdout);

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { appendHistory, readHistory, readProgress, updateProgress } from '../lib/cli/progress.js';
 import { run as reset } from '../lib/cli/reset.js';
 import { createStyle } from '../lib/verdict/style.js';
@@ -107,7 +107,7 @@ Go on with: npm run check lesson-2
 
 test('list says what is not installed that a lesson needs', async (t) => {
   const root = makeRoot(t);
-  const file = `lessons/${keys[1]}/README.md`;
+  const file = `lessons/${keys[1]}/lesson.yml`;
   write(root, { [file]: read(root, file).replace('minutes:', 'needs: [vegeta]\nminutes:') });
   const { stdout } = await forkshop(root, ['list'], { PATH: root });
   assert.match(stdout, /About 02-cluster-fork \(not installed: vegeta\)\n/);
@@ -288,7 +288,7 @@ test(
 test('reset refuses what it cannot mean', async (t) => {
   const root = makeRoot(t);
   write(root, { [`lessons/${keys[0]}/server.js`]: mine });
-  rmSync(join(root, 'checks/starters', keys[2]), { recursive: true });
+  rmSync(join(root, 'checks', keys[2], 'starter'), { recursive: true });
   const refused = {
     '--yes': /must be told what/,
     '1 --all': /not both/,

@@ -5,9 +5,9 @@ import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { recordDemos } from '../lib/web/recordings.js';
-import { dispatched, forkshop, makeRoot, write } from './fixture-root.js';
+import { dispatched, forkshop, keys, makeRoot, write } from './fixture-root.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'slides-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -74,13 +74,13 @@ test('a demo is recorded with its machine; one that fails keeps the recording be
   const root = makeRoot(t);
   const demo = (/** @type {string} */ body) =>
     `export default [{ name: 'one', title: 'One', async perform({ say }) { ${body} } }];`;
-  write(root, { 'slides/demos/01-one.js': demo("say('hello');") });
+  write(root, { [`slides/${keys[0]}/demos.js`]: demo("say('hello');") });
   /** @type {string[]} */
   const said = [];
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), []);
-  assert.ok(existsSync(join(root, 'slides/recordings/one.json')));
-  write(root, { 'slides/demos/01-one.js': demo("throw new Error('on purpose');  ") });
-  utimesSync(join(root, 'slides/demos/01-one.js'), 1, 1); // changed at another time than before
+  assert.ok(existsSync(join(root, `slides/${keys[0]}/recordings/one.json`)));
+  write(root, { [`slides/${keys[0]}/demos.js`]: demo("throw new Error('on purpose');  ") });
+  utimesSync(join(root, `slides/${keys[0]}/demos.js`), 1, 1); // changed at another time than before
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), ['one']);
   assert.deepEqual(said, ['one: 4 messages', 'one failed: on purpose']);
 });

@@ -4,10 +4,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { listLessons, rootFolder } from '../lib/catalog.js';
+import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { run } from '../lib/cli/try.js';
-import experiments from '../checks/experiments/02-cluster-fork.js';
-import { dispatched, forkshop, makeRoot } from './fixture-root.js';
+import experiments from '../checks/02-cluster-fork/experiments.js';
+import { dispatched, forkshop, makeRoot, keys } from './fixture-root.js';
 
 test('try shows a menu when it is not told which, and runs nothing', async () => {
   const { code, stdout } = await dispatched(rootFolder, ['try', '2']);
@@ -74,7 +74,7 @@ test('a wrong name gets the nearest right one; a lesson without experiments says
   assert.match(wrong.stderr, /no experiment who-answer|no experiment "who-answer"/);
   assert.match(wrong.stderr, /Did you mean who-answers\?/);
   const root = makeRoot(t);
-  rmSync(join(root, 'checks/experiments'), { recursive: true });
+  rmSync(join(root, 'checks', keys[0], 'experiments.js'));
   const none = await dispatched(root, ['try', '1']);
   assert.equal(none.code, 2);
   assert.match(none.stderr, /Lesson 1 has no experiments/);

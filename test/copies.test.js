@@ -8,7 +8,7 @@ import { readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { copyProgram } from '../lib/observe/copy.js';
 import { Broken } from '../lib/verdict/outcome.js';
 import { forkshop } from './fixture-root.js';

@@ -6,7 +6,7 @@ import http from 'node:http';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { listLessons, rootFolder } from '../lib/catalog.js';
+import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { agenda } from '../lib/web/agenda.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
@@ -25,7 +25,7 @@ const slide = '# First {minutes=2}\n\ntext\n\nNote:\n\nSay it.\n';
 function makeRoot(t, files) {
   const root = mkdtempSync(join(tmpdir(), 'deck-'));
   t.after(() => rmSync(root, { recursive: true }));
-  for (const folder of ['lessons', 'slides/demos', 'slides/diagrams', 'solutions/01-one'])
+  for (const folder of ['lessons', 'slides/01-one/diagrams', 'solutions/01-one'])
     mkdirSync(join(root, folder), { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
   return root;
@@ -35,7 +35,9 @@ describe('slides', () => {
   test('are divided by a line of its own, and not by one in code or in a list', (t) => {
     const code = '```yaml\na: 1\n---\nb: 2\n```\n';
     const text = `${head}${slide.replace('text', code)}\n---\n\n${slide.replace('First', 'Second')}`;
-    const [{ key, title, slides, minutes }] = readDeck(makeRoot(t, { 'slides/01-one.md': text }));
+    const [{ key, title, slides, minutes }] = readDeck(
+      makeRoot(t, { 'slides/01-one/slides.md': text }),
+    );
     assert.deepEqual([key, title, minutes], ['01-one', 'One', 4]);
     assert.deepEqual(
       slides.map(({ id, heading }) => [id, heading]),
@@ -51,7 +53,7 @@ describe('slides', () => {
 
   test('code is highlighted line by line, with a focus in steps; HTML in it stays text', (t) => {
     const code = '```js lines=1|2-3\nconst a = `one\ntwo`;\n<script>\n```';
-    const root = makeRoot(t, { 'slides/01-one.md': head + slide.replace('text', code) });
+    const root = makeRoot(t, { 'slides/01-one/slides.md': head + slide.replace('text', code) });
     const [{ slides }] = readDeck(root);
     assert.equal(slides[0].html.match(/<span class="line">/g)?.length, 3);
     assert.match(slides[0].html, /data-lines="1"><\/i><i class="fragment focus" data-lines="2 3">/);
@@ -65,12 +67,12 @@ describe('slides', () => {
 
   test('a diagram becomes part of the page, its groups steps; a list may come step by step', (t) => {
     const root = makeRoot(t, {
-      'slides/01-one.md':
+      'slides/01-one/slides.md':
         head +
         slide
           .replace('minutes=2', 'minutes=2 steps')
           .replace('text', '![two "boxes"](diagrams/a.svg)\n\n- x\n- y'),
-      'slides/diagrams/a.svg': '<svg viewBox="0 0 1 1"><g data-step="1"><rect/></g></svg>',
+      'slides/01-one/diagrams/a.svg': '<svg viewBox="0 0 1 1"><g data-step="1"><rect/></g></svg>',
     });
     const [{ html }] = readDeck(root)[0].slides;
     assert.match(html, /<svg class="diagram" role="img" aria-label="two &quot;boxes&quot;"/);
@@ -87,7 +89,7 @@ describe('slides', () => {
     'no notes': [head + slide.replace('Note:', ''), /"First", has no "Note:"/],
     'no diagram': [
       head + slide.replace('text', '![a](diagrams/no.svg)'),
-      /no diagram slides\/diagrams\/no\.svg/,
+      /no diagram slides\/01-one\/diagrams\/no\.svg/,
     ],
     'a demo without text': [head + slide.replace('text', '```demo one\n```'), /demo needs a name/],
     'a stale quote': [
@@ -101,10 +103,10 @@ describe('slides', () => {
   };
   for (const [what, [text, message]] of Object.entries(faults))
     test(`${what} is told, with the file`, (t) => {
-      const files = { 'slides/01-one.md': text, 'solutions/01-one/server.js': 'new\n' };
+      const files = { 'slides/01-one/slides.md': text, 'solutions/01-one/server.js': 'new\n' };
       const root = makeRoot(t, files);
       assert.throws(() => readDeck(root), message);
-      assert.throws(() => readDeck(root), /slides\/01-one\.md/);
+      assert.throws(() => readDeck(root), /slides\/01-one\/slides\.md/);
     });
 
   test('a folder without slides says so', (t) => {
@@ -291,7 +293,7 @@ describe('the server', () => {
   });
 
   test('folders that come and go do not end it, and changes are told on', async (t) => {
-    const root = makeRoot(t, { 'slides/01-one.md': `${head}${slide}` });
+    const root = makeRoot(t, { 'slides/01-one/slides.md': `${head}${slide}` });
     const server = await serveDeck({ root });
     t.after(() => server.close());
     const request = http.get(`${server.url}changes`);
@@ -311,7 +313,7 @@ describe('the server', () => {
     }
     await new Promise((wait) => setTimeout(wait, 800)); // all of it is told
     told = '';
-    writeFileSync(join(root, 'slides/01-one.md'), `${head}${slide}\nmore\n`);
+    writeFileSync(join(root, 'slides/01-one/slides.md'), `${head}${slide}\nmore\n`);
     for (let tries = 0; tries < 200 && !told.includes('changed'); tries += 1)
       await new Promise((wait) => setTimeout(wait, 25));
     assert.match(told, /changed/);
@@ -361,12 +363,13 @@ function isAlive(pid) {
 
 describe('exports', () => {
   test('every demo on a slide exists, and has a recording that says where it was made', async () => {
-    const demos = (await readDemos(rootFolder)).map(({ name }) => name);
+    const demos = await readDemos(rootFolder);
     const shown = readDeck(rootFolder).flatMap(({ slides }) => slides.flatMap((one) => one.demos));
     assert.ok(shown.length > 0);
-    assert.deepEqual([...shown].sort(), [...demos].sort());
-    for (const name of shown) {
-      const text = readFileSync(join(rootFolder, `slides/recordings/${name}.json`), 'utf8');
+    assert.deepEqual(demos.map(({ name }) => name).sort(), [...shown].sort());
+    for (const { name, key } of demos) {
+      const file = join(rootFolder, 'slides', key, 'recordings', `${name}.json`);
+      const text = readFileSync(file, 'utf8');
       assert.ok(text.length < 400_000, `${name}.json is large: ${text.length} characters`);
       const [first, ...rest] = JSON.parse(text);
       assert.match(first.recorded.date, /^\d{4}-\d\d-\d\d$/);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { dispatch } from '../lib/cli/dispatch.js';
 
 const main = join(rootFolder, 'lib/cli/main.cjs');
@@ -18,20 +18,19 @@ console.log(port);
 export const solution = starter.replace('// Task 1: greet.', "console.log('hello');");
 
 /** @param {string} slug */
-export function readme(
-  slug,
-  { title = `About ${slug}`, hints = 'hints: [nudge, look it up, the answer]' } = {},
-) {
-  return `---
-title: ${title}
+export const about = (slug, { title = `About ${slug}` } = {}) => `title: ${title}
 minutes: 20
 goal: Know ${slug}.
 concepts: [${slug}]
-${hints}
 starterFails: [greets]
----
+`;
 
-# About ${slug}
+export const hints =
+  '# Hints\n\n## First\n\nnudge\n\n## Second\n\nlook\nit up\n\n## Third\n\nthe answer\n';
+
+/** @param {string} slug */
+export function readme(slug) {
+  return `# About ${slug}
 
 \`\`\`js file=solutions/${slug}/server.js#task
 console.log('hello');
@@ -39,18 +38,25 @@ console.log('hello');
 `;
 }
 
+/** A catalogue of one answer, which says another word. */
+export const answers = (/** @type {string} */ head, /** @type {string} */ word) =>
+  `# Answers\n\n${head}\n\n\`\`\`diff\n-console.log('hello');\n+console.log('${word}');\n\`\`\`\n`;
+
 /** Every part of one lesson, by path. */
 export function lessonParts(/** @type {string} */ key) {
   return {
     [`lessons/${key}/README.md`]: readme(key),
+    [`lessons/${key}/lesson.yml`]: about(key),
+    [`checks/${key}/hints.md`]: hints,
     [`lessons/${key}/server.js`]: starter,
     [`solutions/${key}/server.js`]: solution,
-    [`checks/starters/${key}/server.js`]: starter,
-    [`checks/${key}.check.js`]: "const promises = {\n  greets: 'it says hello',\n};\n",
-    [`checks/experiments/${key}.js`]: 'export default [];\n',
-    [`slides/${key}.md`]: '---\ntitle: One\n---\n\n# Hello {minutes=1}\n\nNote:\n\nSay hello.\n',
-    [`checks/submissions/${key}/accept-loud.js`]: '// accepts: says it loudly\n',
-    [`checks/submissions/${key}/reject-mute.js`]: '// breaks: greets\n',
+    [`checks/${key}/starter/server.js`]: starter,
+    [`checks/${key}/check.js`]: "const promises = {\n  greets: 'it says hello',\n};\n",
+    [`checks/${key}/experiments.js`]: 'export default [];\n',
+    [`slides/${key}/slides.md`]:
+      '---\ntitle: One\n---\n\n# Hello {minutes=1}\n\nNote:\n\nSay hello.\n',
+    [`checks/${key}/right-answers.md`]: answers('## loud\n\nIt says it loudly.', 'HELLO'),
+    [`checks/${key}/wrong-answers.md`]: answers('## mute\n\nBreaks: `greets`\n\nShy.', ''),
   };
 }
 

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { limitMs } from './limits.js';
 import { Watched, until } from './nothing-left.js';
 import { createSlots } from './slots.js';
@@ -182,11 +182,11 @@ describe('an interrupted check leaves nothing', { concurrency }, () => {
   const alone = {
     'SIGKILL of node --test': ({ pid }) => process.kill(pid, 'SIGKILL'),
     "SIGKILL of the check's process": (watched) =>
-      killAll(watched.running('.check.js').filter(({ ppid }) => ppid === watched.pid)),
+      killAll(watched.running('/check.js').filter(({ ppid }) => ppid === watched.pid)),
   };
   const isUp = (/** @type {Watched} */ watched) => watched.programs().length > 0;
   const isMeasuring = (/** @type {Watched} */ watched) =>
-    watched.running('load-process.js').length > 0 && watched.running('starters').length > 0;
+    watched.running('load-process.js').length > 0 && watched.running('starter').length > 0;
   const solution = join(rootFolder, 'solutions/02-cluster-fork');
   const unstoppable = ['ignores-signals', 'detached-in-disguise', 'fork-bomb', 'blocks-at-top'];
   const programs = [
@@ -243,7 +243,7 @@ function check(t, { place, lesson = 'lesson-2', prefix = [] }) {
 
 /** The check of lesson 2 as it runs by itself. @param {import('node:test').TestContext} t @param {string} place */
 function checkAlone(t, place) {
-  const command = [process.execPath, '--test', 'checks/02-cluster-fork.check.js'];
+  const command = [process.execPath, '--test', 'checks/02-cluster-fork/check.js'];
   const watched = new Watched(command, { FORKSHOP_SUBJECT: place });
   t.after(() => watched.cleanUp());
   return watched;

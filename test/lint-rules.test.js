@@ -8,11 +8,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const eslint = new ESLint({ cwd: root });
 const IMPORT_RULES = new Set(['no-restricted-imports', 'no-restricted-syntax']);
 
+const DOOR = '../../lib/check/checking.js';
+
 const LEARNER = {
   allowed: ['node:cluster', 'express', '#work', './jobs.js', './jobs/heavy.js'],
   refused: [
     ...['autocannon', 'http', '#other', 'express/lib/router', '../02-cluster-fork/server.js'],
-    ...['../../lib/checking.js', './../server.js', '../work.js', '/etc/passwd', 'eslint'],
+    ...['../../lib/check/checking.js', './../server.js', '../work.js', '/etc/passwd', 'eslint'],
   ],
 };
 
@@ -20,54 +22,60 @@ const LEARNER = {
 const ZONES = {
   'lessons/01-blocking-server/server.js': LEARNER,
   'solutions/01-blocking-server/server.js': LEARNER,
-  'checks/starters/01-blocking-server/server.js': LEARNER,
-  'checks/submissions/01-blocking-server/accept-plain.js': LEARNER,
-  'checks/submissions/01-blocking-server/reject-folder/server.js': LEARNER,
+  'checks/01-blocking-server/starter/server.js': LEARNER,
+  'checks/01-blocking-server/right-answers/plain.js': LEARNER,
+  'checks/01-blocking-server/wrong-answers/folder/server.js': LEARNER,
   'solutions/09-shared-state/store.js': {
     allowed: [...LEARNER.allowed, '@redis/client'],
     refused: [...LEARNER.refused, '@redis/other'],
   },
-  'checks/01-blocking-server.check.js': {
+  'checks/01-blocking-server/check.js': {
     allowed: [
-      ...['node:test', 'node:assert/strict', '../lib/checking.js'],
-      ...['./looks/01-blocking-server.js', './demands/01-blocking-server.part.js'],
+      ...['node:test', 'node:assert/strict', DOOR, './looks.js', './demands.js'],
+      ...['./looks/deaths.js', './demands/deaths.js'],
     ],
     refused: [
-      ...['express', '#work', '../lib/catalog.js', '../lib/observe/run.js', './other.check.js'],
-      ...['../lib/measure/stats.js', '../solutions/01-blocking-server/server.js'],
-      ...['./experiments/01-blocking-server.js', './looks/../other.check.js'],
+      ...['express', '#work', '../../lib/lessons/catalog.js', '../../lib/observe/run.js'],
+      ...['../../lib/measure/stats.js', '../../solutions/01-blocking-server/server.js'],
+      ...['./experiments.js', './looks/../other.js', '../02-cluster-fork/looks.js'],
     ],
   },
-  'checks/looks/01-blocking-server.js': {
-    allowed: ['node:net', '../../lib/checking.js', './01-blocking-server.part.js'],
+  'checks/01-blocking-server/looks.js': {
+    allowed: ['node:net', DOOR, './other.js'],
+    refused: ['express', '#work', '../../lib/observe/run.js', '../02-cluster-fork/looks.js'],
+  },
+  'checks/01-blocking-server/looks/deaths.js': {
+    allowed: ['node:net', `../${DOOR}`, './jobs.js'],
+    refused: ['express', '#work', '../../../lib/observe/run.js', '../demands.js', '../check.js'],
+  },
+  'checks/01-blocking-server/demands/deaths.js': {
+    allowed: ['node:os', `../${DOOR}`, './jobs.js', '../looks/jobs.js', '../looks.js'],
     refused: [
-      ...['express', '#work', '../../lib/observe/run.js', '../01-blocking-server.check.js'],
-      ...['../demands/01-blocking-server.js', './../demands/01-blocking-server.js'],
+      ...['express', '#work', '../../../lib/verdict/outcome.js', '../check.js'],
+      ...['../experiments.js', '../looks/../check.js'],
     ],
   },
-  'checks/demands/01-blocking-server.js': {
-    allowed: [
-      ...['node:os', '../../lib/checking.js', './01-blocking-server.part.js'],
-      '../looks/01-blocking-server.js',
-    ],
-    refused: [
-      ...['express', '#work', '../../lib/verdict/outcome.js', '../01-blocking-server.check.js'],
-      ...['../experiments/01-blocking-server.js', '../looks/../01-blocking-server.check.js'],
-    ],
+  'checks/01-blocking-server/experiments.js': {
+    allowed: ['node:os', DOOR],
+    refused: ['express', '#work', '../../lib/observe/run.js', '../02-cluster-fork/looks.js'],
   },
-  'lib/catalog.js': {
-    allowed: ['node:fs', 'yaml', './checking.js', './observe/run.js', './verdict/style.js'],
+  'slides/01-blocking-server/demos.js': {
+    allowed: ['node:os', DOOR],
+    refused: ['express', '#work', '../../lib/web/serve.js'],
+  },
+  'lib/lessons/catalog.js': {
+    allowed: ['node:fs', 'yaml', './places.js', '../observe/run.js', '../verdict/style.js'],
     refused: [
-      './cli/args.js',
-      './web/server.js',
-      './observe/../cli/args.js',
+      '../cli/args.js',
+      '../web/server.js',
+      '../observe/../cli/args.js',
       'eslint',
-      '../lessons/work.js',
+      '../../lessons/work.js',
       'fs',
     ],
   },
   'lib/any-new-folder/file.js': {
-    allowed: ['node:fs', 'yaml', './other.js', '../catalog.js', '../observe/run.js'],
+    allowed: ['node:fs', 'yaml', './other.js', '../lessons/catalog.js', '../observe/run.js'],
     refused: [
       '../cli/args.js',
       '../web/server.js',
@@ -77,30 +85,47 @@ const ZONES = {
     ],
   },
   'lib/observe/run.js': {
-    allowed: ['node:child_process', './timeline.js', '../catalog.js'],
+    allowed: ['node:child_process', './timeline.js', '../common/files.js'],
     refused: [
       ...['../measure/stats.js', '../measure/load.js', '../cli/args.js', '../web/server.js'],
-      ...['autocannon', '../verdict/style.js', '../checking.js', '../../test/run.js'],
+      ...['autocannon', '../verdict/style.js', '../check/checking.js', '../../test/run.js'],
     ],
   },
   'lib/measure/load.js': {
-    allowed: ['node:net', 'autocannon', './stats.js', '../observe/run.js', '../catalog.js'],
-    refused: ['../cli/args.js', '../web/server.js', '../checking.js', '../observe/../cli/x.js'],
+    allowed: ['node:net', 'autocannon', './stats.js', '../observe/run.js', '../common/files.js'],
+    refused: [
+      '../cli/args.js',
+      '../web/server.js',
+      '../check/checking.js',
+      '../observe/../cli/x.js',
+    ],
   },
   'lib/measure/stats.js': {
     allowed: ['node:util', './intervals.js'],
-    refused: ['node:fs', 'node:child_process', 'autocannon', '../observe/run.js', '../catalog.js'],
+    refused: [
+      'node:fs',
+      'node:child_process',
+      'autocannon',
+      '../observe/run.js',
+      '../lessons/catalog.js',
+    ],
   },
   'lib/verdict/style.js': {
     allowed: ['node:util', './promise.js', '../measure/stats.js'],
     refused: [
       ...['node:fs', 'node:fs/promises', 'node:child_process', 'node:net', 'node:http', 'yaml'],
       ...['node:worker_threads', 'node:os', '../measure/load.js', '../observe/run.js'],
-      ...['../cli/args.js', '../catalog.js'],
+      ...['../cli/args.js', '../lessons/catalog.js'],
     ],
   },
   'lib/web/server.js': {
-    allowed: ['node:http', 'markdown-it', './page.js', '../catalog.js', '../observe/run.js'],
+    allowed: [
+      'node:http',
+      'markdown-it',
+      './page.js',
+      '../lessons/catalog.js',
+      '../observe/run.js',
+    ],
     refused: ['../cli/args.js', 'eslint', '../../lessons/work.js'],
   },
   'lib/web/client/xray.js': {
@@ -108,7 +133,7 @@ const ZONES = {
     refused: ['node:fs', 'yaml', '../server.js', '../../verdict/style.js'],
   },
   'lib/cli/check.js': {
-    allowed: ['node:fs', 'yaml', 'diff', './args.js', '../catalog.js', '../web/server.js'],
+    allowed: ['node:fs', 'yaml', 'diff', './args.js', '../lessons/catalog.js', '../web/server.js'],
     refused: ['eslint', '../../test/run.js', '../../solutions/01-blocking-server/server.js'],
   },
   'test/args.test.js': {
@@ -148,8 +173,8 @@ for (const [file, { allowed, refused }] of Object.entries(ZONES)) {
   });
 }
 
-test('CommonJS submissions are held to the same imports', async () => {
-  const file = 'checks/submissions/02-cluster-fork/accept-commonjs.cjs';
+test('CommonJS answers are held to the same imports', async () => {
+  const file = 'checks/02-cluster-fork/right-answers/commonjs.cjs';
   assert.equal(await complaints("require('node:cluster'); require('express');", file), 0);
   for (const name of LEARNER.refused)
     assert.equal(await complaints(`require('${name}');`, file), 1, `${file} accepts ${name}`);
@@ -168,8 +193,8 @@ test('main.cjs is ES5, and requires what every Node has', async () => {
 
 test('a computed name is no way around the rule where the rule is strict', async () => {
   for (const file of [
-    ...['lessons/work.js', 'lib/verdict/style.js', 'checks/01-x.check.js'],
-    ...['checks/looks/01-x.js', 'checks/demands/01-x.js'],
+    ...['lessons/work.js', 'lib/verdict/style.js', 'checks/01-x/check.js'],
+    ...['checks/01-x/looks.js', 'checks/01-x/demands.js', 'slides/01-x/demos.js'],
   ])
     for (const code of ["await import('node:' + 'fs');", 'await import(`node:fs`);'])
       assert.equal(await complaints(code, file), 1, `${file} accepts: ${code}`);
@@ -177,8 +202,8 @@ test('a computed name is no way around the rule where the rule is strict', async
 
 test('every folder of code has an import rule', async () => {
   for (const folder of [
-    ...['lessons/1', 'solutions/1', 'checks/starters/1', 'checks/submissions/1'],
-    ...['checks/looks', 'checks/demands', 'checks/experiments'],
+    ...['lessons/1', 'solutions/1', 'checks/1/starter', 'checks/1/wrong-answers'],
+    ...['checks/1/looks', 'checks/1/demands'],
   ])
     assert.equal(await complaints("import 'left-pad';", `${folder}/any.js`), 1, folder);
   for (const folder of [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lastTime, nothingYet, stillFailing } from '../lib/cli/last-time.js';
-import { createLooks, nextLook } from '../lib/looks.js';
+import { createLooks, nextLook } from '../lib/check/looks.js';
 import { groundsOf, roundsOf, standingOn } from '../lib/verdict/plan.js';
 
 describe('looks', () => {

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { buildNitro } from '../lib/nitro.js';
+import { buildNitro } from '../lib/tools/nitro.js';
 import { Broken, Undecided } from '../lib/verdict/outcome.js';
 import { read, write } from './fixture-root.js';
 

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { ageMs, isAlive, listProcesses } from '../lib/observe/processes.js';
 import { holdersOf } from '../lib/observe/sockets.js';
 import { limitMs } from './limits.js';

@@ -1,7 +1,7 @@
 // Verifies the spelling (British) of everything that people read. test/words.txt holds our own words.
 // Links are the doctor's concern.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,8 @@ import dictionary from 'dictionary-en-gb';
 import MarkdownIt from 'markdown-it';
 import nspell from 'nspell';
 import { parse } from 'yaml';
+import { chapterKeys, lessonKeys } from '../lib/lessons/catalog.js';
+import { placesOf } from '../lib/lessons/places.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const markdown = new MarkdownIt({ html: true });
@@ -77,12 +79,14 @@ function misspelt(file) {
 }
 
 function proseFiles() {
-  const lessons = readdirSync(join(root, 'lessons'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => `lessons/${name}/README.md`);
-  const slides = existsSync(join(root, 'slides')) ? readdirSync(join(root, 'slides')) : [];
-  const decks = slides.filter((name) => name.endsWith('.md')).map((name) => `slides/${name}`);
-  return ['README.md', 'CONTRIBUTING.md', ...lessons, ...decks];
+  const lessons = lessonKeys(root).map(placesOf);
+  const texts = lessons.flatMap(({ text, hints, checks }) => [
+    ...[text, hints, `${checks}/wrong-answers.md`, `${checks}/right-answers.md`],
+  ]);
+  const decks = chapterKeys(root).map((key) => placesOf(key).slides);
+  return ['README.md', 'CONTRIBUTING.md', ...texts, ...decks].filter((file) =>
+    existsSync(join(root, file)),
+  );
 }
 
 for (const file of proseFiles())

@@ -9,8 +9,8 @@ import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../lib/observe/ports.js';
 import { createRunner } from '../lib/observe/run.js';
-import { startRedis } from '../lib/redis.js';
-import { findTool } from '../lib/tools.js';
+import { startRedis } from '../lib/tools/redis.js';
+import { findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
 import { limitMs } from './limits.js';
 

@@ -2,8 +2,8 @@
 // quotes is what the source says.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { findQuotes, refreshQuotes } from '../lib/quotes.js';
-import { parseRegions, withoutRegions } from '../lib/regions.js';
+import { findQuotes, refreshQuotes } from '../lib/lessons/quotes.js';
+import { parseRegions, withoutRegions } from '../lib/lessons/regions.js';
 
 const source = `import http from 'node:http';
 function serve() {

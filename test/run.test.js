@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, run, test } from 'node:test';
 import { get, getAtOnce } from '../lib/observe/client.js';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { copyProgram } from '../lib/observe/copy.js';
 import { environmentOf } from '../lib/observe/environment.js';
 import { freePort } from '../lib/observe/ports.js';

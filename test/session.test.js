@@ -1,9 +1,9 @@
 // Verifies how a check is judged: which looks are made, for whom, when; with a runner that starts nothing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rootFolder } from '../lib/catalog.js';
-import { Undecided, demand } from '../lib/checking.js';
-import { runSession } from '../lib/session.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
+import { Undecided, demand } from '../lib/check/checking.js';
+import { runSession } from '../lib/check/session.js';
 
 const runner = /** @type {any} */ ({
   home: '/nowhere',
@@ -12,8 +12,8 @@ const runner = /** @type {any} */ ({
 const promises = { one: 'the first', two: 'the second', three: 'the third' };
 
 /**
- * @param {(lesson: import('../lib/session.js').Lesson, made: string[]) => void} declare
- * @param {Partial<import('../lib/session.js').SessionOptions>} [options]
+ * @param {(lesson: import('../lib/check/session.js').Lesson, made: string[]) => void} declare
+ * @param {Partial<import('../lib/check/session.js').SessionOptions>} [options]
  */
 async function judge(declare, options = {}) {
   /** @type {any[]} */
@@ -34,7 +34,7 @@ async function judge(declare, options = {}) {
 
 const threeLooks =
   (fails = '') =>
-  (/** @type {import('../lib/session.js').Lesson} */ lesson, made) => {
+  (/** @type {import('../lib/check/session.js').Lesson} */ lesson, made) => {
     for (const id of Object.keys(promises)) {
       const look = lesson.meanwhile([], () => made.push(id));
       lesson.hold(id, [look], () => demand(id !== fails, { got: 'nothing' }), {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { createSpinners } from '../lib/measure/ceiling.js';
 import { createLoad } from '../lib/measure/load.js';
 import { speedupOfBlocking, speedupOfCpu } from '../lib/measure/speedup.js';
@@ -20,7 +20,7 @@ test('a speedup tells both sides, its interval and its ceiling, for blocking wor
     assert.deepEqual(await runner.close(), []);
   });
   const [control, candidate] = await Promise.all([
-    runner.start({ entry: join(rootFolder, 'checks/starters', key, 'server.js') }),
+    runner.start({ entry: join(rootFolder, 'checks', key, 'starter', 'server.js') }),
     runner.start({
       entry: join(rootFolder, 'solutions', key, 'server.js'),
       env: { NODE_CLUSTER_WORKERS: String(WORKERS) },

@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
-import { parseFrontMatter } from '../lib/front-matter.js';
-import { demandTool, explainMissing, findTool, toolNames } from '../lib/tools.js';
+import { parseAbout } from '../lib/lessons/about.js';
+import { demandTool, explainMissing, findTool, toolNames } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
 
 /** Calls `look` with nothing but these folders to search. */
@@ -48,15 +48,11 @@ test('each of them has a command that brings it', () => {
   }
 });
 
-test('a lesson says in its front matter what it needs; an unknown name is refused, with those that are known', () => {
-  const lines = ['title: T', 'minutes: 1', 'goal: g', 'concepts: [c]', 'hints: [a, b, c]'];
-  const readme = (/** @type {string} */ needs) =>
-    `---\n${[...lines, 'starterFails: [x]', needs].join('\n')}\n---\nText\n`;
-  assert.deepEqual(parseFrontMatter(readme('needs: [nginx, redis]'), 'f').values.needs, [
-    'nginx',
-    'redis',
-  ]);
-  assert.equal(parseFrontMatter(readme(''), 'f').values.needs, undefined);
+test('a lesson says in its lesson.yml what it needs; an unknown name is refused, with those that are known', () => {
+  const lines = ['title: T', 'minutes: 1', 'goal: g', 'concepts: [c]', 'starterFails: [x]'];
+  const about = (/** @type {string} */ needs) => parseAbout([...lines, needs].join('\n'), 'f');
+  assert.deepEqual(about('needs: [nginx, redis]').needs, ['nginx', 'redis']);
+  assert.equal(about('').needs, undefined);
   for (const wrong of ['needs: [apache]', 'needs: nginx', 'needs: []'])
-    assert.throws(() => parseFrontMatter(readme(wrong), 'f'), /needs must be .*nginx, redis/);
+    assert.throws(() => about(wrong), /needs must be .*nginx, redis/);
 });

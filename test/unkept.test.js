@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { rootFolder } from '../lib/catalog.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
 import { readProgress, updateProgress } from '../lib/cli/progress.js';
 import { tellUnkept } from '../lib/cli/unkept.js';
 import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 
-const door = pathToFileURL(join(rootFolder, 'lib/checking.js'));
+const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 const check = `import { check, demand } from '${door}';
 check('${keys[0]}', { greets: 'it says hello' }, ({ hold }) =>
   hold('greets', [], () => demand(false, { expected: 'hello', got: 'bye', why: 'why', try: 'this' })));
@@ -22,7 +22,7 @@ const LINE = /^Your progress could not be kept: .*\n$/;
 /** @param {import('node:test').TestContext} t */
 function makeWorkshop(t) {
   const root = makeRoot(t);
-  write(root, { [`checks/${keys[0]}.check.js`]: check });
+  write(root, { [`checks/${keys[0]}/check.js`]: check });
   return root;
 }
 

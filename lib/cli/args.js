@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { nearest, quoted } from '../nearest.js';
-import { UsageError } from '../usage-error.js';
+import { nearest, quoted } from '../common/nearest.js';
+import { UsageError } from '../common/usage-error.js';
 
 /**
  * @typedef {object} Option

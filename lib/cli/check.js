@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findLesson, listLessons } from '../catalog.js';
-import { checkFile, loadCheck } from '../definitions.js';
-import { nearest, quoted } from '../nearest.js';
+import { findLesson, listLessons } from '../lessons/catalog.js';
+import { checkFile, loadCheck } from '../check/definitions.js';
+import { nearest, quoted } from '../common/nearest.js';
 import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../common/usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
@@ -69,8 +69,8 @@ export async function run(argv, io) {
  * the rest is not.
  *
  * @param {object} options
- * @param {import('../catalog.js').Lesson} options.lesson
- * @param {import('../catalog.js').Lesson[]} options.lessons
+ * @param {import('../lessons/catalog.js').Lesson} options.lesson
+ * @param {import('../lessons/catalog.js').Lesson[]} options.lessons
  * @param {import('./progress.js').Io} options.io
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { lessonFiles } from '../catalog.js';
+import { lessonFiles } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
-import { isFile, readIfThere } from '../files.js';
+import { isFile, readIfThere } from '../common/files.js';
 import { lessonToReveal } from './solution.js';
 
 /** @typedef {import('../verdict/style.js').Style} Style */

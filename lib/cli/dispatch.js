@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { rootFolder } from '../catalog.js';
-import { hasCode } from '../files.js';
-import { nearest, quoted } from '../nearest.js';
-import { EnvironmentError, UsageError } from '../usage-error.js';
+import { rootFolder } from '../lessons/catalog.js';
+import { hasCode } from '../common/files.js';
+import { nearest, quoted } from '../common/nearest.js';
+import { EnvironmentError, UsageError } from '../common/usage-error.js';
 import { tellUnkept } from './unkept.js';
 import { visible } from '../verdict/visible.js';
 

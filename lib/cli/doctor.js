@@ -1,10 +1,10 @@
 import { availableParallelism, cpus, release } from 'node:os';
-import { lessonKeys } from '../catalog.js';
-import { compareRooms } from '../rooms/compare.js';
+import { lessonKeys } from '../lessons/catalog.js';
+import { compareRooms } from '../lessons/compare.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
 
-/** @typedef {import('../rooms/compare.js').Problem} Problem */
+/** @typedef {import('../lessons/compare.js').Problem} Problem */
 
 /**
  * `doctor [--json]`: compares the rooms, and says for each problem how to mend it. The JSON is one

@@ -1,4 +1,4 @@
-import { findLesson, listLessons } from '../catalog.js';
+import { findLesson, listLessons } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
 import { wrap } from '../verdict/terminal.js';
 import { parse } from './args.js';

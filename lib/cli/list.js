@@ -1,5 +1,5 @@
-import { listLessons } from '../catalog.js';
-import { findTool } from '../tools.js';
+import { listLessons } from '../lessons/catalog.js';
+import { findTool } from '../tools/tools.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
 import { nextLesson } from './place.js';
@@ -19,7 +19,7 @@ export async function run(argv, io) {
   const style = createStyle(io.stdout, io.env);
   const next = nextLesson(lessons, progress);
   const longest = Math.max(...lessons.map(({ slug }) => slug.length));
-  const line = (/** @type {import('../catalog.js').Lesson} */ lesson) => {
+  const line = (/** @type {import('../lessons/catalog.js').Lesson} */ lesson) => {
     const { key, number, slug, minutes, title, needs } = lesson;
     const missing = needs.filter((tool) => !findTool(tool)).join(', ');
     const passed = Boolean(progress.passed[key]);

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { keyPattern, lessonKeys } from '../catalog.js';
-import { quoted } from '../nearest.js';
-import { UsageError } from '../usage-error.js';
+import { keyPattern, lessonKeys } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
+import { quoted } from '../common/nearest.js';
+import { UsageError } from '../common/usage-error.js';
 import { parse } from './args.js';
 
 const example = 'For example: npm run new 12-worker-threads "Threads beside processes"';
@@ -61,32 +62,76 @@ function refuseWrongNames(
 function partsOf(/** @type {string} */ key, /** @type {string} */ title) {
   const starter = serverSource('// Task 1: say here what the learner writes.', 'todo');
   const solution = serverSource("// The task's answer.", 'done');
+  const places = placesOf(key);
   return {
-    [`lessons/${key}/README.md`]: readmeSource(key, title),
-    [`lessons/${key}/server.js`]: starter,
-    [`solutions/${key}/server.js`]: solution,
-    [`checks/starters/${key}/server.js`]: starter,
-    [`checks/${key}.check.js`]: checkSource(key),
-    [`checks/experiments/${key}.js`]: experimentsSource(key),
-    [`slides/${key}.md`]: slidesSource(title),
-    [`checks/submissions/${key}/accept-solution.js`]: `// accepts: the solution as it is\n${solution}`,
-    [`checks/submissions/${key}/reject-starter.js`]: `// breaks: answers\n${starter}`,
+    [places.text]: textSource(key, title),
+    [places.about]: aboutSource(title),
+    [`${places.mine}/server.js`]: starter,
+    [`${places.solution}/server.js`]: solution,
+    [places.check]: checkSource(key),
+    [`${places.starter}/server.js`]: starter,
+    [places.hints]: hintsSource,
+    [`${places.checks}/wrong-answers.md`]: wrongAnswersSource,
+    [`${places.checks}/right-answers.md`]: rightAnswersSource,
+    [places.experiments]: experimentsSource(key),
+    [places.slides]: slidesSource(title),
   };
 }
 
-const readmeSource = (/** @type {string} */ key, /** @type {string} */ title) => `---
-title: ${JSON.stringify(title)}
+const aboutSource = (/** @type {string} */ title) => `title: ${JSON.stringify(title)}
 minutes: 30
 goal: Say in one sentence what the learner can do afterwards.
 concepts: [first concept, second concept]
-hints:
-  - A nudge.
-  - What to look up.
-  - Nearly the answer.
 starterFails: [answers]
----
+`;
 
-# ${title}
+const hintsSource = `# Hints
+
+## First
+
+A nudge.
+
+## Second
+
+What to look up.
+
+## Third
+
+Nearly the answer.
+`;
+
+const wrongAnswersSource = `# Wrong answers
+
+Each breaks the promises that it names, and only these.
+
+## todo
+
+Breaks: \`answers\`
+
+Say here why somebody writes this, and what it does to clients.
+
+\`\`\`diff
+-  response.end('done');
++  response.end('todo');
+\`\`\`
+`;
+
+const rightAnswersSource = `# Right answers
+
+Each is right, and written differently.
+
+## end-later
+
+It answers in two steps.
+
+\`\`\`diff
+-  response.end('done');
++  response.write('done');
++  response.end();
+\`\`\`
+`;
+
+const textSource = (/** @type {string} */ key, /** @type {string} */ title) => `# ${title}
 
 Write the text of the lesson here.
 
@@ -113,24 +158,31 @@ server.listen(port, () => {
 });
 `;
 
-const checkSource = (/** @type {string} */ key) => `import { check } from '../lib/checking.js';
+const checkSource = (
+  /** @type {string} */ key,
+) => `import { check, demand, get } from '../../lib/check/checking.js';
 
 const promises = {
   answers: 'the server answers',
 };
 
-check('${key}', promises, async ({ launch, ready, observe, hold }) => {
-  const main = observe(async () => ready(await launch()));
-  await hold('answers', async () => {
-    await main;
-    // Say here what must be true: demand(holds, { expected, got, why, try }).
-  });
+check('${key}', promises, ({ launch, ready, observe, hold }) => {
+  const main = observe([], async () => ready(await launch()));
+  const answer = observe([main], ({ url }) => get(url));
+
+  hold('answers', [answer], ({ body }) =>
+    demand(body === 'done', {
+      expected: 'The server answers "done".',
+      got: \`It answers "\${body}".\`,
+      try: "response.end('done');",
+    }),
+  );
 });
 `;
 
 const experimentsSource = (
   /** @type {string} */ key,
-) => `import { get } from '../../lib/checking.js';
+) => `import { get } from '../check/checking.js';
 
 export default [
   {

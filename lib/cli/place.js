@@ -1,4 +1,4 @@
-/** @typedef {import('../catalog.js').Lesson} Lesson */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Progress} Progress */
 
 /**

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readIfThere, timestamp, writeWhole } from '../files.js';
+import { readIfThere, timestamp, writeWhole } from '../common/files.js';
 import { visible } from '../verdict/visible.js';
 import { WrongKind, attempt } from './unkept.js';
 

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { explainMissing, findTool } from '../tools.js';
+import { explainMissing, findTool } from '../tools/tools.js';
 import { createStyle } from '../verdict/style.js';
 import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
 import { allVisible, cutLine, visible } from '../verdict/visible.js';
@@ -13,8 +13,8 @@ const ABOVE_ERROR = 4; // the place in the source, and the line itself
  * Prints a check for a person: its promises as they are decided, then what to mend first, the numbers, and what next.
  *
  * @param {object} options
- * @param {import('../catalog.js').Lesson} options.lesson
- * @param {import('../catalog.js').Lesson[]} options.lessons
+ * @param {import('../lessons/catalog.js').Lesson} options.lesson
+ * @param {import('../lessons/catalog.js').Lesson[]} options.lessons
  * @param {import('./progress.js').Io} options.io
  * @param {number} [options.prediction]
  * @param {import('./last-time.js').LastTime} [options.before]

@@ -1,15 +1,15 @@
 import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { filesBelow, findLesson, listLessons } from '../catalog.js';
-import { UsageError } from '../usage-error.js';
+import { filesBelow, findLesson, listLessons } from '../lessons/catalog.js';
+import { UsageError } from '../common/usage-error.js';
 import { parse } from './args.js';
-import { hasCode, isFile, timestamp } from '../files.js';
+import { hasCode, isFile, timestamp } from '../common/files.js';
 import { currentLesson } from './place.js';
 import { homeFolder, readProgress } from './progress.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../catalog.js').Lesson} Lesson */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {{ key: string, file: string }} Changed a file that differs from the starter's */
 
 // npm has a setting named yes, so a --yes that npm took may have been meant for another purpose.
@@ -67,10 +67,10 @@ function lessonsToReset(
 
 /** @returns {Changed[]} */
 function changedFiles(/** @type {string} */ root, /** @type {string} */ key) {
-  const starters = filesBelow(join(root, 'checks/starters', key));
+  const starters = filesBelow(join(root, 'checks', key, 'starter'));
   if (starters.length === 0) {
     throw new UsageError(
-      `checks/starters/${key} holds no files to go back to.`,
+      `checks/${key}/starter holds no files to go back to.`,
       'Download the workshop again, into another folder, and copy that folder from there.',
     );
   }
@@ -80,7 +80,7 @@ function changedFiles(/** @type {string} */ root, /** @type {string} */ key) {
 }
 
 const starterPath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
-  join(root, 'checks/starters', key, file);
+  join(root, 'checks', key, 'starter', file);
 const minePath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
   join(root, 'lessons', key, file);
 const listOf = (/** @type {Changed[]} */ changed) =>

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { checkFile, loadCheck } from '../definitions.js';
+import { checkFile, loadCheck } from '../check/definitions.js';
 import { isCrowded } from '../measure/conditions.js';
 import { closeGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
-import { runSession } from '../session.js';
+import { runSession } from '../check/session.js';
 
 const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is for a fault in a check
 const PATIENCE = 2; // times that, on a machine that is too busy
@@ -43,7 +43,7 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number }) => void} [options.onPromise]
  *   called as soon as a promise is decided
  * @returns {Promise<CheckResult>}
- * @throws {import('../usage-error.js').EnvironmentError}  when there is no room for temporary files
+ * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
 export async function runCheck({ root, key, subject, signal, onPromise, runner, ...options }) {
   const since = performance.now();

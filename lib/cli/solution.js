@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findLesson, lessonFiles, listLessons } from '../catalog.js';
+import { findLesson, lessonFiles, listLessons } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
 import { currentLesson } from './place.js';
@@ -8,7 +8,7 @@ import { readProgress, updateProgress } from './progress.js';
 import { isUnkept } from './unkept.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../catalog.js').Lesson} Lesson */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 
 /**
  * `solution [lesson]`: shows the finished files; before the lesson has passed, only when asked twice.

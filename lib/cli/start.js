@@ -1,7 +1,7 @@
-import { listLessons } from '../catalog.js';
-import { checkFile, loadCheck } from '../definitions.js';
+import { listLessons } from '../lessons/catalog.js';
+import { checkFile, loadCheck } from '../check/definitions.js';
 import { createRunner } from '../observe/run.js';
-import { EnvironmentError } from '../usage-error.js';
+import { EnvironmentError } from '../common/usage-error.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
@@ -11,7 +11,7 @@ import { nextLesson } from './place.js';
 import { readProgress } from './progress.js';
 import { watchLessons } from './watch.js';
 
-/** @typedef {import('../catalog.js').Lesson} Lesson */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */
 
 /**

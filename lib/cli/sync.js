@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { lessonFiles, lessonKeys } from '../catalog.js';
-import { documentPaths, refreshDocument } from '../documents.js';
+import { lessonFiles, lessonKeys } from '../lessons/catalog.js';
+import { documentPaths, refreshDocument } from '../lessons/documents.js';
 import { parse } from './args.js';
 
 /** @typedef {{ path: string, what: string, write: () => void }} Change */
@@ -51,7 +51,7 @@ function starterChanges(/** @type {string} */ root) {
   const pairs = lessonKeys(root).flatMap((key) =>
     lessonFiles(root, key).map((file) => [
       `lessons/${key}/${file}`,
-      `checks/starters/${key}/${file}`,
+      `checks/${key}/starter/${file}`,
     ]),
   );
   return pairs

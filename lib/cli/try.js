@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { pathToFileURL } from 'node:url';
-import { findLesson, listLessons } from '../catalog.js';
-import { hasCode } from '../files.js';
-import { createLab } from '../lab.js';
-import { nearest, quoted } from '../nearest.js';
+import { findLesson, listLessons } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
+import { hasCode } from '../common/files.js';
+import { createLab } from '../check/lab.js';
+import { nearest, quoted } from '../common/nearest.js';
 import { Starved } from '../observe/turn.js';
-import { explainMissing, findTool } from '../tools.js';
-import { UsageError } from '../usage-error.js';
+import { explainMissing, findTool } from '../tools/tools.js';
+import { UsageError } from '../common/usage-error.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { wrap } from '../verdict/terminal.js';
@@ -16,7 +17,7 @@ import { parse } from './args.js';
 import { currentLesson } from './place.js';
 import { readProgress } from './progress.js';
 
-/** @typedef {import('../lab.js').Experiment} Experiment */
+/** @typedef {import('../check/lab.js').Experiment} Experiment */
 /** @typedef {import('./progress.js').Io} Io */
 
 const LEFT = undefined; // in the place of an answer: Ctrl-C or Ctrl-D
@@ -50,11 +51,11 @@ export async function run(argv, io) {
 
 /**
  * @param {string} root
- * @param {import('../catalog.js').Lesson} lesson
+ * @param {import('../lessons/catalog.js').Lesson} lesson
  * @returns {Promise<Experiment[]>}
  */
 async function readExperiments(root, { key, number }) {
-  const file = join(root, 'checks/experiments', `${key}.js`);
+  const file = join(root, placesOf(key).experiments);
   if (!existsSync(file))
     throw new UsageError(`Lesson ${number} has no experiments.`, 'Lessons that have some say so.');
   return (await import(pathToFileURL(file).href)).default;

@@ -2,7 +2,7 @@
  * Where progress cannot be kept (a folder that may not be written, a full disk) a command does its work all the same, and
  * says at its end, in one line, that this was not remembered.
  */
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../common/usage-error.js';
 import { visible } from '../verdict/visible.js';
 
 /** @typedef {import('./progress.js').Io} Io */

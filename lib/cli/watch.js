@@ -8,8 +8,8 @@ const SETTLE_MS = 60; // editors write in several steps: one save is one check
  * file by another of the same name.
  *
  * @param {string} root
- * @param {import('../catalog.js').Lesson[]} lessons
- * @param {(lesson: import('../catalog.js').Lesson, file: string) => void} onSave
+ * @param {import('../lessons/catalog.js').Lesson[]} lessons
+ * @param {(lesson: import('../lessons/catalog.js').Lesson, file: string) => void} onSave
  * @returns {{ close(): void }}
  */
 export function watchLessons(root, lessons, onSave) {

@@ -2,7 +2,7 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { EnvironmentError } from '../usage-error.js';
+import { EnvironmentError } from '../common/usage-error.js';
 
 const IN_MEMORY = '/dev/shm'; // on Linux
 const MEGABYTE = 1024 ** 2;

@@ -2,7 +2,7 @@
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import javascript from 'highlight.js/lib/languages/javascript';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../common/usage-error.js';
 
 hljs.registerLanguage('js', javascript);
 hljs.registerLanguage('sh', bash);

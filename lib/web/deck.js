@@ -1,5 +1,5 @@
 /**
- * The deck: slides/NN-slug.md rendered, one chapter a file, in order. Slides are divided by `---`; a slide's heading may
+ * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order. Slides are divided by `---`; a slide's heading may
  * end in `{minutes=20 half=5 steps}` (half: minutes in a half day, if they differ; steps: the items of its lists come one by one); what follows a paragraph "Note:" is for
  * the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
  * `demo name` is a live demo, and its text says what is to be seen. An image that is an SVG of slides/ becomes part of
@@ -23,11 +23,12 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import MarkdownIt from 'markdown-it';
-import { filesBelow, keyPattern } from '../catalog.js';
-import { refreshDocument } from '../documents.js';
-import { hasCode } from '../files.js';
-import { splitFrontMatter } from '../front-matter.js';
-import { UsageError } from '../usage-error.js';
+import { chapterKeys, keyPattern } from '../lessons/catalog.js';
+import { refreshDocument } from '../lessons/documents.js';
+import { placesOf } from '../lessons/places.js';
+import { hasCode } from '../common/files.js';
+import { splitFrontMatter } from '../lessons/front-matter.js';
+import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight } from './code.js';
 
 /**
@@ -36,16 +37,15 @@ import { escapeHtml, focusSteps, highlight } from './code.js';
  * @throws {UsageError}  that names the file, for a stale quote, a missing diagram, a slide without a heading or minutes
  */
 export function readDeck(root) {
-  const files = filesBelow(join(root, 'slides')).filter((name) => /^[^/]+\.md$/.test(name));
-  if (files.length === 0)
-    throw new UsageError('There are no slides.', 'They are written in slides/NN-slug.md.');
-  return files.map((name) => readChapter(root, name));
+  const keys = chapterKeys(root);
+  if (keys.length === 0)
+    throw new UsageError('There are no slides.', 'They are written in slides/NN-slug/slides.md.');
+  return keys.map((key) => readChapter(root, key));
 }
 
-function readChapter(root, name) {
-  const path = `slides/${name}`;
-  const key = name.replace(/\.md$/, '');
-  if (!keyPattern.test(key)) throw faultIn(path, 'Its name is not NN-slug.md.');
+function readChapter(root, key) {
+  const path = placesOf(key).slides;
+  if (!keyPattern.test(key)) throw faultIn(path, 'Its folder is not named NN-slug.');
   if (refreshDocument(root, path).stale.length > 0)
     throw faultIn(path, 'It quotes code that has changed.', 'npm run sync');
   const { values, text } = splitFrontMatter(readFileSync(join(root, path), 'utf8'), path);

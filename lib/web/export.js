@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { demandRoom } from '../observe/temporary.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
 import { deckPage, speakerPage } from './pages.js';
 import { readRecordings } from './recordings.js';

@@ -1,43 +1,45 @@
-/** The demos of slides/demos/, and what was recorded of them, in slides/recordings/. */
+/** The demos of a chapter, in its demos.js, and what was recorded of them, in its recordings/. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { filesBelow, keyPattern } from '../catalog.js';
+import { chapterKeys } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
 import { conditionsNow } from '../measure/conditions.js';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../common/usage-error.js';
 import { perform } from './stage.js';
 
 /**
  * @param {string} root
- * @returns {Promise<import('./stage.js').Demo[]>}  those of slides/demos/NN-slug.js
+ * @returns {Promise<(import('./stage.js').Demo & { key: string })[]>}  those of all chapters, with their keys
  */
 export async function readDemos(root) {
-  const folder = join(root, 'slides/demos');
-  const names = filesBelow(folder).filter((name) => keyPattern.test(name.replace(/\.js$/, '')));
-  const modules = await Promise.all(
-    names.map((name) => {
-      const file = join(folder, name);
-      return import(`${pathToFileURL(file).href}?${statSync(file).mtimeMs}`); // as it is saved now
+  const chapters = chapterKeys(root)
+    .map((key) => ({ key, file: join(root, placesOf(key).demos) }))
+    .filter(({ file }) => existsSync(file));
+  const demos = await Promise.all(
+    chapters.map(async ({ key, file }) => {
+      const module = await import(`${pathToFileURL(file).href}?${statSync(file).mtimeMs}`); // as it is saved now
+      return module.default.map((demo) => ({ ...demo, key }));
     }),
   );
-  return modules.flatMap((module) => module.default);
+  return demos.flat();
 }
 
 /**
- * Performs demos and writes each down, in slides/recordings/.
+ * Performs demos and writes each down, in the recordings/ of its chapter.
  * @param {{ root: string, name?: string, say: (line: string) => void }} options  name: this demo only
  * @returns {Promise<string[]>}  the demos that failed
  */
 export async function recordDemos({ root, name, say }) {
   const demos = (await readDemos(root)).filter((demo) => name === undefined || demo.name === name);
   if (demos.length === 0)
-    throw new UsageError(`There is no demo ${name}.`, 'slides/demos/ has them.');
+    throw new UsageError(`There is no demo ${name}.`, 'The demos.js of each chapter has them.');
   const failed = [];
   for (const demo of demos) {
     const messages = await record(demo, root);
     const { error } = messages.at(-1).end;
     if (error) failed.push(demo.name);
-    else writeRecording(root, demo.name, messages);
+    else writeRecording(recordingOf(root, demo.key, demo.name), messages);
     say(error ? `${demo.name} failed: ${error}` : `${demo.name}: ${messages.length} messages`);
   }
   return failed;
@@ -55,8 +57,9 @@ async function record(demo, root) {
   return messages;
 }
 
-function writeRecording(root, name, messages) {
-  const file = join(root, 'slides/recordings', `${name}.json`);
+const recordingOf = (root, key, name) => join(root, 'slides', key, 'recordings', `${name}.json`);
+
+function writeRecording(file, messages) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `[\n${messages.map((message) => JSON.stringify(message)).join(',\n')}\n]\n`);
 }
@@ -69,12 +72,14 @@ function writeRecording(root, name, messages) {
  * @throws {UsageError}  that names the demo which has no recording
  */
 export function readRecordings(root, chapters) {
-  const names = chapters.flatMap(({ slides }) => slides.flatMap(({ demos }) => demos));
-  return Object.fromEntries(names.map((name) => [name, readRecording(root, name)]));
+  const pairs = chapters.flatMap(({ key, slides }) =>
+    slides.flatMap(({ demos }) => demos.map((name) => ({ key, name }))),
+  );
+  return Object.fromEntries(pairs.map(({ key, name }) => [name, readRecording(root, key, name)]));
 }
 
-function readRecording(root, name) {
-  const file = join(root, 'slides/recordings', `${name}.json`);
+function readRecording(root, key, name) {
+  const file = recordingOf(root, key, name);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
   throw new UsageError(
     `The demo ${name} has no recording.`,

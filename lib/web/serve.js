@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
-import { UsageError } from '../usage-error.js';
+import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
 import { followFolder } from './follow.js';
 import { contentPolicy, deckPage, printPage, speakerPage } from './pages.js';
@@ -36,10 +36,6 @@ export async function serveDeck({ root, port = 0 }) {
   app.use(guard(authority), headers);
   app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
   app.use('/reveal', express.static(revealFolder, { index: false, redirect: false }));
-  app.use(
-    '/recordings',
-    express.static(join(root, 'slides/recordings'), { index: false, redirect: false }),
-  );
   app.get('/', (request, response) => send(response, () => deckPage(readDeck(root), { token })));
   app.get('/speaker', (request, response) =>
     send(response, () => speakerPage(readDeck(root), { token })),

@@ -6,11 +6,11 @@
  * of an event loop that has not turned for a while, and does again; { say }; { measurement }; { chart };
  * { origin: ms } before anything else; { end: { error } } at the end.
  *
- * @typedef {object} Stage  what a demo of slides/demos/ works with
+ * @typedef {object} Stage  what a demo works with
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions> & { as?: string }) => Promise<import('../observe/program.js').Program>} launch
  *   `file` is a path from the root; `as` is how its lanes are called
  * @property {() => import('../measure/load.js').Load} load
- * @property {() => ReturnType<import('../lab.js').Lab['openLoop']>} openLoop
+ * @property {() => ReturnType<import('../check/lab.js').Lab['openLoop']>} openLoop
  * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
  * @property {(text: string) => void} say  what is happening, in words
  * @property {() => void} begin  the drawing begins here: what was before is preparation
@@ -18,14 +18,14 @@
  * @property {(chart: import('../verdict/terminal.js').Chart) => void} drawn
  * @property {AbortSignal} signal
  *
- * @typedef {{ name: string, title: string, needs?: import('../tools.js').Tool, perform: (stage: Stage) => Promise<void> }} Demo
+ * @typedef {{ name: string, title: string, needs?: import('../tools/tools.js').Tool, perform: (stage: Stage) => Promise<void> }} Demo
  *   needs: what has to be installed for it
  */
-import { createLab } from '../lab.js';
+import { createLab } from '../check/lab.js';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
-import { demandTool } from '../tools.js';
-import { UsageError } from '../usage-error.js';
+import { demandTool } from '../tools/tools.js';
+import { UsageError } from '../common/usage-error.js';
 
 const LOOK_EVERY_MS = 50;
 const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import express from 'express';
-import { rootFolder } from '../../lib/catalog.js';
+import { rootFolder } from '../../lib/lessons/catalog.js';
 import { readDeck } from '../../lib/web/deck.js';
 import { exportHtml, exportPdf } from '../../lib/web/export.js';
 import { serveDeck } from '../../lib/web/serve.js';
@@ -203,7 +203,7 @@ describe('the deck in Chromium', { skip }, () => {
     t.after(() => own.close());
     const { page, close } = await open(own.url);
     const { id } = demoSlides[0];
-    const file = join(root, 'slides', `${id.replace(/-\d+$/, '')}.md`);
+    const file = join(root, 'slides', id.replace(/-\d+$/, ''), 'slides.md');
     await goTo(page, id);
     await page.locator('section.present .run').click();
     await page.waitForFunction(() => document.querySelector('section.present .xray .alive'));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareWith, differencesOf } from '../../bench/peer.js';
-import { findTool } from '../../lib/tools.js';
+import { findTool } from '../../lib/tools/tools.js';
 
 const TRIES = 3; // a machine may be busy with other things
 const LATE_MS = 10;

@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { listLessons, rootFolder } from '../../lib/catalog.js';
-import { createLab } from '../../lib/lab.js';
+import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
+import { placesOf } from '../../lib/lessons/places.js';
+import { createLab } from '../../lib/check/lab.js';
 import { Starved } from '../../lib/observe/turn.js';
-import { findTool } from '../../lib/tools.js';
+import { findTool } from '../../lib/tools/tools.js';
 import { createSlots } from '../slots.js';
 
 const AT_ONCE = 2;
@@ -17,9 +18,9 @@ const wanted = process.env.FORKSHOP_LESSON;
 
 for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key === wanted)) {
   test(key, { concurrency: true }, async (t) => {
-    const file = join(rootFolder, 'checks/experiments', `${key}.js`);
+    const file = join(rootFolder, placesOf(key).experiments);
     assert.ok(existsSync(file), 'The lesson has no experiments.');
-    /** @type {import('../../lib/lab.js').Experiment[]} */
+    /** @type {import('../../lib/check/lab.js').Experiment[]} */
     const experiments = (await import(pathToFileURL(file).href)).default;
     assert.ok(experiments.length > 0, 'The lesson has no experiments.');
     const names = experiments.map(({ name }) => name);
@@ -34,16 +35,16 @@ for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key
   });
 }
 
-const isInstalled = (/** @type {import('../../lib/tools.js').Tool | undefined} */ needs) =>
+const isInstalled = (/** @type {import('../../lib/tools/tools.js').Tool | undefined} */ needs) =>
   needs === undefined || findTool(needs) !== undefined;
 
-/** What is not installed is left out, but never in CI. @param {import('../../lib/lab.js').Experiment} experiment */
+/** What is not installed is left out, but never in CI. @param {import('../../lib/check/lab.js').Experiment} experiment */
 const skipWithout = ({ needs }) => ({
   skip: !isInstalled(needs) && !process.env.CI && `${needs} is not installed`,
 });
 
 /**
- * @param {import('../../lib/lab.js').Experiment} experiment
+ * @param {import('../../lib/check/lab.js').Experiment} experiment
  * @param {import('node:test').TestContext} t
  */
 async function prove({ name, title, question, needs, run }, t) {

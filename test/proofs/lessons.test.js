@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findLesson, listLessons, rootFolder } from '../../lib/catalog.js';
-import { answersOf, makeAnswer } from '../../lib/rooms/answers.js';
-import { findTool } from '../../lib/tools.js';
+import { findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
+import { answersOf, makeAnswer } from '../../lib/lessons/answers.js';
+import { findTool } from '../../lib/tools/tools.js';
 import { limitMs } from '../limits.js';
 import { Watched, until } from '../nothing-left.js';
 import { createSlots } from '../slots.js';
@@ -21,8 +21,8 @@ const slots = createSlots(AT_ONCE);
 
 /**
  * @typedef {import('../../lib/cli/run-check.js').CheckResult} CheckResult
- * @typedef {Pick<import('../../lib/rooms/answers.js').Answer, 'name' | 'breaks' | 'place' | 'patches'> & { only?: string }} Answer
- *   only: the promise that is judged; the whole lesson unless told
+ * @typedef {import('../../lib/lessons/answers.js').Made & { breaks: string[], only?: string }} Answer  only: the promise
+ *   that is judged; the whole lesson unless told
  */
 
 /** Those answers of a lesson that are judged. @type {(answers: Answer[]) => Answer[]} */
@@ -50,7 +50,7 @@ for (const lesson of wanted ? [findLesson(all, wanted)] : all) {
     const solution = { name: 'solution', place: join(rootFolder, 'solutions', key), breaks: [] };
     const starter = {
       name: 'starter',
-      place: join(rootFolder, 'checks/starters', key),
+      place: join(rootFolder, 'checks', key, 'starter'),
       breaks: starterFails,
     };
     /** @type {string[]} */

@@ -1,0 +1,71 @@
+import { check } from '../../lib/check/checking.js';
+import {
+  demandChoices,
+  demandCycle,
+  demandNone,
+  demandPinned,
+  demandRefusals,
+  demandRoundRobin,
+  demandSkipped,
+  tellHint,
+} from './demands/policies.js';
+import { demandCounts, faultOfCounts } from './demands/counts.js';
+import {
+  CONNECTIONS,
+  WORKERS,
+  askInTurn,
+  askOnTwoConnections,
+  chooseInTwoWays,
+  dealMeanwhile,
+  drawShares,
+  measureCost,
+  sharedListeners,
+  startTiny,
+  tryAllNonsense,
+} from './looks.js';
+
+const promises = {
+  'rr-accepts':
+    'untold, it schedules by rr: the primary accepts and hands connections to four workers',
+  'refuses-nonsense': 'another policy is refused with a message, as option and as variable',
+  'rr-in-turn': '40 new connections one after the other: ten each, always in the same order',
+  'none-is-on': '--policy none: the workers accept by themselves',
+  'option-wins': '--policy beats NODE_CLUSTER_SCHED_POLICY, which beats rr',
+  'keep-alive-pins':
+    'the requests of one connection stay with one worker, the next connection meets the next',
+  'blocked-is-skipped': 'under rr a blocked worker is skipped, one that merely waits is not',
+  counts: '/counts tells how many requests for / each worker has had, whichever worker is asked',
+};
+
+check('03-scheduling-policies', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const start = async (args = []) => {
+    const program = await launch({ env: { NODE_CLUSTER_WORKERS: String(WORKERS) }, args });
+    return ready(program, WORKERS).catch((error) => tellHint(error, program));
+  };
+  const main = observe([], () => start());
+  const first = observe([main], (program) => askInTurn(program, WORKERS));
+  const refusals = meanwhile([], () => tryAllNonsense(lesson));
+  const inTurn = observe([main, first], (program) => askInTurn(program, CONNECTIONS));
+  const none = meanwhile([], () => start(['--policy', 'none']));
+  const inNoTurn = meanwhile([none], (program) => askInTurn(program, CONNECTIONS));
+  const shared = meanwhile([none], sharedListeners);
+  const choices = meanwhile([], () => chooseInTwoWays(lesson));
+  const kept = observe([main, first], askOnTwoConnections);
+  const busy = observe([main, inTurn], dealMeanwhile, { isSlow: true });
+  const tiny = meanwhile([choices], () => startTiny(lesson));
+  const miscount = observe([main, first], faultOfCounts);
+
+  hold('rr-accepts', [main, first], demandRoundRobin);
+  hold('refuses-nonsense', [refusals], demandRefusals);
+  hold('rr-in-turn', [main, inTurn], demandCycle, { needs: ['rr-accepts'] });
+  hold('none-is-on', [none, inNoTurn, shared], demandNone);
+  hold('option-wins', [choices], demandChoices, { needs: ['rr-accepts', 'none-is-on'] });
+  hold('keep-alive-pins', [kept], demandPinned, { needs: ['rr-in-turn'] });
+  hold('blocked-is-skipped', [busy], demandSkipped, { needs: ['rr-in-turn'] });
+  hold('counts', [miscount], demandCounts, { needs: ['rr-accepts'] });
+
+  measure([main, inTurn], (...seen) => drawShares(lesson, 'rr', ...seen));
+  measure([none, inNoTurn], (...seen) => drawShares(lesson, 'none', ...seen));
+  measure([tiny], (programs) => measureCost(lesson, programs));
+});

@@ -1,0 +1,197 @@
+/**
+ * What lesson 3 demands of what was seen, a function for each promise; for the last, counts, see
+ * 03-scheduling-policies.counts.js.
+ */
+import { Undecided, demand, forksOf, groupBy, whyOfCrash } from '../../../lib/check/checking.js';
+import { CONNECTIONS, KEPT, LEAST_BUSY_MS, WORKERS, hasForked, isUp } from '../looks.js';
+
+export const ONE_LISTENER =
+  "one process.on('message', ...) outside the route, and an array of the responses that wait: waiting.shift().json(counts)";
+const NONE = 1; // cluster.SCHED_NONE
+
+/**
+ * For a program that is not ready: adds what to do about an error that this lesson is known for.
+ * @returns {never}
+ */
+export function tellHint(error, { events }) {
+  const hint = hintOf(events.find(({ what }) => what === 'crash')?.error ?? '');
+  if (hint && error.story) error.story.try = hint;
+  throw error;
+}
+
+/** Where a process has died, that explains the rest. */
+export function storyOfCrash(events = []) {
+  const why = whyOfCrash(events);
+  const { error } = events.find(({ what }) => what === 'crash') ?? {};
+  return why && { why, try: hintOf(error) ?? 'repair what was thrown first' };
+}
+
+/** What to do about the errors that this lesson is known for. */
+function hintOf(stack) {
+  if (/object Module/.test(stack)) return "import cluster from 'node:cluster', without the star";
+  if (/Bad cluster\.schedulingPolicy/.test(stack))
+    return 'cluster.SCHED_NONE or cluster.SCHED_RR, not its name';
+  if (/ERR_HTTP_HEADERS_SENT/.test(stack)) return ONE_LISTENER;
+  return /TypeError[^]*\bWorker\.emit/.test(stack)
+    ? "worker.on('message', (message) => ...): only cluster.on('message', (worker, message) => ...) has the worker first"
+    : undefined;
+}
+
+export function demandRoundRobin({ events }, { hows }) {
+  const forks = forksOf(events).length;
+  demand(forks === WORKERS && isAll(hows, 'handed'), {
+    expected: 'Four workers; the primary accepts each connection and hands it to one of them.',
+    got: forks === WORKERS ? whoAccepted(hows) : `It forked ${forks} workers, not 4.`,
+    why: whyNotRr(events),
+    try: 'cluster.schedulingPolicy = cluster.SCHED_RR; before the first cluster.fork()',
+    ...storyOfCrash(events),
+  });
+}
+
+const isAll = (hows, how) => hows.length > 0 && hows.every((each) => each === how);
+
+/** Who accepted, in words. */
+function whoAccepted(hows) {
+  const words = {
+    handed: 'The primary accepts connections and hands them over (rr).',
+    kernel: 'Who answers has accepted the connection by itself (none).',
+    dealt: 'Connections are dealt by hand, not by the cluster module.',
+  };
+  const seen = [...new Set(hows)].map((how) => words[how] ?? 'Nobody accepts the connection.');
+  return seen.join(' And: ');
+}
+
+/** What cluster.schedulingPolicy read as, a moment after the last fork. */
+const policyOf = (events) => forksOf(events).at(-1)?.policy;
+
+function whyNotRr(events) {
+  if (policyOf(events) === NONE)
+    return 'Neither --policy nor NODE_CLUSTER_SCHED_POLICY was given, so it should be rr.';
+  return 'The policy may be rr, but connections do not come through it: workers listen with exclusive or reusePort, or not at all, or something else deals.';
+}
+
+export function demandCycle({ events }, inTurn) {
+  const { pids } = inTurn;
+  const fault = faultOfAnswers(inTurn);
+  demand(!fault && isCycle(pids), {
+    expected: `${CONNECTIONS} connections, ${CONNECTIONS / WORKERS} for each worker, in a cycle; / tells who answered.`,
+    got: fault ?? `The workers that executed them got ${sharesOf(pids).join(', ')}.`,
+    why: 'The primary deals to the worker that has been free for longest. What a worker accepts, it should answer itself.',
+    try: 'app.listen(port) in each worker, and process.pid as the answer',
+    ...storyOfCrash(events),
+  });
+}
+
+function faultOfAnswers({ answers, pids }) {
+  const index = answers.findIndex(({ error, body }, at) => error || body !== String(pids[at]));
+  if (index < 0) return undefined;
+  const { error, body } = answers[index];
+  if (error) return `A request for / failed: ${error}.`;
+  const who = pids[index] ? `Process ${pids[index]}` : 'A process that was not seen';
+  return `${who} answered a request for / with "${body.slice(0, 40)}", not with its pid.`;
+}
+
+const isCycle = (pids) =>
+  new Set(pids.slice(0, WORKERS)).size === WORKERS &&
+  pids.every((pid, index) => pid === pids[index % WORKERS]);
+
+const sharesOf = (pids) => [...groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
+
+/** shared: how many workers listen on a socket that the primary opened for all. */
+export function demandNone({ events }, { hows }, shared) {
+  const isOwn = isAll(hows, 'kernel');
+  demand(isOwn && shared === WORKERS, {
+    expected: 'The four workers share the listening socket of the primary and accept from it.',
+    got: isOwn ? `${shared} of 4 listen on a socket that the primary opened.` : whoAccepted(hows),
+    why: isAll(hows, 'handed') ? whyNotNone(events) : 'Under none all share one socket.',
+    try: 'cluster.schedulingPolicy = choosePolicy(); in the primary, before the first cluster.fork()',
+    ...storyOfCrash(events),
+  });
+}
+
+function whyNotNone(events) {
+  return policyOf(events) === NONE
+    ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had fixed it.'
+    : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect, nor has an option of setupPrimary().';
+}
+
+export function demandChoices(choices) {
+  const wrong = choices.find(({ how, wanted }) => how !== wanted);
+  demand(!wrong, {
+    expected: `${wrong?.name}: ${whoAccepted([wrong?.wanted])}`,
+    got: wrong?.how ? whoAccepted([wrong.how]) : 'No worker listens.',
+    why: 'Who starts the program by hand knows best; the environment comes next; rr is for when neither says anything.',
+    try: "values.policy ?? process.env.NODE_CLUSTER_SCHED_POLICY ?? 'rr'",
+    ...storyOfCrash(wrong?.events),
+  });
+}
+
+export function demandRefusals(ends) {
+  for (const { name, ...end } of ends) {
+    const isCrash = /ERR_INTERNAL_ASSERTION/.test(whyOfCrash(end.events) ?? '');
+    const fault = faultOfRefusal(end, isCrash);
+    demand(!fault, {
+      expected: 'a message that says what the policy can be, exit code 1, and no worker',
+      got: `${name}: ${fault}`,
+      why: isCrash
+        ? 'It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy is no constant of the module.'
+        : 'Nobody notices a policy that is not the one which was asked for; a worker that has started may have clients already.',
+      try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }",
+    });
+  }
+}
+
+function faultOfRefusal({ fate, events, output }, isCrash) {
+  if (isUp(events)) return `it ${hasForked(events) ? 'forked a worker' : 'listens'} all the same.`;
+  if (fate?.kind !== 'ended') return 'it neither started nor refused.';
+  if (fate.code === 0) return 'it forked no worker and ended as if all were well (exit code 0).';
+  if (isCrash) return 'it crashed inside Node.js, with a stack trace.';
+  return /polic|\brr\b/i.test(output) ? undefined : 'it ended, but did not say why.';
+}
+
+export function demandPinned({ answers, pids, opened }) {
+  const [first, second] = [pids[0], pids[KEPT]];
+  const isClosed = opened !== 2 && `${answers.length} requests took ${opened} connections, not 2.`;
+  const fault = isClosed || faultOfAnswers({ answers, pids });
+  demand(!fault && first !== second, {
+    expected: `${KEPT} requests on one connection: one worker. On a second connection: another worker.`,
+    got: fault ?? `Both connections met process ${first}.`,
+    why: 'A policy deals connections, not requests, and a connection stays open for the next request.',
+    try: 'no "Connection: close" and no keepAliveTimeout: leave connections as Node.js handles them',
+  });
+}
+
+export function demandSkipped(look) {
+  const fault = faultOfBlocked(look) ?? faultOfWaiting(look);
+  demand(!fault, {
+    expected:
+      'While a worker is in /block it answers nothing else and traps at most one connection; while one is in /wait it gets its share.',
+    got: fault,
+    why: 'The primary deals a worker its next connection when it has taken the last. A blocked one takes none.',
+    try: 'blockFor(500); in /block, setTimeout(..., 500) in /wait, as the starter has them',
+  });
+  if (!look.isThrough) throw tooSlow();
+}
+
+function faultOfBlocked({ blocked: { fault, own, trapped, tookMs }, isThrough }) {
+  if (fault) return fault;
+  if (own > 0) return `The worker in /block answered ${own} other requests meanwhile.`;
+  if (tookMs < LEAST_BUSY_MS) return `/block took ${Math.round(tookMs)} ms, not 500.`;
+  return !isThrough && trapped > 1
+    ? `The blocked worker trapped ${trapped} connections.`
+    : undefined;
+}
+
+function faultOfWaiting({ waiting: { fault, own, tookMs }, isThrough }) {
+  if (fault) return fault;
+  if (tookMs < LEAST_BUSY_MS) return `/wait took ${Math.round(tookMs)} ms, not 500.`;
+  const rest = 'while a client of the others got all its answers.';
+  return isThrough && own === 0 ? `The worker in /wait answered nothing else, ${rest}` : undefined;
+}
+
+const tooSlow = () =>
+  new Undecided({
+    got: 'The requests sent while a worker was busy for 500 ms came too late to tell.',
+    why: 'Other programs keep this machine busy.',
+    try: 'close other programs, then check again',
+  });

@@ -1,0 +1,112 @@
+import { Undecided, check } from '../../lib/check/checking.js';
+import {
+  demandByHand,
+  demandFaster,
+  demandNoneLost,
+  demandOneOpener,
+  demandParentRests,
+  demandShared,
+  demandSurvivors,
+  demandTurns,
+  demandUnharmed,
+  tellClosed,
+} from './demands.js';
+import {
+  CHILDREN,
+  killNext,
+  measureBlocking,
+  measureMore,
+  meetCrowd,
+  openDoor,
+  prepareContest,
+  sendGoneClients,
+  takeTurns,
+} from './looks.js';
+
+const promises = {
+  'by-hand': 'four children are started by child_process.fork(), without the cluster module',
+  'one-opener': 'the port is opened once, by the parent',
+  'none-lost': '--give connections: 60 clients at once, and the first to come, are all answered',
+  'parent-rests': 'the children execute the requests, on the very connections of the clients',
+  'connections-in-turn': '--give connections: the children take turns: 1 2 3 4, 1 2 3 4',
+  'listener-shared': '--give listener: the children accept by themselves, the parent no more',
+  'gone-clients': 'clients that connect and are gone at once harm nobody',
+  'death-survived': 'when a child dies, the parent, the others and its next client go on',
+  speedup: 'four children serve blocking work about four times as fast as one process',
+};
+
+check('04-port-sharing', promises, (lesson) => {
+  const { hold, observe, meanwhile, measure, isLonger } = lesson;
+  const open = async (give, children) => tellClosed(await openDoor(lesson, give, children));
+  const dealing = observe([], () => open('connections', CHILDREN));
+  const dealt = observe([dealing], meetCrowd);
+  const turns = observe([dealing, dealt], ({ program }) => takeTurns(program, 4 * CHILDREN));
+  const sharing = meanwhile([], () => open('listener'));
+  const shared = meanwhile([sharing], meetCrowd);
+  const rude = meanwhile([], () => open('connections')); // a door that is not measured afterwards
+  const goneRude = meanwhile([rude], sendGoneClients);
+  const goneShared = meanwhile([sharing, shared], sendGoneClients);
+  const deathRude = meanwhile([rude, goneRude], orUndecided(killNext));
+  const deathShared = meanwhile([sharing, goneShared], orUndecided(killNext));
+  const contest = meanwhile([turns], () => prepareContest(lesson));
+
+  const judged = (demand) => (door, seen) => judge(door, () => demand(door, seen));
+  hold('by-hand', [dealing], judged(demandByHand));
+  hold('one-opener', [dealing], judged(demandOneOpener), { isGate: true });
+  hold('none-lost', [dealing, dealt], judged(demandNoneLost), { needs: ['by-hand'] });
+  hold('parent-rests', [dealing, dealt], judged(demandParentRests), { needs: ['none-lost'] });
+  const needs = ['parent-rests'];
+  hold('connections-in-turn', [dealing, turns], judged(demandTurns), { needs });
+  hold('listener-shared', [sharing, shared], judged(demandShared), { needs: ['by-hand'] });
+
+  /** The same demand of two doors. */
+  const both = (demand) => (one, seen, other, seenThere) => {
+    const faults = [
+      faultOf(() => judged(demand)(one, seen)),
+      faultOf(() => judged(demand)(other, seenThere)),
+    ].filter(Boolean);
+    if (faults.length > 0) throw faults.find((fault) => !(fault instanceof Undecided)) ?? faults[0];
+  };
+  const open2 = ['parent-rests', 'listener-shared'];
+  hold('gone-clients', [rude, goneRude, sharing, goneShared], both(demandUnharmed), {
+    needs: open2,
+  });
+  hold('death-survived', [rude, deathRude, sharing, deathShared], both(demandSurvivors), {
+    needs: [...open2, 'connections-in-turn', 'gone-clients'],
+  });
+
+  const faster = async (door, sides) =>
+    demandFaster(door, await measureBlocking(lesson, { ...sides, candidate: door.program }));
+  hold('speedup', [dealing, contest], faster, {
+    needs: Object.keys(promises).slice(0, -1),
+    isAlone: true,
+  });
+  if (isLonger) measure([dealing, contest], (door, sides) => measureMore(lesson, sides, door));
+});
+
+/** What fails tells what this very program printed. */
+function judge(door, look) {
+  try {
+    look();
+  } catch (/** @type {any} */ error) {
+    if (error.story) error.story.output ??= door.program.output();
+    throw error;
+  }
+}
+
+/** What it throws, if anything. */
+function faultOf(judge) {
+  try {
+    judge();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** A look that could tell nothing is no reason not to tell of the other door. */
+const orUndecided = (look) => (door) =>
+  look(door).catch((error) => {
+    if (error instanceof Undecided) return error;
+    throw error;
+  });

@@ -1,0 +1,254 @@
+/** What lesson 4 demands of what was seen, in the order of its promises. */
+import {
+  Undecided,
+  deepestOverlap,
+  demand,
+  demandSpeedup,
+  eventsOf,
+  groupBy,
+  quickestOf,
+  requestsOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
+import { CHILDREN, CROWD, childrenOf, socketsOpened } from './looks.js';
+
+const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
+
+/** For a door that is not open: adds which task is next. */
+export function tellClosed(door) {
+  if (door.fault) Object.assign(door.fault.story, whyClosed(door));
+  return door;
+}
+
+const NOT_OPEN = {
+  connections: {
+    why: 'Task 1 opens nothing: when all children have said that they are ready, it is done.',
+    try: "task 2; if it is there, process.send('ready') in child.js and 'message' in the parent",
+  },
+  listener: {
+    why: 'Task 3 is not begun, or the server is closed before it is open, which takes a moment.',
+    try: 'task 3; if it is there, server.close() in the callback of listen(), after the sends',
+  },
+};
+
+/** Why nobody can connect to a program that has its children: which task is next. */
+function whyClosed({ program, give }) {
+  const children = childrenOf(program).length;
+  if (program.fate || children === 0 || eventsOf(program.events, 'listening').length > 0) return {};
+  const got = `With --give ${give} ${children} children were started, and the port is not open.`;
+  const why = whyOfCrash(program.events);
+  return { got, ...(why ? { why, try: undefined } : NOT_OPEN[give]) };
+}
+
+export function demandByHand({ program, fault }) {
+  const story = {
+    expected: `NODE_CLUSTER_WORKERS=${CHILDREN}: ${CHILDREN} calls of fork(), imported from node:child_process`,
+    try: "const child = fork(new URL('child.js', import.meta.url));",
+  };
+  demand(eventsOf(program.events, 'fork').length === 0, {
+    ...story,
+    got: 'cluster.fork() was called.',
+    why: 'This lesson builds by hand what the cluster module does, to see how it is done.',
+  });
+  const crash = whyOfCrash(program.events);
+  if (fault && crash?.includes('Cannot find module'))
+    Object.assign(fault.story, story, {
+      got: 'A child found no file to run.',
+      why: `${crash}. A path is looked up from the folder in which you start, not from the file that forks.`,
+    });
+  if (fault && (program.fate || fault.story.expected === story.expected)) throw fault;
+  const children = childrenOf(program).length;
+  const got = children === 0 ? 'It started no child.' : `It started ${children}.`;
+  const why = 'NODE_CLUSTER_WORKERS tells how many; unset, there is one for each core.';
+  demand(children === CHILDREN, { ...story, got, why: crash ?? why });
+}
+
+export function demandOneOpener({ program, fault }) {
+  if (fault) throw fault;
+  const opened = socketsOpened(program);
+  const names = opened.map(({ pid, port }) => `${nameOf(program, pid)} opens port ${port}`);
+  const [first] = opened;
+  demand(opened.length === 1 && first.pid === program.pid && first.port === program.port, {
+    expected: `The parent opens PORT, which is ${program.port} here, and nobody opens anything else.`,
+    got: `It is not so: ${names.join(', ') || 'nobody opens a port'}.`,
+    why: 'A child that opens a port itself competes for it, or needs somebody who passes the bytes on.',
+    try: "no listen(port) in child.js: it serves what process.on('message', ...) brings",
+  });
+}
+
+const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${pid}`);
+
+export function demandNoneLost(door, crowd) {
+  demandAnswers(door, crowd, {
+    taken: {
+      why: 'A server reads from a connection as soon as it has accepted it. What the parent has read the child never sees.',
+      try: 'createServer({ pauseOnConnect: true }, ...) in the parent',
+    },
+    left: {
+      why: 'They were not sent, or arrived and were given to no http server.',
+      try: "child.send('connection', socket); in the child httpServer.emit('connection', handle); and both words spelt right",
+    },
+  });
+  demandEarly(crowd);
+}
+
+/** All of the crowd are answered; if not, taken: the children had the connections, but no request; left: nor these. */
+function demandAnswers({ program }, { answers, requests }, { taken, left }) {
+  const lost = answers.filter(({ error }) => error);
+  const isIn = (events, { client }) => events.some((event) => event.client === client);
+  const inChildren = eventsOf(program.events, 'connection').filter(
+    ({ pid }) => pid !== program.pid,
+  );
+  const came = lost.filter((one) => isIn(inChildren, one));
+  const crash = whyOfCrash(program.events);
+  const isHeard = lost.some((one) => isIn(requests, one));
+  demand(lost.length === 0, {
+    expected: `${CROWD} clients at once, ${CROWD} answers`,
+    got: `${lost.length} got none: ${lost[0]?.error}. Of their connections ${came.length} came to a server in a child.`,
+    ...(crash ? { why: crash } : !isHeard && (came.length > 0 ? taken : left)),
+  });
+}
+
+function demandEarly({ lostEarly }) {
+  demand(lostEarly < MANY_LOST, {
+    expected: 'Who comes while the program starts is answered, or refused.',
+    got: `${lostEarly} clients were let in then, and are still waiting.`,
+    why: 'A connection or a listener was sent to a child that could not take it yet.',
+    try: "process.send('ready') at the end of child.js, and nothing sent to a child before that",
+  });
+}
+
+export function demandParentRests({ program }, { answers, requests }) {
+  const own = requests.filter(({ pid }) => pid === program.pid).length;
+  const story = { expected: 'Each child serves its clients directly; the parent only deals.' };
+  const isProxy = own === CROWD && requests.length > CROWD;
+  demand(own === 0 || isProxy, {
+    ...story,
+    got: `The parent executed ${own} of ${CROWD} requests.`,
+    why: 'While the parent works it deals to nobody, however idle the children are.',
+    try: 'a net server in the parent; the http server and the app only in child.js',
+  });
+  const met = new Set(requests.filter(({ pid }) => pid !== program.pid).map((one) => one.client));
+  const strangers = answers.filter(({ error, client }) => !error && !met.has(client)).length;
+  demand(strangers === 0, {
+    ...story,
+    got: `${strangers} answers came from no child that had the client's connection: the parent passed the bytes on.`,
+    why: 'A proxy reads and writes every byte twice. A connection that is given away costs the parent nothing more.',
+    try: "child.send('connection', socket)",
+  });
+}
+
+export function demandTurns(door, turns) {
+  const numbers = [...new Set(turns)];
+  const isCycle = turns.every((pid, index) => index < CHILDREN || pid === turns[index - CHILDREN]);
+  demand(isCycle && numbers.length === CHILDREN, {
+    expected: `One client after the other: each child has its turn in each round of ${CHILDREN}.`,
+    got: `They went to child ${turns.map((pid) => numbers.indexOf(pid) + 1).join(' ')}.`,
+    why: 'Dealt in turn, every child gets the same share of the connections.',
+    try: 'take the first child that is ready, send to it, and put it at the end',
+  });
+}
+
+export function demandShared(door, crowd) {
+  const { program, children, fault } = door;
+  if (fault) throw fault;
+  const isHeir = (pid) =>
+    program.events.some((event) => event.handle === 'received' && event.pid === pid);
+  const heirs = childrenOf(program).filter(isHeir).length;
+  const opened = socketsOpened(program);
+  demand(heirs === children && opened.length === 1, {
+    expected: `The parent opens the port and sends its server; each of ${children} children listens with that.`,
+    got: `${heirs} of ${children} listen with a socket that came by message; ${opened.length} were opened.`,
+    why:
+      whyOfCrash(program.events) ??
+      'A message takes the socket itself along: parent and child then listen on one and the same.',
+    try: "child.send('listener', server); and in the child httpServer.listen(handle);",
+  });
+  demandClosed(program, crowd);
+  const unserved = {
+    why: 'The server that comes by message accepts in the child, but it is a net server and knows no HTTP.',
+    try: "httpServer.listen(handle) in child.js, when the message is 'listener'; both words spelt alike",
+  };
+  demandAnswers(door, crowd, { taken: unserved, left: unserved });
+  demandEarly(crowd);
+}
+
+/** The parent's own copy of the listener: who accepts with it, and on Linux whether it is there at all. */
+function demandClosed(program, { answers, holders }) {
+  const clients = new Set(answers.map(({ client }) => client));
+  const swallowed = eventsOf(program.events, 'connection').filter(
+    ({ pid, client }) => pid === program.pid && clients.has(client),
+  ).length;
+  const holds = holders.some(({ pid }) => pid === program.pid);
+  demand(swallowed === 0 && !holds, {
+    expected: 'Once the children have the listener the parent accepts nothing.',
+    got: `The parent still holds the listening socket; it accepted ${swallowed} of ${CROWD} connections.`,
+    why: 'A socket is accepted by whoever is first, and a parent that does nothing is often first.',
+    try: 'server.close() in the parent when every child has been sent the listener; it closes only the own copy',
+  });
+  const sockets = new Set(holders.map(({ inode }) => inode)).size;
+  demand(sockets <= 1, {
+    expected: 'one listening socket, held by all children',
+    got: `There are ${sockets} listening sockets.`,
+  });
+}
+
+export function demandUnharmed({ give, program, fault }, seen) {
+  if (fault) throw fault;
+  const { answers, ended } = seen;
+  const lost = answers.filter(({ error }) => error).length;
+  demand(ended.length === 0 && lost === 0, {
+    expected: `--give ${give}: when they are gone all processes are there, and the next clients are answered.`,
+    got: `${ended.map((pid) => nameOf(program, pid)).join(', ') || 'None'} ended; ${lost} of the next ${answers.length} clients got no answer.`,
+    why:
+      whyOfCrash(program.events) ??
+      'Of a client that is gone there may be no address, and no connection that could be sent.',
+    try: 'if (!handle) return; in the child, and nothing in the parent that needs the client',
+  });
+}
+
+export function demandSurvivors({ give, program, fault }, seen) {
+  if (fault) throw fault;
+  if (seen instanceof Undecided) throw seen;
+  const { victim, answers, vain, fate } = seen;
+  const story = {
+    expected: `--give ${give}: child ${victim} is killed. The parent and the others serve on.`,
+  };
+  demand(!fate, {
+    ...story,
+    got: 'The parent ended as well.',
+    why: whyOfCrash(program.events) ?? 'It ends when a child does.',
+    try: "child.on('error', ...): a send to a child that has just died is reported there",
+  });
+  const lost = answers.filter(({ error }) => error);
+  demand(lost.length === 0, {
+    ...story,
+    got: `${lost.length} of the next ${answers.length} clients got no answer: ${lost[0]?.error}.`,
+    why: 'The parent knows by then that the child is dead, and still gives it its share.',
+    try: "child.on('exit', () => ready.delete(child));",
+  });
+  if (process.platform !== 'linux') return; // elsewhere it may be sent on its way, and lost in every answer
+  demand(vain === 0, {
+    ...story,
+    got: `Clients who came just then and wait in vain: ${vain}. Later ones were answered.`,
+    why: 'It was their turn with the dead child. The send fails, and the connection is still in the parent.',
+    try: "child.send('connection', socket, (error) => { if (error) { ready.delete(next); deal(socket); } });",
+  });
+}
+
+export function demandFaster({ program }, { speedup, disturbance }) {
+  demandSpeedup(speedup, disturbance);
+  demandBlocking(program);
+}
+
+function demandBlocking(program) {
+  const requests = requestsOf(program.events, '/');
+  const depth = Math.max(...[...groupBy(requests, ({ pid }) => pid).values()].map(deepestOverlap));
+  const quickest = quickestOf(requests);
+  demand(depth === 1 && quickest > 9.5, {
+    expected: 'Each child executes one / after the other, and each blocks for 10 to 20 ms.',
+    got: `Up to ${depth} were under way in one child at once; the quickest took ${quickest.toFixed(1)} ms.`,
+    why: 'A server that does less work is no speedup.',
+    try: 'blockFor(between(10, 20)); without await, before the answer',
+  });
+}

@@ -1,0 +1,340 @@
+/**
+ * What the check of lesson 4 does with the learner's program, which it calls a door, and sees of it: clients from its
+ * first moment on, crowds, clients that are gone, a child that dies. At the end the speedup, and what is only shown.
+ */
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  Undecided,
+  acceptQueueOf,
+  askAtOnce,
+  createLoad,
+  disturbanceOf,
+  eventsOf,
+  get,
+  hasPid,
+  listeningSockets,
+  nowMs,
+  requestsOf,
+  speedupOfBlocking,
+  watchMachine,
+} from '../../lib/check/checking.js';
+
+export const CHILDREN = 4;
+const FEW = 2; // children, where their number is not the point
+export const CROWD = 60;
+const VISIT_EVERY_MS = 15;
+const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
+const DEADLINE_MS = 8_000;
+const HELD_MS = 1_000; // well below the patience of a client
+const UP_TURNS = 2; // of all event loops: what was started is there
+const REST_TURNS = 8; // nothing more will come of what was asked
+const OWN_TURNS = 5;
+const LEAST_TURN_MS = 19;
+const BUSY = 0.5; // share of the time in which an event loop was busy
+const LEAST_SPEEDUP = 0.7 * CHILDREN;
+const CLUSTER = fileURLToPath(
+  new URL('../../solutions/02-cluster-fork/server.js', import.meta.url),
+);
+
+/**
+ * Starts the program, while clients come from its very first moment on.
+ * @returns {Promise<any>}  a door; fault: why it is not open
+ */
+export async function openDoor({ launch, ready }, give, children = FEW) {
+  const env = { NODE_CLUSTER_WORKERS: String(children) };
+  const program = await launch({ env, args: ['--give', give] });
+  const early = receiveEarly(program);
+  const door = { give, children, program, early };
+  try {
+    await ready(program, give === 'listener' ? 1 + children : 1);
+    await program.until(() => early.served() >= 3 || hasRested(program, REST_TURNS), DEADLINE_MS);
+  } catch (/** @type {any} */ fault) {
+    if (!fault.story) throw fault;
+    return { ...door, fault };
+  } finally {
+    early.stop();
+  }
+  await program.until(() => hasRested(program, UP_TURNS), DEADLINE_MS); // children that are still on their way
+  return door;
+}
+
+/** A crowd, when all is calm; and who holds the port then. */
+export async function meetCrowd({ give, program, early, fault }) {
+  if (fault) return undefined;
+  const crowd = await (give === 'connections' ? askHeld : askAll)(program, '/pid', CROWD);
+  await program.until(
+    inVain(program, () => early.waiting() === 0),
+    DEADLINE_MS,
+  );
+  return { ...crowd, lostEarly: early.waiting(), holders: listeningSockets(program) ?? [] };
+}
+
+/** Asks while the children are stopped: a parent that reads has the requests before it can pass the connections on. */
+async function askHeld(program, path, times) {
+  const children = childrenOf(program);
+  const before = eventsOf(program.events, 'connection').length;
+  signalAll(program, children, 'SIGSTOP');
+  const asked = askAll(program, path, times, async () => {
+    await program.until(
+      () => eventsOf(program.events, 'connection').length >= before + times,
+      HELD_MS,
+    );
+    await program.until(hasTurned(program), HELD_MS);
+    signalAll(program, children, 'SIGCONT');
+  });
+  return asked;
+}
+
+/** So many clients at once. Who has no answer when the program is idle again will never have one. */
+export async function askAll(program, path, times, afterwards = async () => {}) {
+  const first = program.events.length;
+  const agent = new Agent();
+  let waiting = times;
+  const ask = () => get(program.url + path, { agent }).finally(() => (waiting -= 1));
+  const asked = Promise.all(Array.from({ length: times }, ask));
+  await afterwards();
+  await program.until(
+    inVain(program, () => waiting === 0),
+    DEADLINE_MS,
+  );
+  const lost = waiting > 0 && 'no answer';
+  agent.destroy();
+  const answers = (await asked).map((one) => (lost && one.error ? { ...one, error: lost } : one));
+  const answered = answers.filter(({ error }) => !error).length;
+  const seen = () => requestsOf(program.events.slice(first), path);
+  await program.until(() => seen().filter(({ endMs }) => endMs).length >= answered, HELD_MS);
+  return { answers, requests: seen() };
+}
+
+const listens = (events) => eventsOf(events, 'listening').length > 0;
+const LIFE = ['start', 'child', 'listening', 'exit'];
+const TRAFFIC = ['connection', 'request', 'response'];
+
+/**
+ * Since the last of such events every process's event loop has turned so many times, with little to do; a child that has
+ * been forked and has not started yet has not turned.
+ */
+function hasRested({ events, pid }, turns, kinds = LIFE, fromMs = 0) {
+  if (pid === undefined) return false;
+  const { t: lastMs } = events.findLast(({ what }) => kinds.includes(what)) ?? { t: 0 };
+  if (nowMs() < Math.max(lastMs, fromMs) + turns * LEAST_TURN_MS) return false;
+  const turned = new Map([[pid, 0]]);
+  for (const { t, what, pid, tid, childPid, elu } of events) {
+    if (tid !== undefined) continue;
+    if (what === 'child' && !turned.has(childPid)) turned.set(childPid, 0);
+    if (what === 'exit') turned.delete(pid);
+    const times = turned.get(pid);
+    const isTurn = t > fromMs && times !== undefined && elu < BUSY;
+    if (what === 'beat' && isTurn) turned.set(pid, times + 1);
+    else if (what === 'beat' || kinds.includes(what))
+      for (const each of turned.keys()) turned.set(each, 0);
+  }
+  return [...turned].every(([each, count]) => count >= turns || !hasPid(each));
+}
+
+/**
+ * All are answered, or nothing more comes of what they have asked from now on: the program has rested, and our own event
+ * loop, which may have had to wait for a core, has turned since and found no answer either.
+ */
+function inVain(program, isDone) {
+  const fromMs = nowMs();
+  let looks = 0;
+  return () => {
+    const isIdle = hasRested(program, REST_TURNS, [...LIFE, ...TRAFFIC], fromMs);
+    looks = isIdle ? looks + 1 : 0;
+    return isDone() || looks > OWN_TURNS;
+  };
+}
+
+/**
+ * Clients that come one after the other, without waiting for each other, until three have been answered, or it is plain
+ * that none will be.
+ */
+function receiveEarly(program) {
+  let [waiting, served, isOver] = [0, 0, false];
+  const visit = async () => {
+    waiting += 1;
+    const { error } = await get(`${program.url}/pid`, { timeoutMs: 3 * DEADLINE_MS });
+    waiting -= 1; // it is answered, or it has been refused or sent away: it knows
+    if (!error) served += 1;
+  };
+  const visitAll = async () => {
+    const deadline = performance.now() + 2 * DEADLINE_MS;
+    const isInVain = () =>
+      program.fate || (listens(program.events) && hasRested(program, REST_TURNS));
+    while (served < 3 && !isOver && !isInVain() && performance.now() < deadline) {
+      visit();
+      await sleep(VISIT_EVERY_MS);
+    }
+  };
+  visitAll();
+  return { stop: () => (isOver = true), served: () => served, waiting: () => waiting };
+}
+
+/** The Node processes that the parent has started. */
+export function childrenOf(program) {
+  const started = new Set(eventsOf(program.events, 'start').map(({ pid }) => pid));
+  const children = eventsOf(program.events, 'child').filter(({ pid }) => pid === program.pid);
+  return children.map(({ childPid }) => childPid).filter((pid) => started.has(pid));
+}
+
+export const socketsOpened = (program) =>
+  eventsOf(program.events, 'listening').filter(
+    ({ handle, port }) => handle === 'kernel' && port !== undefined,
+  );
+
+/** One client after the other, and which child served each. */
+export async function takeTurns(program, count) {
+  const turns = [];
+  while (turns.length < count) {
+    const { requests } = await askAll(program, '/pid', 1);
+    turns.push(requests.find(({ pid }) => pid !== program.pid)?.pid);
+  }
+  return turns;
+}
+
+/** Clients that are gone before they are accepted, and clients that are gone while they wait for a child. */
+export async function sendGoneClients({ give, program, fault }) {
+  if (fault) return undefined;
+  const children = childrenOf(program);
+  const all = [program.pid, ...children];
+  signalAll(program, all, 'SIGSTOP');
+  for (const client of await connectAll(program, 3 * children.length)) client.resetAndDestroy();
+  signalAll(program, all, 'SIGCONT');
+
+  signalAll(program, children, 'SIGSTOP');
+  const clients = await connectAll(program, MANY_WAITING * children.length);
+  if (give === 'connections') await program.until(hasAccepted(program, clients), DEADLINE_MS);
+  for (const client of clients) client.resetAndDestroy();
+  signalAll(program, children, 'SIGCONT');
+
+  const { answers } = await askAll(program, '/pid', 3 * children.length); // they come after all of those
+  const ended = all.filter((pid) =>
+    program.events.some((event) => event.pid === pid && ['crash', 'exit'].includes(event.what)),
+  );
+  return { answers, ended };
+}
+
+/** The parent has met all of these clients. */
+const hasAccepted = (program, clients) => () => {
+  const met = new Set(eventsOf(program.events, 'connection').map(({ client }) => client));
+  return clients.every(({ localPort }) => met.has(localPort));
+};
+
+const signalAll = (program, pids, signal) => pids.forEach((pid) => program.kill(pid, signal));
+
+/** Connections without a request. They are made by the kernel, also while nobody accepts them. */
+const connectAll = (program, count) =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const client = connect(program.port, '127.0.0.1');
+      client.on('error', () => {}); // the server may end it
+      await new Promise((resolve) => client.once('connect', resolve).once('close', resolve));
+      return client;
+    }),
+  );
+
+/**
+ * Kills the child that is next in turn, while the parent is stopped and clients queue up. When the parent goes on it
+ * finds the channel closed first and then a client, and only afterwards the system tells it that a child has ended: so
+ * it deals to a dead child. (Linux reports descriptors in the order in which they became ready, and libuv signals last.)
+ */
+export async function killNext({ give, children, program, fault }) {
+  if (fault) return undefined;
+  const [victim] = await takeTurns(program, children);
+  await orUndecided(program, hasTurned(program)); // nothing old is left to be read
+  program.kill(program.pid, 'SIGSTOP');
+  program.kill(victim, 'SIGKILL');
+  await orUndecided(program, () => !program.survivors().includes(victim)); // then its channel is closed
+  const callers = await connectAll(program, 2 * children);
+  const waiting = askOn(callers);
+  if (give === 'connections')
+    await orUndecided(program, () => (acceptQueueOf(program.port) ?? Infinity) >= callers.length);
+  program.kill(program.pid, 'SIGCONT');
+  await orUndecided(program, hasNoticed(program, victim));
+  const { answers } = program.fate ? { answers: [] } : await askAll(program, '/pid', 6 * children);
+  await program.until(
+    inVain(program, () => waiting.size === 0),
+    DEADLINE_MS,
+  );
+  const vain = waiting.size;
+  for (const caller of callers) caller.destroy();
+  return { victim, answers, vain, fate: program.fate };
+}
+
+/** Waits until it is so, or the program is at its end. */
+async function orUndecided(program, isSo) {
+  if ((await program.until(isSo, DEADLINE_MS)) || program.fate) return;
+  throw new Undecided({
+    got: `In ${DEADLINE_MS / 1000} s a child could not be killed before the parent's eyes.`,
+    why: 'Other programs use the machine.',
+    try: 'close other programs, then check again',
+  });
+}
+
+/** Sends a request on each connection. @returns the clients that still wait for an answer, or to be sent away */
+function askOn(clients) {
+  const waiting = new Set(clients);
+  for (const client of clients) {
+    const done = () => waiting.delete(client);
+    client.once('data', done).once('close', done);
+    client.write('GET /pid HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  }
+  return waiting;
+}
+
+/** The parent's event loop has turned since. */
+function hasTurned(program) {
+  const first = program.events.length;
+  const isBeat = ({ what, pid }) => what === 'beat' && pid === program.pid;
+  return (events) => events.slice(first).filter(isBeat).length >= 2;
+}
+
+/** The system has told the parent (no zombie is left), and its event loop has turned since. */
+function hasNoticed(program, victim) {
+  let isLater;
+  return (events) => !hasPid(victim) && (isLater ??= hasTurned(program))(events);
+}
+
+/** The same work on both sides: four children, and the single process that the lesson began with. */
+export async function prepareContest({ launch, ready, isLonger }) {
+  const control = await ready(await launch({ isReference: true }));
+  return { load: createLoad(), control, workers: CHILDREN, path: '/', isLonger };
+}
+
+const LIMITS = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
+
+export async function measureBlocking({ measured, conditionsWere }, contest) {
+  const machine = watchMachine();
+  const speedup = await speedupOfBlocking({ ...contest, ...LIMITS });
+  const conditions = conditionsWere(machine());
+  const label = `blocking work, ${CHILDREN} children against one process`;
+  measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
+  return { speedup, disturbance: disturbanceOf(conditions) };
+}
+
+/** What takes longer, and decides nothing: the cluster module under the same load, and both ways under a crowd. */
+export async function measureMore(lesson, contest, dealing) {
+  const { launch, ready, measured } = lesson;
+  const env = { NODE_CLUSTER_WORKERS: String(CHILDREN) };
+  const cluster = await ready(await launch({ entry: CLUSTER, env }), CHILDREN);
+  const speedup = await speedupOfBlocking({ ...contest, ...LIMITS, candidate: cluster });
+  const label = 'the same by the cluster module (the solution of lesson 2)';
+  measured('cluster', { label, unit: 'times', ...speedup });
+  const sharing = await openDoor(lesson, 'listener', CHILDREN);
+  for (const door of [dealing, sharing]) await drawShares(lesson, door);
+}
+
+/** How evenly a crowd that gives each child more than enough to do was spread. */
+async function drawShares({ drawn }, { give, program }) {
+  const { requests } = await askAtOnce(program, '/', CROWD);
+  const rows = childrenOf(program).map((child, index) => ({
+    name: `child ${index + 1}`,
+    value: requests.filter(({ pid }) => pid === child).length,
+  }));
+  const label = `who served ${CROWD} clients for / at once, --give ${give}`;
+  drawn(`shares-${give}`, { label, unit: 'clients', rows });
+}

@@ -1,0 +1,73 @@
+import { check } from '../../lib/check/checking.js';
+import {
+  demandBackOff,
+  demandCleanStop,
+  demandEnd,
+  demandLeave,
+  demandLog,
+  demandNoFork,
+  demandNoneLeft,
+  demandReplaced,
+} from './demands.js';
+import {
+  WORKERS,
+  behead,
+  crashAgain,
+  crashTwice,
+  drawAvailability,
+  leaveAsPlanned,
+  startBoth,
+  startInVain,
+  stopAtWork,
+  stopWhileItWaits,
+  tellGaps,
+} from './looks.js';
+
+const promises = {
+  replaced: 'a worker that crashes is replaced by one new worker, and the others go on',
+  'log-tells': 'the log tells the pid of each dead worker, with its signal or its exit code',
+  'planned-leaves': 'a worker that leaves as planned is not replaced',
+  'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then it ends with exit code 0',
+  'slows-down': 'when no worker comes to listen, it waits longer before each new start',
+  'gives-up': 'after some starts in vain it gives up, with a message and exit code 1',
+  'each-time': 'it is replaced each time: at work, two at once, in one place for the sixth time',
+  'no-fork-in-shutdown': 'once told to stop, it forks no worker any more',
+  'nothing-outlives': 'nothing outlives the primary, however it ended',
+};
+
+check('05-crash-restart', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold, measure, isLonger } = lesson;
+  const start = async (workers = WORKERS, options = {}) =>
+    ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
+  const main = observe([], () => start());
+  const inVain = meanwhile([], () => startInVain(launch), { isSlow: true });
+  const crashes = observe([main], crashTwice);
+  const again = observe([main, crashes], crashAgain, { isSlow: true });
+  const leave = meanwhile([], async () => {
+    const program = await start();
+    return { program, round: await leaveAsPlanned(program) };
+  });
+  const terminated = meanwhile([leave], ({ program }) => stopAtWork(program, 'SIGTERM'));
+  const interrupted = meanwhile([], async () => stopAtWork(await start(), 'Ctrl-C'));
+  const stoppedInVain = meanwhile([], () => stopWhileItWaits(launch));
+  const beheaded = observe([main, again], behead);
+
+  hold('replaced', [main, crashes], demandReplaced);
+  hold('log-tells', [crashes], demandLog);
+  hold('planned-leaves', [leave], demandLeave);
+  hold('stops-clean', [interrupted, terminated], (...stops) => demandCleanStop(stops));
+  const needs = ['replaced'];
+  hold('slows-down', [inVain], demandBackOff, { needs });
+  hold('gives-up', [inVain], demandEnd, { needs });
+  hold('each-time', [main, again], demandReplaced, { needs });
+  hold(
+    'no-fork-in-shutdown',
+    [stoppedInVain, interrupted, terminated],
+    (...stops) => demandNoFork(stops),
+    { needs: [...needs, 'stops-clean'] },
+  );
+  hold('nothing-outlives', [interrupted, terminated, beheaded], (...ends) => demandNoneLeft(ends));
+
+  measure([again], (rounds) => tellGaps(lesson, rounds));
+  if (isLonger) measure([], async () => drawAvailability(lesson, await startBoth(start)));
+});

@@ -1,0 +1,130 @@
+/** What lesson 6 demands when children are killed, at work or idle, and when the server ends. */
+import { demand } from '../../../lib/check/checking.js';
+import { CHILDREN, LAST_MS, SILENT, parse, tooBusy } from '../looks/jobs.js';
+import { faultOfAnswers, tell } from './jobs.js';
+
+const CATCH =
+  'in server.js: try { ... await pool.run(job) ... } catch (error) { response.status(503).json({ ...job, error: error.message }); }';
+
+export function demandOneFailure(program, crash) {
+  const expected =
+    'Two children build a report each, others wait. When one child is killed, its report is answered with ' +
+    'status 503 and a word on why, at once, and all others as if nothing had happened.';
+  tell(program, expected, faultOfKilled(crash));
+}
+
+/** What is wrong with the answers to the reports whose children were killed, or to those that had to wait. */
+function faultOfKilled({ victims, areBusy, ends, isRetried, fate, queued }) {
+  const waits = {
+    why: 'Nobody else will ever answer that request: the exit of its child is all that the server hears.',
+    try: "child.on('exit', ...): reject the promises of the tasks that this child was working on",
+  };
+  if (victims.length !== CHILDREN)
+    return { ...waits, got: `There were ${victims.length} children at that time.` };
+  if (fate)
+    return {
+      got: `The server itself has ended: ${fate.signal ?? `exit code ${fate.code}`}.`,
+      why: 'Nothing was thrown: something in it has called process.exit(), or has sent it a signal.',
+      try: "child.on('exit', ...): reject the tasks of this child, and let the server live",
+    };
+  const bad = ends.find((told) => told.length !== 1 || faultOfTold(told[0]));
+  if (bad?.length > 1)
+    return {
+      got: 'When one child was killed, both reports failed.',
+      why: 'The task of the other child was rejected, too.',
+      try: 'for (const [id, task] of tasks) if (task.child === child) ...',
+    };
+  if (bad?.length === 1 && bad[0].error !== SILENT && !parse(bad[0].body).digest)
+    return faultOfTold(bad[0]);
+  if (bad) return { ...waits, ...faultOfSilence(areBusy, isRetried) };
+  const failed = queued.filter(({ status }) => status >= 500).length;
+  if (failed === 0) return undefined;
+  return {
+    got: `${failed} of ${queued.length} reports that only waited failed, too.`,
+    why: 'They had been given to the children that were killed, or were taken for theirs.',
+    try: 'give each child one job at a time; the rest waits in your queue, for whoever is there',
+  };
+}
+
+/** No report failed: why not? */
+function faultOfSilence(areBusy, isRetried) {
+  const got = 'When a child was killed, no report failed: ';
+  if (isRetried)
+    return {
+      got: `${got}another child built it.`,
+      why: 'A job that kills its child would kill the next one, too, and the next.',
+      try: "child.on('exit', ...): reject the task that it was working on; do not queue it again",
+    };
+  if (areBusy) return { got: `${got}somebody still waits for it.` };
+  return {
+    got: `${got}the child had nothing to do, while others waited.`,
+    why: 'The jobs are not given to all children.',
+    try: 'give the first of the queue to whichever child is idle',
+  };
+}
+
+/** What is wrong with the answer to a report whose child was killed. */
+function faultOfTold({ error, status, body }) {
+  if (!error && status === 503 && body !== '') return undefined;
+  const got = `The report of the killed child got ${error ?? `status ${status}`}`;
+  if (error) return { got: `${got} in place of an answer.`, try: CATCH };
+  const why =
+    status === 500
+      ? 'What a handler rejects with and nobody catches, Express answers with 500 and a stack.'
+      : 'The promise was resolved in place of rejected, or what server.js caught is not told by status 503.';
+  return {
+    got: `${got}: ${body.replaceAll(/\s+/g, ' ').slice(0, 99) || 'an empty body'}`,
+    why,
+    try: CATCH,
+  };
+}
+
+export function demandReplaced(program, later) {
+  const expected = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
+  tell(program, expected, faultOfLater(later));
+}
+
+/** What is wrong with the queue, then with later reports, and then with those that came when an idle child was killed. */
+function faultOfLater({ queued, after, idle }) {
+  const freed = {
+    why: 'The place of a dead child stays empty, or taken, until somebody frees it.',
+    try: "child.on('exit', ...): forget the child, then give what is queued to another",
+  };
+  const got = faultOfAnswers(queued) ?? faultOfBoth(after);
+  if (got) return { got, ...freed };
+  const idleGot = faultOfBoth(idle);
+  return (
+    idleGot && {
+      got: `A child that had nothing to do was killed. After that: ${idleGot}`,
+      why: 'The dead child is still in the list of idle children, and was given a job.',
+      try: "child.on('exit', ...): take the child out of the list of idle children, too",
+    }
+  );
+}
+
+/** Were the reports right, and were the children as many then as the reports? */
+function faultOfBoth({ answers, alive, depth }) {
+  const fault = faultOfAnswers(answers);
+  if (fault || alive === CHILDREN) return fault;
+  if (alive < CHILDREN && depth < CHILDREN)
+    throw tooBusy('Reports that were asked for at once came one after the other.');
+  return `There are ${alive} children now.`;
+}
+
+export function demandNoneLeft({ signal, output, hasEnded, left }) {
+  const expected = 'When the server ends, its children end, too.';
+  demand(hasEnded, {
+    output,
+    expected,
+    got: `The server did not end within ${LAST_MS / 1000} s of ${signal}.`,
+    why: 'It listens for this signal, and does not end.',
+    try: 'process.exit() when the children have been told',
+  });
+  demand(left.length === 0, {
+    output,
+    expected,
+    got: `After ${signal} to the server ${left.length} of its children are still there (pid ${left.join(', ')}).`,
+    why: 'A timer, a server or a connection keeps a child alive without its parent, for ever.',
+    try: "in job.js: process.on('disconnect', () => process.exit()); if (!process.connected) process.exit();",
+  });
+}

@@ -1,0 +1,173 @@
+/**
+ * What lesson 6 demands of reports and of the children that build them, in the order of its promises; of how they end
+ * see 06-child-process-fork.deaths.js.
+ */
+import { tmpdir } from 'node:os';
+import { demand, eventsOf, whyOfCrash } from '../../../lib/check/checking.js';
+import {
+  MOST_OF_SPAN,
+  aliveOf,
+  digestOf,
+  isChild,
+  isRight,
+  parse,
+  tooBusy,
+} from '../looks/jobs.js';
+
+const FORK = "fork(new URL('./job.js', import.meta.url))";
+
+/** Throws what there is to say of a fault, with what the program has printed by now: what the check does to it later is no fault of its. */
+export function tell(program, expected, fault) {
+  if (!fault) return;
+  const { events, pid } = program;
+  const why = whyOfCrash(events) ?? fault.why;
+  const isOfChild = events.find(({ what }) => what === 'crash')?.pid !== pid;
+  const command =
+    why !== fault.why && isOfChild ? 'mend the line that its stack, below, names' : fault.try;
+  demand(false, { expected, ...fault, why, try: command, output: program.output() });
+}
+
+/**
+ * A server that ends before it listens may have become the child.
+ * @returns {never}
+ */
+export function tellOfImport(error) {
+  if (/exit code 0 before/.test(error.story?.got))
+    Object.assign(error.story, {
+      why: 'Something called process.exit(), or nothing keeps it alive. A server that imports job.js runs it, and has no parent.',
+      try: "leave import ... from './job.js' out of pool.js: only the children run that file",
+    });
+  throw error;
+}
+
+export function demandFirst(program, answer) {
+  const expected =
+    'GET /report?name=first&rows=1000 is answered with the digest that job.js makes.';
+  tell(program, expected, faultOfFirst(program, answer));
+}
+
+/** What is wrong with the answer to the first report, and where to look. */
+function faultOfFirst(program, answer) {
+  const got = faultOfAnswers([answer]);
+  if (!got) return undefined;
+  const file = answer.missingFile;
+  if (file) return { got: `The child is to run ${file}, which is not there.`, try: FORK };
+  if (got.includes('an object'))
+    return {
+      got,
+      why: 'run(job) is to promise the digest itself, not the message, nor another promise.',
+      try: "child.on('message', ({ id, digest }) => ...): resolve(digest)",
+    };
+  const hears =
+    "in job.js: process.on('message', ({ id, job }) => process.send({ id, digest: ... }, () => {}))";
+  if (answer.error && !program.fate && aliveOf(program).length > 0)
+    return {
+      got: `${got} Its child runs, and nothing that it sent has settled the request.`,
+      why: 'The child got no message, or listens for another event, or sends nothing, or sends another id.',
+      try: `${hears}; in pool.js: child.send({ id, job })`,
+    };
+  const why =
+    'A child has to be found, to hear the message, and to send the id back with the digest.';
+  return { got, why, try: `${FORK}; ${hears}` };
+}
+
+/** Answered, and with the right digest? Undefined when they all are; a word on the first that is not. */
+export function faultOfAnswers(answers) {
+  const bad = answers.filter((answer) => !isRight(answer));
+  if (bad.length === 0) return undefined;
+  const [{ error, status, job, body }] = bad;
+  const of = `${bad.length} of ${answers.length} are wrong: the report of ${job.name} with ${job.rows} rows`;
+  if (error || status !== 200) return `${of} got ${error ?? `status ${status}`}.`;
+  const { digest } = parse(body);
+  const owner = answers.find((other) => digestOf(other.job) === digest)?.job;
+  if (owner) return `${of} got the digest of ${owner.name} with ${owner.rows} rows.`;
+  return digest && typeof digest === 'object'
+    ? `${of} got as its digest an object (its keys: ${Object.keys(digest).join(', ') || 'none'}).`
+    : `${of} got ${body.slice(0, 99)}`;
+}
+
+export function demandOwnFile(program) {
+  const got = faultOfChildren(program);
+  demand(!got, {
+    expected: 'The server forks a child which runs another file than the server does.',
+    got,
+    why: 'A job that runs in the process of the server keeps everybody else waiting.',
+    try: `${FORK}, and process.on('message', ...) in job.js`,
+  });
+}
+
+/** What is wrong with where the first report was built. */
+function faultOfChildren({ events, pid }) {
+  const starts = eventsOf(events, 'start');
+  const files = starts.filter((event) => isChild(event, pid)).map(({ file }) => file);
+  const own = starts.find((event) => event.pid === pid)?.file;
+  if (files.some((file) => file !== own)) return undefined;
+  if (files.length > 0) return 'The children run the file of the server again.';
+  if (eventsOf(events, 'child').length > 0)
+    return 'Its child cannot be observed: the option env has replaced the environment, NODE_OPTIONS too.';
+  return starts.some(({ role }) => role === 'thread')
+    ? 'The report was built in a thread, which lives and dies with the process of the server.'
+    : 'The report was built, and the server had started no other process.';
+}
+
+export function demandResponsive({ share, waitedMs, spanMs }) {
+  demand(share <= MOST_OF_SPAN, {
+    expected: 'While three reports are built and queued, the server goes on answering /.',
+    got: `A / waited ${Math.round(waitedMs)} ms of the ${Math.round(spanMs)} ms that the reports took.`,
+    why: 'The server does a part of the job itself, or waits for it without giving its event loop back.',
+    try: "fork() and child.on('message', ...); what comes while all children are busy waits in a queue",
+  });
+}
+
+export function demandMatch(program, { answers }) {
+  const expected =
+    'Each of many reports asked for at once is answered with the digest of its own name and rows.';
+  tell(program, expected, faultOfBatch(answers));
+}
+
+/** What is wrong with the answers to reports that were asked for at once: they are missing, or mixed up. */
+function faultOfBatch(answers) {
+  const got = faultOfAnswers(answers);
+  const isMissing = answers.some(({ error }) => error?.includes('no answer'));
+  if (got && isMissing)
+    return {
+      got,
+      why: 'A child that is done takes nothing new from the queue, or nobody hears its second answer.',
+      try: 'after each answer put the child back into the idle list, and give it the next of the queue',
+    };
+  const why =
+    'Answers come in the order in which children are done, not in the order of the questions.';
+  const map = 'a Map from request id to the promise that waits for it; the child sends the id back';
+  return got && { got, why, try: map };
+}
+
+export function demandElsewhere(program, answer) {
+  const got = faultOfAnswers([answer]);
+  demand(!got, {
+    expected: `Started in ${tmpdir()}, it answers reports as it does everywhere.`,
+    got,
+    why: 'A relative path is looked for in the folder where the server was started.',
+    try: FORK,
+    output: program.output(),
+  });
+}
+
+/** Has it started exactly so many children? */
+export function demandSize({ started, depth }, size) {
+  const story = {
+    expected: `JOB_CHILDREN=${size}: ${size} children build all reports, and wait for the next.`,
+    got: `With JOB_CHILDREN=${size} it started ${started}.`,
+  };
+  demand(started <= size, {
+    ...story,
+    why: 'Each child takes time to start, and memory. More of them than cores only wait for each other.',
+    try: 'start a child only while there are fewer than size; else put the job into a queue',
+  });
+  if (started < size && depth < size)
+    throw tooBusy('Reports that were asked for at once came one after the other.');
+  demand(started === size, {
+    ...story,
+    why: 'Reports wait in the queue while there is a core that could build them.',
+    try: 'while something is queued and there are fewer children than size, start one; size is JOB_CHILDREN',
+  });
+}

@@ -1,0 +1,185 @@
+/**
+ * What the check of lesson 6 does with the learner's program and sees of it: reports that are asked for, and the
+ * children that build them; how they end is in 06-child-process-fork.deaths.js, and what is only shown in
+ * 06-child-process-fork.measure.js.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Undecided,
+  deepestOverlap,
+  eventsOf,
+  get,
+  requestsOf,
+} from '../../../lib/check/checking.js';
+
+export const CHILDREN = 2;
+export const CHILDREN_ELSEWHERE = 3;
+const WHILE_ROWS = 60_000;
+export const MOST_OF_SPAN = 0.25; // a server that builds one of three reports itself holds a / up for longer
+const PATIENCE_MS = 4_000; // for what takes a few milliseconds
+export const LAST_MS = 20_000; // nobody waits for so long, unless the machine is busy
+const LOOK_MS = 100;
+export const SILENT = 'no answer, and nobody is at work on it';
+export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard what there is to hear
+
+/** Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name. */
+export const JOBS = Array.from({ length: 20 }, (_, index) => ({
+  name: `customer-${index % 15}`,
+  rows: index % 2 === 0 ? 4_000 + 100 * index : 100 + index,
+}));
+
+const digests = new Map();
+
+/** What a report is to say, computed here. */
+export function digestOf({ name, rows }) {
+  const key = `${name} ${rows}`;
+  let digest = digests.get(key) ?? name;
+  if (digests.has(key)) return digest;
+  for (let row = 0; row < rows; row += 1)
+    digest = createHash('sha256').update(digest).digest('hex');
+  digests.set(key, digest);
+  return digest;
+}
+
+/** The first report; where it is wrong, also the file that its child was to run and that is not there. */
+export async function askFirst(program) {
+  const answer = await ask(program, { name: 'first', rows: 1_000 });
+  return { ...answer, missingFile: isRight(answer) ? undefined : await missingFileOf(program) };
+}
+
+/** All twenty at once. */
+export const askAll = async (program) =>
+  countChildren(program, await Promise.all(JOBS.map((job) => ask(program, job))));
+
+/** Four at once, for three children. */
+export async function askSome(program) {
+  return countChildren(
+    program,
+    await askTogether(program, ['p', 'q', 'r', 's'], CHILDREN_ELSEWHERE),
+  );
+}
+
+/** Reports of these names at once; longer ones, where on a busy machine they came one after the other. */
+export async function askTogether(program, names, atOnce) {
+  let answers;
+  for (const rows of [8_000, 40_000, 200_000]) {
+    const before = program.events.length;
+    answers = await askAtOnce(program, names, rows);
+    const asked = requestsOf(program.events.slice(before), '/report');
+    if (!answers.every(isRight) || deepestOverlap(asked) >= atOnce) break;
+  }
+  return answers;
+}
+
+/** The answers, with how many children it has started by now; who starts them one by one needs so many at once for that. */
+function countChildren(program, answers) {
+  const depth = deepestOverlap(requestsOf(program.events, '/report'));
+  return { answers, started: childrenOf(program).length, depth };
+}
+
+/** Asks for a report, until it is there or nobody can be at work on it any more. */
+export async function ask(program, job) {
+  const before = program.events.length;
+  let isOver = false;
+  const url = `${program.url}/report?name=${job.name}&rows=${job.rows}`;
+  const asked = get(url, { timeoutMs: LAST_MS }).finally(() => (isOver = true));
+  const silence = async () => {
+    while (!isOver && !isSilent(program, before)) await sleep(LOOK_MS);
+    return isOver ? asked : { status: undefined, error: SILENT, body: '' };
+  };
+  return { ...(await Promise.race([asked, silence()])), job };
+}
+
+/** Have the loops of the server and of each child turned often, with little to do, since a report came or went? */
+function isSilent(program, before) {
+  const reports = requestsOf(program.events, '/report');
+  const births = program.events.filter(({ what }) => what === 'start' || what === 'child');
+  const times = [...reports.flatMap(({ startMs, endMs }) => [startMs, endMs]), births.at(-1)?.t];
+  const lastMs = Math.max(...times.filter(Number.isFinite));
+  const later = program.events.slice(before).filter(({ t }) => t > lastMs);
+  if (!haveTurned(later, [program.pid], TURNS)) return false;
+  const children = aliveOf(program);
+  const calm = later.filter(({ elu }) => elu < 0.5);
+  return children.length > 0 && haveTurned(calm, children, TURNS);
+}
+
+/** Reports of these names, asked for at once. */
+export const askAtOnce = (program, names, rows) =>
+  Promise.all(names.map((name) => ask(program, { name, rows })));
+
+export const isRight = ({ error, status, body, job }) =>
+  !error && status === 200 && parse(body).digest === digestOf(job);
+
+export function parse(body) {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
+}
+
+export const tooBusy = (got) =>
+  new Undecided({
+    got,
+    why: 'The machine is too busy for this.',
+    try: 'close other programs, then check again',
+  });
+
+/** The processes that the program has started, dead or alive. */
+export function childrenOf({ events, pid: server }) {
+  const started = events.flatMap(({ what, role, pid, childPid }) => {
+    if (what === 'child') return [childPid];
+    return what === 'start' && role !== 'thread' ? [pid] : [];
+  });
+  return [...new Set(started)].filter((pid) => pid !== server);
+}
+
+export const aliveOf = (program) => {
+  const survivors = program.survivors();
+  return childrenOf(program).filter((pid) => survivors.includes(pid));
+};
+
+export const isChild = (/** @type {any} */ { what, role, pid }, server) =>
+  what === 'start' && role !== 'thread' && pid !== server;
+
+/** The file that a child was to run and that is not there. */
+async function missingFileOf(program) {
+  const isMissing = (event) => isChild(event, program.pid) && event.file && !existsSync(event.file);
+  return (await program.until((events) => events.find(isMissing), PATIENCE_MS / 4))?.file;
+}
+
+/** Three reports at once, one more than children, and one / after the other until they are there; the best of four looks. */
+export async function askMeanwhile(program) {
+  let best = { share: Infinity };
+  for (let attempt = 0; attempt < 4 && best.share > MOST_OF_SPAN; attempt += 1) {
+    const sinceMs = performance.now();
+    let isDone = false;
+    const asked = askAtOnce(program, ['x', 'y', 'z'], WHILE_ROWS);
+    const reports = asked.finally(() => (isDone = true));
+    const waits = [];
+    while (!isDone) {
+      await sleep(5);
+      const { sentMs, doneMs } = await get(`${program.url}/`);
+      waits.push(doneMs - sentMs);
+    }
+    const answers = await reports;
+    if (answers.some(({ status }) => status !== 200)) return { share: 0 }; // 'answers-match' tells
+    const [waitedMs, spanMs] = [Math.max(...waits), performance.now() - sinceMs];
+    const share = waitedMs / spanMs;
+    if (share < best.share) best = { share, waitedMs, spanMs };
+  }
+  return best;
+}
+
+export async function waitUntil(isDone, deadlineMs = PATIENCE_MS) {
+  const deadline = performance.now() + deadlineMs;
+  while (!isDone() && performance.now() < deadline) await sleep(5);
+}
+
+/** Has the event loop of each of these processes turned more often than that? */
+export function haveTurned(events, pids, turns) {
+  const beats = eventsOf(events, 'beat');
+  return pids.every((one) => beats.filter(({ pid }) => pid === one).length > turns);
+}

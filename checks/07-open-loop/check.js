@@ -1,0 +1,73 @@
+import { check } from '../../lib/check/checking.js';
+import {
+  demandComputed,
+  demandIdlePrimary,
+  demandKeepsUp,
+  demandLog,
+  demandMeasured,
+  demandRefusals,
+  demandTold,
+  demandWork,
+} from './demands.js';
+import {
+  SETTINGS,
+  SLOW,
+  TOLD,
+  askUntilAllAnswer,
+  candidateOf,
+  countForks,
+  forkFewer,
+  loadBoth,
+  prepareControl,
+  reportBoth,
+  tryAllNonsense,
+} from './looks.js';
+
+const promises = {
+  told: 'NODE_CLUSTER_WORKERS forks exactly so many workers, whatever was measured',
+  computed: 'it forks RATE × page time / UTILIZATION workers, rounded up',
+  'work-done': 'each / renders a whole page, in each process one after the other',
+  'primary-idle': 'the primary answers nothing',
+  'log-tells': 'a line of the log tells the page time and the number of workers',
+  'nonsense-refused': 'a setting that makes no sense is refused with its name and exit code 1',
+  measured: 'the page time is measured: where pages take longer there are more workers',
+  'keeps-up':
+    'at 200 requests a second nobody waits in a queue; one process has one that only grows',
+};
+
+check('07-open-loop', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold } = lesson;
+  const main = observe([], async () => ready(await launch(TOLD), TOLD.told));
+  const fewer = meanwhile([main], (program) => forkFewer(launch, program));
+  const usual = meanwhile([main], () => countForks(launch, SETTINGS.usual));
+  const other = meanwhile([main], () => countForks(launch, SETTINGS.other));
+  const asked = observe([main], askUntilAllAnswer);
+  const candidate = observe([usual], (counted) => candidateOf(lesson, counted));
+  const refusals = meanwhile([main], () => tryAllNonsense(launch));
+  const slow = meanwhile([main], () => countForks(launch, SLOW), { isSlow: true });
+  const control = meanwhile([asked], () => prepareControl(lesson));
+
+  hold('told', [main, fewer], (program, another) =>
+    demandTold([{ program, told: TOLD.told }, another]),
+  );
+  hold('computed', [usual, other], (...counts) => demandComputed(counts));
+  hold('work-done', [asked], demandWork);
+  const forks = { needs: ['told'] };
+  hold('primary-idle', [main, asked], demandIdlePrimary, forks);
+  const computes = { needs: ['computed'] };
+  hold(
+    'log-tells',
+    [candidate, usual, other],
+    (program, ...counts) => demandLog(program, counts),
+    computes,
+  );
+  hold('nonsense-refused', [refusals], demandRefusals, forks);
+  hold('measured', [slow], demandMeasured, computes);
+  hold(
+    'keeps-up',
+    [candidate, control],
+    async (program, sides) =>
+      demandKeepsUp(reportBoth(lesson, await loadBoth(lesson, program, sides))),
+    { needs: ['work-done', 'computed', 'primary-idle'], isAlone: true },
+  );
+});

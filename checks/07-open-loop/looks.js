@@ -1,0 +1,327 @@
+/** What is done with the programs of lesson 7, and what is seen of them. */
+import {
+  askAtOnce,
+  createOpenLoop,
+  disturbanceOf,
+  exitsOf,
+  forksOf,
+  groupBy,
+  isCrowded,
+  meanOf,
+  quickestOf,
+  reportOf,
+  unansweredAt,
+  watchMachine,
+} from '../../lib/check/checking.js';
+
+/** @typedef {import('../../lib/observe/program.js').Program} Program */
+
+/** More than are computed. */
+export const TOLD = { told: 2, env: { NODE_CLUSTER_WORKERS: '2', RATE: '50' } };
+const TOLD_FEWER = 1; // than are computed
+export const WORK_MS = 8.6; // unless told otherwise by WORK_MS
+export const FIRST_IS = 5; // times as slow as the others
+export const RATE = 200;
+export const MOST_OFF = 1.1; // how much longer a page may have taken than it should, and a count still be judged
+const ROUNDS = { least: 4, most: 8 }; // on a busy machine one page in thirty is as quick as it can be
+const ONE_BY_ONE = 40; // requests
+const TRIES = 3;
+const TOO_MANY = 40; // children
+const AT_ONCE_MS = 20; // forks of one loop come together
+const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
+const MOST_APART = 1.5; // how much slower the program may have been than we, moments later
+const WARM_UP = { ratePerSecond: 100, durationMs: 100 };
+const CONTROL_SENDS = 0.6; // of the time: what it has not answered then takes it the rest
+const BATCHES = 5;
+const LAST_MS = 250; // a queue that is worked off is empty now and then
+const UNDECIDED_LATE_MS = 20;
+const LEAST_SERVED = 0.85; // of what one process could render if HTTP took no time
+
+/**
+ * None of these flips when a page was measured 20 % too long or 10 % too short. In the second nobody gets away with a rate
+ * or a utilization that is written down, and rounding to the nearest shows, unless pages were measured 30 % too long.
+ * @typedef {{ env: Record<string, string>, rate: number, utilization: number, workMs: number, pretendWaits?: number }} Setting
+ * @type {{ usual: Setting, other: Setting }}
+ */
+export const SETTINGS = {
+  usual: { env: {}, rate: RATE, utilization: 0.7, workMs: WORK_MS },
+  other: {
+    env: { RATE: '60', UTILIZATION: '0.45' },
+    rate: 60,
+    utilization: 0.45,
+    workMs: WORK_MS,
+  },
+};
+/**
+ * Pages take longer than usual, and twice as long as WORK_MS says: who believes a number that is written down is found.
+ * @type {Setting}
+ */
+export const SLOW = {
+  env: { WORK_MS: '15', RATE: '38' },
+  rate: 38,
+  utilization: 0.7,
+  workMs: 30,
+  pretendWaits: 2,
+};
+
+/** What the formula says. @param {Setting} setting */
+export const exactOf = ({ rate, utilization, workMs }) => (rate * workMs) / 1000 / utilization;
+
+const NONSENSE = [
+  ['RATE', '200/s'],
+  ['RATE', '0'],
+  ['UTILIZATION', '0'],
+  ['UTILIZATION', '1.5'],
+  ['UTILIZATION', '70%'],
+  ['NODE_CLUSTER_WORKERS', '0'],
+  ['NODE_CLUSTER_WORKERS', '2.5'],
+  ['NODE_CLUSTER_WORKERS', '1e9'],
+];
+
+/** Rounds of requests until every worker has executed one, or it is plain that some never will. */
+export async function askUntilAllAnswer(/** @type {Program} */ program) {
+  const all = await askAtOnce(program, '/', 1);
+  for (let round = 1; round <= ROUNDS.most; round += 1) {
+    const { answers, requests } = await askAtOnce(program, '/', 2 * TOLD.told);
+    all.answers.push(...answers);
+    all.requests.push(...requests);
+    const pids = new Set(all.requests.map(({ pid }) => pid));
+    const isEveryone = forksOf(program.events).every(({ workerPid }) => pids.has(workerPid));
+    if (isEveryone && round >= ROUNDS.least) break;
+  }
+  // where all were slow one comes after the other: on a busy machine one of many is as quick as it can be
+  const isEnough = () => quickestOf(all.requests) <= MOST_OFF * WORK_MS;
+  const isAnswered = () => all.requests.at(-1)?.endMs;
+  for (let more = 0; more < ONE_BY_ONE && isAnswered() && !isEnough(); more += 1) {
+    const { answers, requests } = await askAtOnce(program, '/', 1);
+    all.answers.push(...answers);
+    all.requests.push(...requests);
+  }
+  return all;
+}
+
+/** What it forks when it is told a number that is lower than what it computes; nothing new where a higher one is ignored. */
+export async function forkFewer(launch, program) {
+  const told = TOLD_FEWER;
+  if (forksOf(program.events).length !== TOLD.told) return { program, told: TOLD.told };
+  const one = await countOnce(launch, { env: { NODE_CLUSTER_WORKERS: String(told) } }, told);
+  await one.program.stop();
+  return { program: one.program, told };
+}
+
+/**
+ * @typedef {object} Counted
+ * @property {Setting} setting
+ * @property {boolean} isRight
+ * @property {number} forks
+ * @property {boolean} isFlood  there were more processes than anybody asks for
+ * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
+ * @property {import('../../lib/observe/program.js').Fate} [fate]
+ * @property {string} output
+ * @property {Program} program  still runs if it is right and has no setting: it gets the load
+ */
+
+/**
+ * A wrong count is looked at again where the machine may be the cause.
+ * @param {Setting} setting
+ * @returns {Promise<Counted>}
+ */
+export async function countForks(launch, setting) {
+  const expected = Math.ceil(exactOf(setting));
+  let slowest = 1;
+  for (let tries = 1; ; tries += 1) {
+    const seen = await countOnce(launch, setting, expected);
+    const isRight = seen.forks === expected;
+    if (!isRight || setting !== SETTINGS.usual) await seen.program.stop();
+    if (!isRight) slowest = Math.max(slowest, medianBlockMs(WORK_MS) / WORK_MS);
+    const counted = { setting, isRight, slowest, ...seen };
+    if (isRight || tries === TRIES || !mayBeSpoilt(counted)) return counted;
+  }
+}
+
+const mayBeSpoilt = (counted) =>
+  mayComeOfMachine(counted) || (counted.forks > 0 && !counted.isFlood && isCrowded());
+
+/**
+ * A busy machine makes pages longer, never shorter: too few workers are no fault of it, and too many only as far as
+ * pages were slow for us, too.
+ * @param {Pick<Counted, 'setting' | 'slowest' | 'forks' | 'isFlood'>} counted
+ */
+export function mayComeOfMachine({ setting, slowest, forks, isFlood }) {
+  const pageTimes = (forks - 1) / exactOf(setting); // a page took at least so many times as long as it should
+  return !isFlood && pageTimes >= 1 && pageTimes <= MOST_APART * slowest;
+}
+
+/** @param {{ env: Record<string, string>, pretendWaits?: number }} setting */
+async function countOnce(launch, setting, expected) {
+  const { env, pretendWaits } = setting;
+  const program = await launch({ env, pretendWaits });
+  const isDone = (/** @type {any[]} */ events) =>
+    forksOf(events).length >= expected || childrenOf(events).length > TOO_MANY;
+  await program.settled(isDone);
+  const [first, last] = [forksOf(program.events).at(0), forksOf(program.events).at(-1)];
+  const isOneByOne = first && last && last.t - first.t > AT_ONCE_MS; // each waits for the one before
+  if (isOneByOne || setting === SETTINGS.usual) await program.ready(expected); // that one is to serve
+  const isOneLoop = forksOf(program.events).length > 1 && !isOneByOne; // it is over: only then a cluster tells of its forks
+  const goesOn = (/** @type {any[]} */ events) => forksOf(events).length > expected;
+  await program.settled(goesOn, isOneLoop ? AT_ONCE_MS : ONE_MORE_MS);
+  const { fate, events } = program;
+  const output = program.output();
+  const isFlood = fate?.kind === 'excess' || childrenOf(events).length > TOO_MANY;
+  return { forks: forksOf(events).length, isFlood, fate, output, program };
+}
+
+/** The processes that it has started; the cluster tells of forks only when the loop that forks has ended. */
+const childrenOf = (events) => events.filter(({ what }) => what === 'child');
+
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+/** What a page takes on this machine, at this moment, in a process of ours. */
+function medianBlockMs(ms, times = 9) {
+  const tookMs = Array.from({ length: times }, () => {
+    const startMs = performance.now();
+    Atomics.wait(never, 0, 0, ms);
+    return performance.now() - startMs;
+  });
+  return tookMs.sort((a, b) => a - b)[(times - 1) / 2];
+}
+
+const isUp = (events) =>
+  events.some(({ what, role }) => ['fork', 'listening'].includes(what) || role === 'worker');
+
+export async function tryAllNonsense(launch) {
+  return Promise.all(NONSENSE.map(([name, value]) => tryNonsense(launch, name, value)));
+}
+
+/** Starts the program with a setting that makes no sense. */
+async function tryNonsense(launch, name, value) {
+  const program = await launch({ env: { [name]: value } });
+  await program.settled(isUp);
+  const { fate, events } = program;
+  const output = program.output();
+  await program.stop();
+  return { name, value, fate, output, isStarted: isUp(events) };
+}
+
+/** For the load: who sends it, and the single process that the learner's cluster was made from. */
+export async function prepareControl({ launch, ready }) {
+  const loop = createOpenLoop();
+  return { loop, control: await ready(await launch({ isReference: true })) };
+}
+
+/**
+ * The learner's cluster as it is by itself: the first that was counted.
+ * @param {{ ready: import('../../lib/check/session.js').Lesson['ready'] }} lesson
+ * @param {Counted} usual
+ */
+export const candidateOf = async ({ ready }, { setting, isRight, program }) =>
+  isRight ? ready(program, Math.ceil(exactOf(setting))) : program;
+
+/**
+ * The same 200 requests a second to both, at the same time: they need little of the machine but time. To one process they
+ * come for a shorter time, so that it is through with its queue when the others are.
+ * @param {{ isLonger: boolean, conditionsWere: import('../../lib/check/session.js').Lesson['conditionsWere'] }} lesson
+ */
+export async function loadBoth({ isLonger, conditionsWere }, candidate, { control, loop }) {
+  const durationMs = isLonger ? 5_000 : 1_000;
+  const shortMs = CONTROL_SENDS * durationMs;
+  await Promise.all([control, candidate].map((program) => warmUp(program, loop)));
+  const machine = watchMachine();
+  const [queue, calm] = await Promise.all([
+    loadOne(control, loop, shortMs),
+    loadOne(candidate, loop, durationMs),
+  ]);
+  loop.close();
+  const conditions = conditionsWere(machine());
+  const disturbance =
+    disturbanceOf({ ...conditions, busyCores: 0 }) ?? // the busy ones were we
+    disturbanceBySchedule(queue, durationMs) ??
+    disturbanceBySchedule(calm);
+  const deaths = exitsOf(candidate.events).length;
+  const seconds = durationMs / 1000;
+  return { control: queue, candidate: calm, seconds, deaths, disturbance };
+}
+
+const PATIENT = { isFresh: false, timeoutMs: 10_000 };
+
+async function warmUp(program, { fire }) {
+  await fire({ url: `${program.url}/`, ...PATIENT, ...WARM_UP });
+  await program.drained();
+}
+
+/** @param {Program} program @param {ReturnType<typeof createOpenLoop>} loop */
+async function loadOne({ url }, { fire }, durationMs) {
+  const window = await fire({ url: `${url}/`, ...PATIENT, ratePerSecond: RATE, durationMs });
+  return { window, report: reportOf(window), waiting: leastWaiting(window) };
+}
+
+/** Of the moments at the end of the sending the one with the fewest clients that wait. */
+function leastWaiting(window) {
+  const last = window.answers.at(-1).dueMs;
+  const moments = window.answers.map(({ dueMs }) => dueMs).filter((t) => t > last - LAST_MS);
+  return Math.min(...moments.map((t) => unansweredAt(window, t)));
+}
+
+/** What a machine too busy does to us: requests are sent late, and one process serves fewer than it can. */
+function disturbanceBySchedule({ window, report }, durationMs) {
+  if (report.lateMs.p99 > UNDECIDED_LATE_MS)
+    return `our own requests were sent up to ${report.lateMs.p99.toFixed(0)} ms too late`;
+  if (!durationMs) return undefined;
+  const [first] = window.answers;
+  const doneMs = Math.max(...window.answers.map((answer) => answer.doneMs));
+  const spentMs = Math.min(durationMs, doneMs - first.dueMs); // it may be through with all before
+  const served = window.answers.filter((answer) => answer.doneMs <= first.dueMs + spentMs).length;
+  const foretold = spentMs / WORK_MS;
+  if (served > LEAST_SERVED * foretold) return undefined;
+  return `one process served only ${served} pages in ${(spentMs / 1000).toFixed(1)} s, where ${Math.round(foretold)} fit in`;
+}
+
+/** The numbers of both, side by side; passes on what it was given. */
+export function reportBoth({ measured, drawn }, loaded) {
+  const { control, candidate, seconds, disturbance } = loaded;
+  const sides = [
+    { name: 'one process', ...control.report },
+    { name: 'yours', ...candidate.report },
+  ];
+  const rounded = (/** @type {number} */ value) => Math.round(value * 10) / 10;
+  const controlSeconds = seconds * CONTROL_SENDS;
+  drawn('throughput', {
+    label: `answered a second, at ${RATE} requests a second for ${seconds} s (one process: ${controlSeconds} s)`,
+    unit: 'a second',
+    rows: sides.map(({ name, throughputPerSecond }) => ({
+      name,
+      value: rounded(throughputPerSecond),
+    })),
+  });
+  drawn('latency', {
+    label: 'from when a request was due until it was answered',
+    unit: 'ms',
+    rows: ['p50', 'p90', 'p99'].flatMap((which) =>
+      sides.map(({ name, latencyMs }) => ({
+        name: `${which}, ${name}`,
+        value: rounded(latencyMs[which]),
+      })),
+    ),
+  });
+  measured('p90', {
+    label: 'yours: nine of ten were answered within',
+    unit: 'ms',
+    ...meanOf(p90s(candidate.window)),
+    formula: { value: WORK_MS, says: 'the page alone, when nobody waits' },
+    isHeadline: true,
+    note: disturbance && `do not trust it: ${disturbance}`,
+  });
+  return loaded;
+}
+
+/** The p90 of each fifth of the time. */
+function p90s({ startMs, endMs, answers }) {
+  const size = Math.ceil(answers.length / BATCHES);
+  return Array.from({ length: BATCHES }, (_, index) => {
+    const some = answers.slice(index * size, (index + 1) * size);
+    return reportOf({ startMs, endMs, answers: some }).latencyMs.p90;
+  });
+}
+
+/** What the requests of each process were. */
+export const byProcess = (requests) => groupBy(requests, ({ pid }) => pid);

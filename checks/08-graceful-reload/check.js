@@ -1,0 +1,79 @@
+import { check } from '../../lib/check/checking.js';
+import {
+  demandBadStops,
+  demandByMessage,
+  demandCapacity,
+  demandLimit,
+  demandNoneLost,
+  demandPrimaryApart,
+  demandReload,
+} from './demands/reload.js';
+import { demandAllStops, demandClientsLetGo, isInOrder } from './demands/stop.js';
+import {
+  holdForever,
+  impatient,
+  lookAt,
+  patient,
+  reloadBadVersion,
+  reloadByMessage,
+  reloadUnderLoad,
+  start,
+  startFirst,
+} from './looks/reload.js';
+import { breakIn } from './looks/break.js';
+import { stopAtWork, stopOneThenAll, stopWithClients } from './looks/stop.js';
+import { reloadWays, reportReload, reportWays, startWays } from './looks/ways.js';
+
+const promises = {
+  'primary-apart': 'the primary loads none of the application, the workers do',
+  'drained-on-stop':
+    'SIGTERM (also to one worker), Ctrl-C: what is under way is answered, the exit code is 0',
+  'clients-let-go':
+    'meanwhile whoever asks hears "Connection: close", and no client holds the server',
+  'reload-renews': 'SIGHUP: a new process with the new app.js in the place of each worker',
+  'none-lost': 'a reload under 100 requests/s, half of them on kept connections, fails none',
+  'capacity-kept':
+    'meanwhile never fewer workers listen than before, at most one more runs, then as many',
+  'limit-honoured':
+    'neither an endless response nor a blocked or dead worker holds it beyond DRAIN_LIMIT_MS',
+  'bad-version-stops':
+    'a bad version stops a reload, and the old one serves on; SIGTERM stops it and all workers',
+  'by-message': "the message 'reload' does the same as SIGHUP",
+};
+
+check('08-graceful-reload', promises, (lesson) => {
+  const { observe, meanwhile, hold, measure, isLonger } = lesson;
+  const main = observe([], () => startFirst(lesson));
+  const terminated = observe([main], (server) => stopAtWork(server, 'SIGTERM'));
+  const another = meanwhile([main], () => start(lesson, patient));
+  const interrupted = meanwhile([another, terminated], (server, stop) =>
+    isInOrder(stop) ? stopOneThenAll(server) : undefined,
+  );
+  /** A look at a program of its own. */
+  const apart = (options, look, isSlow = true) =>
+    meanwhile([main], () => lookAt(lesson, options, look), { isSlow });
+  const withClients = apart(patient, stopWithClients, false);
+  const underLoad = apart(patient, reloadUnderLoad);
+  const held = apart(impatient, holdForever);
+  const broken = apart(patient, breakIn);
+  const badVersion = apart({ ...patient, workers: 1 }, reloadBadVersion, false);
+  const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);
+
+  hold('primary-apart', [main], demandPrimaryApart);
+  hold('drained-on-stop', [terminated, interrupted], demandAllStops);
+  const drains = { needs: ['drained-on-stop'] };
+  hold('clients-let-go', [withClients], demandClientsLetGo, drains);
+  hold('reload-renews', [underLoad], demandReload, { needs: ['clients-let-go'] });
+  const needs = ['reload-renews'];
+  hold('none-lost', [underLoad], demandNoneLost, { needs });
+  hold('capacity-kept', [underLoad, byMessage], (...rolls) => demandCapacity(rolls), { needs });
+  hold('limit-honoured', [held, broken], demandLimit, { needs });
+  hold('bad-version-stops', [badVersion, broken], demandBadStops, { needs });
+  hold('by-message', [byMessage], demandByMessage, { needs });
+
+  measure([underLoad], (roll) => reportReload(lesson, roll));
+  if (isLonger) {
+    const ways = observe([underLoad, broken], async () => reloadWays(await startWays(lesson)));
+    measure([ways], (rows) => reportWays(lesson, rows));
+  }
+});

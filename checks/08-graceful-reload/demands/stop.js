@@ -1,0 +1,166 @@
+/** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
+import { demand, exitsOf, requestsOf, whyOfCrash } from '../../../lib/check/checking.js';
+import { busy, isHung, turnsSince } from '../looks/reload.js';
+import {
+  firstOf,
+  whyOfPrimary,
+  demandCalm,
+  demandMoves,
+  demandUnbroken,
+  SECONDS,
+} from './reload.js';
+
+const LEAST_GOODBYE_MS = 100;
+const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
+
+/** [condition, got, why, try]: what is to be mended first in a stop. */
+const STOP_FAULTS = [
+  [
+    ({ fate }) => fate?.signal,
+    ({ fate }) => `it was ended by ${fate.signal}.`,
+    'Without a handler a process dies of these signals at once, and all that is under way with it.',
+    "process.on('SIGTERM', stop); and process.on('SIGINT', stop); in the primary, where stop tells each worker to drain",
+  ],
+  [
+    ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
+    ({ losses }) => `the workers died of SIGINT; ${losses}.`,
+    'A terminal sends SIGINT to every process, the workers too.',
+    "process.on('SIGINT', () => {}); in worker.js: the primary tells it when to drain",
+  ],
+  [
+    ({ fate }) => !fate,
+    () => `it still ran ${SECONDS} s later.`,
+    'A worker ends by itself when it listens no more, no connection is open, and its channel to the primary is closed.',
+    'cluster.worker.disconnect() in drain(): it closes the servers, waits for their connections, closes the channel',
+  ],
+  [
+    ({ lost }) => lost.length > 0,
+    ({ losses }) => `${losses}.`,
+    'Whoever is killed, or calls process.exit() too early, answers nothing any more.',
+    'let the workers drain: they end by themselves, and then the primary does, with no process.exit()',
+  ],
+  [
+    () => true,
+    ({ fate }) => `it ended with exit code ${fate.code}.`,
+    'To stop when told is no failure: whoever started the server reads its exit code.',
+    'let the primary end by itself, when its last worker has left',
+  ],
+];
+
+/** The program by SIGTERM; if that was in order one worker by SIGTERM, and the program by Ctrl-C. */
+export function demandAllStops(terminated, interrupted) {
+  demandStops(terminated);
+  demandOneStops(interrupted.one);
+  demandStops(interrupted);
+}
+
+export const isInOrder = ({ fate, lost }) => fate?.code === 0 && lost.length === 0;
+
+function demandStops(stop) {
+  const { program, how, signalMs, fate, output } = stop;
+  if (!fate) demandMoves(program, signalMs, `${how}: it still runs.`);
+  demand(isInOrder(stop), {
+    expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
+    ...storyOfStop(stop),
+    output,
+  });
+}
+
+function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
+  const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
+  if (!exit) demandCalm(program, signalMs, `${got} still runs.`, [workerPid]);
+  const hasLeft = exit && !exit.signal && lost.length === 0;
+  const end = exit?.signal ? `died of ${exit.signal}` : 'ended';
+  const losses = lost.length > 0 ? `; requests under way there were lost: ${lost.length}` : '';
+  demand(hasLeft, {
+    expected: 'A worker to which somebody sends SIGTERM answers what it has begun, and ends.',
+    got: exit ? `${got} ${end}${losses}.` : `${got} still ran ${SECONDS} s later.`,
+    why: whyOfCrash(program.events) ?? 'Whoever uses kill can mean one worker.',
+    try: "process.on('SIGTERM', drain); in worker.js",
+    output,
+  });
+}
+
+function storyOfStop({ how, program, fate, lost, of }) {
+  const error = lost.length > 0 ? ` (${lost[0].error})` : '';
+  const losses = `of ${of} requests under way ${lost.length} were lost${error}`;
+  const facts = { how, fate, lost, losses, exits: exitsOf(program.events) };
+  const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
+  return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
+}
+
+/** [condition, got, why, try]: what is to be mended first with clients who stay. */
+const CLIENT_FAULTS = [
+  [
+    ({ fate, isIdleHeld }) => !fate && isIdleHeld,
+    () => `${SECONDS} s later a connection on which nobody asked anything was still open.`,
+    'A client keeps its connection for the next request, maybe for minutes. Until it is closed the worker has something to wait for.',
+    'server.close() closes the idle ones at once, as cluster.worker.disconnect() does, which calls it; those that become idle later are for server.closeIdleConnections()',
+  ],
+  [
+    ({ fate, later, told }) => !fate && told.length < later.length,
+    ({ later, told }) =>
+      `${SECONDS} s later a client that asks again and again on one connection was still served; of its ${later.length} answers after the signal ${told.length} said "Connection: close".`,
+    'close() and disconnect() take no new connection, but on those that are open they serve whatever comes.',
+    "response.setHeader('Connection', 'close') on every response while draining, also of requests that came later on an old connection",
+  ],
+  [
+    ({ fate }) => !fate,
+    () => `${SECONDS} s later it still ran.`,
+    'A worker ends when its last connection is closed and its channel to the primary, too.',
+    'cluster.worker.disconnect() in drain()',
+  ],
+  [
+    ({ cutMs, told }) => cutMs !== undefined && told.length > 0,
+    ({ cutMs }) =>
+      `A client that asked a few times a second on one connection had it closed after ${Math.round(cutMs)} ms, between two requests. No answer on it had said "Connection: close".`,
+    'Its next request may be on the way at this very moment, and is reset. Who hears that it was the last one on this connection leaves in time.',
+    'for some hundred ms only say "Connection: close" with what is asked; then server.closeIdleConnections(), by a timer. server.close() of http and cluster.worker.disconnect() do it at once',
+  ],
+  [
+    ({ untold, told }) => untold.length > 0 && told.length > 0,
+    ({ untold, underWay }) =>
+      `Of the ${underWay.length} answers that were under way at the signal ${underWay.length - untold.length} said "Connection: close".`,
+    'Whoever is not told asks again on the same connection, once more than needed.',
+    "keep the responses under way in a Set, and in drain(): if (!response.headersSent) response.setHeader('Connection', 'close') for each",
+  ],
+  [
+    () => true,
+    ({ later }) =>
+      `Of the ${later.length} answers that its clients had after the signal none said "Connection: close".`,
+    'A client that is not told may send its next request just when the connection is closed, and has to find out whether that was done or not.',
+    "response.setHeader('Connection', 'close') on every response while draining",
+  ],
+];
+
+/** Had its worker been told to drain when it was answered, without a word on that? */
+function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, signalMs) {
+  const isIt = (one) => one.client === client && one.startMs > sentMs;
+  const { pid, endMs } = requestsOf(events).find(isIt) ?? {};
+  const hasTurned = (one) => turnsSince(events, one, signalMs, endMs) >= ARRIVED;
+  return endMs && !/close/i.test(headers.connection ?? '') && [primary, pid].every(hasTurned);
+}
+
+export function demandClientsLetGo(stop) {
+  const { program, fate, told, untold, cutMs, isAskedLater, signalMs, output } = stop;
+  const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
+  const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
+  const isSure =
+    untold.length > 0 ||
+    cutMs < LEAST_GOODBYE_MS ||
+    (!fate && isHung(program, signalMs)) ||
+    (fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, signalMs)));
+  if (!isKind && !isSure && !fate?.signal) demandCalm(program, signalMs, got(stop));
+  if (fate?.code === 0 && told.length === 0 && !isAskedLater)
+    throw busy('No client asked again before its connection was closed.');
+  const expected =
+    'After SIGTERM every response says "Connection: close", idle connections are closed soon, and the server ends.';
+  demandUnbroken(program, { expected, output });
+  demand(isKind, {
+    expected,
+    got: got(stop),
+    why,
+    try: repair,
+    output,
+  });
+}

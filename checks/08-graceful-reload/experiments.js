@@ -1,0 +1,262 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  MIXED,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  get,
+  lostOf,
+  nowMs,
+  requestsOf,
+  startTraffic,
+} from '../../lib/check/checking.js';
+
+const solution = 'solutions/08-graceful-reload/server.js';
+const ways = 'lessons/08-graceful-reload/ways.js';
+const DEADLINE_MS = 25_000; // on a busy machine; else a reload takes two or three seconds
+const AFTER_MS = 300;
+const BUSY_MS = 2_000;
+const SHORT_LIMIT_MS = 800;
+const TIMES = 3;
+const CLIENTS = 4;
+const LEAVES_MS = 100; // less than our goodbye
+
+async function start(launch, file, workers, { env = {}, ...options } = {}) {
+  const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
+  const program = await launch(file, { env: all, ...options });
+  await program.ready(workers);
+  return program;
+}
+
+/** Reloads so often under load, and counts. */
+async function reloadUnderLoad(program, kinds = MIXED, times = 1) {
+  const workers = forksOf(program.events).length;
+  const traffic = startTraffic(program.url, kinds);
+  await sleep(AFTER_MS);
+  const sinceMs = nowMs();
+  let done = 0;
+  while (done < times && (await reloadOnce(program, (done + 1) * workers))) done += 1;
+  const seconds = (nowMs() - sinceMs) / 1_000;
+  await sleep(AFTER_MS);
+  const sent = await traffic.stop();
+  const lost = lostOf(sent, requestsOf(program.events));
+  const repeated = sent.filter(({ isRepeated }) => isRepeated).length;
+  return { done, seconds, sent: sent.length, lost: lost.length, repeated };
+}
+
+async function reloadOnce(program, exits) {
+  program.kill(program.pid, 'SIGHUP');
+  const isDone = (events) =>
+    exitsOf(events).length >= exits && forksOf(events).length === listenedOf(events).length;
+  return program.until(isDone, DEADLINE_MS);
+}
+
+const ANSWERED = 'answered';
+
+/** Connects, lets the worker hear that it has to leave, and only then asks. */
+async function askTooLate(program) {
+  const socket = connect(program.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (part) => (answer += part)).on('error', () => {});
+  await program.until((events) => eventsOf(events, 'connection').length > 0, DEADLINE_MS);
+  program.kill(program.pid, 'SIGHUP');
+  await program.until((events) => listenedOf(events)[1], DEADLINE_MS);
+  await sleep(LEAVES_MS);
+  socket.end('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  if (!socket.closed) await once(socket, 'close');
+  return answer.startsWith('HTTP/1.1 200') ? ANSWERED : 'closed, without an answer';
+}
+
+const listenedOf = (events) => eventsOf(events, 'worker-listening');
+const countsOf = ({ sent, lost, repeated, seconds }) =>
+  `${lost} of ${sent} requests failed, ${repeated} were repeated by the client; it took ${seconds.toFixed(1)} s`;
+
+export default [
+  {
+    name: 'kill-all',
+    title: 'All at once',
+    question:
+      'Four workers under 100 requests per second. On SIGHUP all are ended, then four are forked. How many requests fail?',
+    async run({ launch }) {
+      const counts = await reloadUnderLoad(await start(launch, ways, 4, { args: ['kill-all'] }));
+      return {
+        observed: countsOf(counts),
+        because:
+          'What was under way died with its worker. And when the last of them had gone, nobody listened until the first new one did: each client who came in this time was refused.',
+        asExpected: counts.lost > 3,
+      };
+    },
+  },
+  {
+    name: 'one-by-one',
+    title: 'One after the other, by SIGTERM',
+    question:
+      'Now one worker is ended and replaced, then the next. The other three are there all the time. How many requests fail?',
+    async run({ launch }) {
+      const counts = await reloadUnderLoad(await start(launch, ways, 4, { args: ['one-by-one'] }));
+      return {
+        observed: countsOf(counts),
+        because:
+          'Nobody was refused. But each worker took with it what it had at hand: the port was never closed, the connections were.',
+        asExpected: counts.lost > 0 && counts.done === 1,
+      };
+    },
+  },
+  {
+    name: 'disconnect-only',
+    title: 'disconnect(), and clients that go on',
+    question:
+      'One worker, and four clients that ask for /slow on connections which they keep. A new worker listens, and the old one disconnects. How long is it still there?',
+    async run({ launch }) {
+      const program = await start(launch, ways, 1, { args: ['disconnect-only'] });
+      let isOn = true;
+      const client = async () => {
+        const agent = new http.Agent({ keepAlive: true });
+        while (isOn) await get(`${program.url}/slow`, { agent, timeoutMs: DEADLINE_MS });
+        agent.destroy();
+      };
+      const clients = Array.from({ length: CLIENTS }, client);
+      await program.until((events) => requestsOf(events).length >= CLIENTS, DEADLINE_MS);
+      const [{ workerPid: old }] = forksOf(program.events);
+      program.kill(program.pid, 'SIGHUP');
+      const began = await program.until((events) => listenedOf(events)[1], DEADLINE_MS);
+      const gone = await program.until((events) => exitsOf(events)[0], BUSY_MS);
+      const later = requestsOf(program.events).filter(
+        ({ pid, startMs }) => pid === old && startMs > began.t,
+      );
+      isOn = false;
+      await Promise.all(clients);
+      const left = await program.until((events) => exitsOf(events)[0], DEADLINE_MS);
+      return {
+        observed: [
+          gone ? 'it left while they were asking' : `${BUSY_MS / 1_000} s later it was still there`,
+          `requests that it began after disconnect(): ${later.length}`,
+          left
+            ? `it left ${((left.t - began.t) / 1_000).toFixed(1)} s after the new one listened, when they had gone`
+            : 'when they had gone it stayed all the same',
+        ],
+        because:
+          'disconnect() takes no new connection and closes idle ones. These were never idle for long, and nobody told their clients to stop. They would have gone on as long as they liked.',
+        asExpected: !gone && later.length > 4,
+      };
+    },
+  },
+  {
+    name: 'just-come',
+    title: 'A client that has only just come',
+    question:
+      'A client has connected, and its request is on the way, when the worker leaves: by disconnect(), or as ours does. Does it get an answer?',
+    async run({ launch }) {
+      const simple = await askTooLate(await start(launch, ways, 1, { args: ['disconnect-only'] }));
+      const ours = await askTooLate(await start(launch, solution, 1));
+      const closesNew = Number(process.versions.node.split('.')[0]) >= 26;
+      return {
+        observed: [`disconnect(), on Node.js ${process.versions.node}: ${simple}`, `ours: ${ours}`],
+        because: closesNew
+          ? "disconnect() calls the close() of http, which closes whatever is idle; since Node.js 26 also a connection that has not asked anything yet. net's close() does not."
+          : 'disconnect() calls the close() of http, which closes whatever is idle. Up to Node.js 24 a connection that has not asked anything yet is not; since Node.js 26 it is, and this client is cut.',
+        asExpected: ours === ANSWERED && (simple === ANSWERED) === !closesNew,
+      };
+    },
+  },
+  {
+    name: 'fork-first',
+    title: 'Ours',
+    question:
+      'Our solution, four workers, the same 100 requests per second. How many fail, and how many do clients have to repeat? Which took longer, ours or killing one by one?',
+    async run({ launch }) {
+      const counts = await reloadUnderLoad(await start(launch, solution, 4));
+      return {
+        observed: countsOf(counts),
+        because:
+          'Nobody is cut, and nobody is refused. It takes longer: each worker says goodbye for 0.3 s, and answers what is under way. Nobody waits for that.',
+        asExpected: counts.lost === 0 && counts.done === 1,
+      };
+    },
+  },
+  {
+    name: 'bad-version',
+    title: 'A version that cannot start',
+    question:
+      'The new app.js throws at its top, and SIGHUP comes. How many workers are forked, how many old ones leave, and which version answers?',
+    async run({ launch, copy }) {
+      const { entry, write } = copy('solutions/08-graceful-reload');
+      const program = await start(launch, entry, 2);
+      const old = forksOf(program.events).map(({ workerPid }) => workerPid);
+      write('app.js', `throw new Error('a bad version');`);
+      program.kill(program.pid, 'SIGHUP');
+      await program.until((events) => exitsOf(events).length > 0, DEADLINE_MS);
+      await program.settled(() => false, BUSY_MS);
+      const { body } = await get(`${program.url}/version`);
+      const forks = forksOf(program.events).length - old.length;
+      const left = exitsOf(program.events).filter(({ workerPid }) => old.includes(workerPid));
+      const line = program
+        .output()
+        .split('\n')
+        .find((each) => each.startsWith('it does not start'));
+      return {
+        observed: [
+          `forked: ${forks}; old ones that left: ${left.length}`,
+          `/version says ${body.trim()}`,
+          `the primary says: ${line}`,
+        ],
+        because:
+          "The new worker ended before it listened. The loop waits for both, 'listening' and 'exit'; after 'exit' it stops, with all old ones in their places.",
+        asExpected: forks === 1 && left.length === 0 && body.trim() === '1' && Boolean(line),
+      };
+    },
+  },
+  {
+    name: 'never-ending',
+    title: 'A response that never ends',
+    question: `A worker is in the middle of a response that never ends, and has to leave. DRAIN_LIMIT_MS is ${SHORT_LIMIT_MS}. What becomes of it, and of the reload?`,
+    async run({ launch, copy }) {
+      const { entry, write } = copy('solutions/08-graceful-reload');
+      write(
+        'app.js',
+        `export const version = 'endless';
+        export function handle(request, response) {
+          response.write('to be continued');
+        }`,
+      );
+      const env = { DRAIN_LIMIT_MS: String(SHORT_LIMIT_MS) };
+      const program = await start(launch, entry, 2, { env });
+      const asked = get(program.url, { timeoutMs: DEADLINE_MS });
+      await program.until((events) => requestsOf(events).length > 0, DEADLINE_MS);
+      const [{ pid }] = requestsOf(program.events);
+      await reloadOnce(program, 2);
+      const { error } = await asked;
+      const exits = exitsOf(program.events);
+      const told = listenedOf(program.events).slice(2);
+      const lines = exits.map(
+        ({ workerPid, code, t }, index) =>
+          `${workerPid === pid ? 'the one with the response' : 'the other one'}: exit code ${code}, ${Math.round(t - told[index].t)} ms after a new one listened`,
+      );
+      return {
+        observed: [...lines, `its client: ${error}`],
+        because:
+          'The limit is the difference between "as long as it takes" and "for ever". Its client is cut, and everybody else has the new version.',
+        asExpected:
+          exits.length === 2 &&
+          exits.some(({ code, workerPid }) => code === 1 && workerPid === pid),
+      };
+    },
+  },
+  {
+    name: 'some-rolls',
+    title: `${TIMES} reloads in a row`,
+    question: `Two workers, ${TIMES} reloads one after the other, always 100 requests per second (npm run bench:reload does twenty, with four workers). How many fail?`,
+    async run({ launch }) {
+      const counts = await reloadUnderLoad(await start(launch, solution, 2), MIXED, TIMES);
+      return {
+        observed: [`${counts.done} reloads`, countsOf(counts)],
+        because:
+          'A reload that loses one request in a thousand looks fine once. This one has no moment at which it could lose one, but for the race of an idle connection, and there clients repeat.',
+        asExpected: counts.done === TIMES && counts.lost === 0,
+      };
+    },
+  },
+];

@@ -1,0 +1,62 @@
+/** Lesson 8: what comes in the middle of a reload: a death, and a stop. */
+import { eventsOf, forksOf, nowMs } from '../../../lib/check/checking.js';
+import {
+  DEADLINE_MS,
+  UNDER_WAY,
+  begin,
+  endOf,
+  isHeard,
+  isQuiet,
+  leftOf,
+  servingOf,
+  waitFor,
+} from './reload.js';
+
+const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
+
+/** In the middle of a reload an old worker is killed; in the middle of the next one the program is told to stop. */
+export async function breakIn({ program, deploy }) {
+  deploy({ version: '2', bootMs: LITTLE_BOOT_MS });
+  const killed = await killInReload(program);
+  const stopped = killed.isDone && (await stopInReload(program));
+  return { program, killed, stopped };
+}
+
+/** Gives the order, and waits until a new one has been forked. */
+async function beginReload(program) {
+  const first = program.events.length;
+  const fromMs = nowMs();
+  program.kill(program.pid, 'SIGHUP');
+  return { first, fromMs, isBegun: await isHeard(program, first) };
+}
+
+/** The youngest of the old ones is killed: its turn is mostly the last. */
+async function killInReload(program) {
+  const old = servingOf(program.events);
+  const begun = await beginReload(program);
+  const workerPid = Math.max(...old); // it is the last one's turn mostly at the end
+  program.kill(workerPid, 'SIGKILL');
+  const isDone = (events) => leftOf(events, old).length === 0 && isQuiet(program);
+  const isSo = begun.isBegun && Boolean(await waitFor(program, isDone));
+  return { ...begun, old, workerPid, isDone: isSo, fate: program.fate, output: program.output() };
+}
+
+/** The signal comes when a new one listens, and the old one in whose place it is has slow requests. */
+async function stopInReload(program) {
+  const begun = await beginReload(program);
+  if (!begun.isBegun) return { ...begun, output: program.output() };
+  await begin(program, '/slow', UNDER_WAY);
+  const isUp = (events) => eventsOf(events.slice(begun.first), 'worker-listening').length > 0;
+  const isInTime = await program.until(isUp, DEADLINE_MS);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const left = servingOf(program.events);
+  const output = program.output();
+  const news = program.events.slice(begun.first);
+  const beats = eventsOf(news, 'beat').filter(({ pid, t }) => pid === program.pid && t > signalMs);
+  const heardMs = beats[1]?.t ?? Infinity; // by then the primary has had the signal, whatever held it up
+  const before = forksOf(news).filter(({ t }) => t < heardMs);
+  const isLate = !isInTime || before.length > 1; // the next one started already, and a message may not have reached it
+  return { ...begun, signalMs, isLate, fate, left, output };
+}

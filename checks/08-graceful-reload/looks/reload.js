@@ -1,0 +1,373 @@
+/**
+ * What the check of lesson 8 does with the learner's program and sees of it: it deploys other applications into a copy
+ * of the learner's folder, and reloads under load. What waits, and tells a busy machine from a program that hangs, is
+ * here for the other parts, too.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  MIXED,
+  Undecided,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  get,
+  isCrowded,
+  lostOf,
+  nowMs,
+  requestsOf,
+  startTraffic,
+} from '../../../lib/check/checking.js';
+
+export const WORKERS = 2;
+export const DEADLINE_MS = 8_000;
+export const PATIENCE_MS = 3_000; // for the next to come or to go
+export const LIMIT_MS = 200; // DRAIN_LIMIT_MS, where a response never ends
+const LONG_LIMIT_MS = 30_000; // where nobody should need it
+export const UNDER_WAY = 6;
+const SLOW_MS = 300; // an answer to /slow
+const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
+export const TURNED = 60; // beats
+export const HEARD = 40; // beats: by then an order has been begun, if it was heard
+const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
+const WARM_MS = 100;
+const AFTER_MS = 100; // the load goes on for so long after a reload
+const CALM_MS = 500; // by then a bad version would have been tried again, by a timer
+const STARVED = 0.15; // of the time
+const OWN_STARVED = 2.5; // times as long as it should take
+const LOOP_MS = 10;
+const MOST_LOOKS = 10;
+const LOOK_AGAIN_MS = 1_000;
+
+export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
+
+/** The text of an app.js. It tells who loads it, and keeps idle connections for a minute, so that nobody just waits. */
+function appOf({ version, bootMs = 0, isBad = false }) {
+  return `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    console.log('app.js ${version} is loaded by process ' + process.pid);
+    ${isBad ? "throw new Error('this version cannot start');" : ''}
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${bootMs});
+    export const version = '${version}';
+    export async function handle(request, response) {
+      request.socket.server.keepAliveTimeout = 60_000;
+      if (request.url === '/slow') await sleep(${SLOW_MS});
+      if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      if (request.url === '/forever') response.write('to be continued');
+      else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
+    }
+  `;
+}
+
+/** A look at a program of its own, which is ended after it: now, while others wait, there is time for that. */
+export async function lookAt(lesson, options, look) {
+  const server = await start(lesson, options);
+  try {
+    return await look(server);
+  } finally {
+    server.program.stop();
+  }
+}
+
+/** The first program of a check. */
+export function startFirst(lesson) {
+  loop.reset(); // how late our timers were before, in another check, tells nothing
+  return start(lesson, patient);
+}
+
+/** Starts a copy of the learner's program, with version 1 of our application. */
+export async function start(
+  { copy, launch, ready },
+  { workers = WORKERS, env = {}, ...options } = {},
+) {
+  const { entry, write } = copy();
+  const deploy = (app) => write('app.js', appOf(app));
+  deploy({ version: '1' });
+  const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
+  const program = await launch({ entry, env: all, ...options });
+  await readyOrBusy(program, workers, ready);
+  await program.until((events) => servingOf(events).length >= workers); // the primary knows it, too
+  const loaders = [...program.output().matchAll(/is loaded by process (\d+)/g)];
+  return { program, deploy, loaders: loaders.map(([, pid]) => Number(pid)) };
+}
+
+/**
+ * Counts the workers of which the primary knows that they listen, and not that they leave, and those that have ended.
+ * It may be asked again and again, and reads only what has come since.
+ */
+function createCensus() {
+  const census = { serving: new Set(), ended: new Set() };
+  let seen = 0;
+  return (events) => {
+    for (; seen < events.length; seen += 1) follow(census, events[seen]);
+    return census;
+  };
+}
+
+function follow({ serving, ended }, { what, workerPid }) {
+  if (what === 'worker-listening') serving.add(workerPid);
+  else if (what === 'worker-exit' || what === 'disconnect') serving.delete(workerPid);
+  if (what === 'worker-exit') ended.add(workerPid);
+}
+
+export const servingOf = (events) => [...createCensus()(events).serving];
+
+/** Those of the old ones who have not ended. */
+export function leftOf(events, old) {
+  const { ended } = createCensus()(events);
+  return old.filter((pid) => !ended.has(pid));
+}
+
+/** How many workers listened at least, from the event with this number on. */
+export function fewestOf(events, first) {
+  const census = { serving: new Set(), ended: new Set() };
+  const sizes = events.map((event) => {
+    follow(census, event);
+    return census.serving.size;
+  });
+  return Math.min(...sizes.slice(Math.max(0, first - 1)));
+}
+
+/** How many workers there were at most, those included that did not listen yet, from the event with this number on. */
+export function mostOf(events, first) {
+  const alive = new Set();
+  const sizes = events.map(({ what, workerPid }) => {
+    if (what === 'fork') alive.add(workerPid);
+    else if (what === 'disconnect' || what === 'worker-exit') alive.delete(workerPid);
+    return alive.size;
+  });
+  return Math.max(...sizes.slice(Math.max(0, first - 1)));
+}
+
+/** A machine that is very busy may start a process so slowly that it seems to be at its end. */
+async function readyOrBusy(program, workers, ready) {
+  for (let tries = 1; tries < MOST_LOOKS && isBusy() && !program.fate; tries += 1)
+    if (await program.ready(workers)) return;
+    else await sleep(LOOK_AGAIN_MS);
+  await ready(program, workers).catch((error) => {
+    throw isBusy() && !program.fate ? busy('It has not come to listen yet.') : error;
+  });
+}
+
+/** How late our own timers come: those of a check that has to wait for the machine, too. */
+const loop = monitorEventLoopDelay({ resolution: LOOP_MS });
+loop.enable();
+const isBusy = () => loop.mean / 1e6 > OWN_STARVED * LOOP_MS || isCrowded();
+
+/** Were its event loops late for much of the time since, or ours? They have little to do: then the machine had too much. */
+export function isStarved({ events }, fromMs) {
+  if (isBusy()) return true;
+  const lateMs = new Map();
+  const beats = eventsOf(events, 'beat').filter(({ t }) => t > fromMs);
+  for (const { pid, late } of beats) lateMs.set(pid, (lateMs.get(pid) ?? 0) + late);
+  const elapsedMs = (beats.at(-1)?.t ?? Infinity) - fromMs;
+  return Math.max(0, ...lateMs.values()) > STARVED * elapsedMs;
+}
+
+/**
+ * Have the event loops of these turned so often since that they have surely done what they were told? That does not
+ * depend on how busy the machine is.
+ */
+export const haveTurned = ({ events }, pids, fromMs, turns = TURNED) =>
+  pids.every((pid) => turnsSince(events, pid, fromMs) >= turns);
+
+/** Waits until it is so, or nobody has come or gone for a while; longer on a machine that is too busy. */
+export async function waitFor(program, isSo) {
+  const fromMs = nowMs();
+  let found;
+  const isVain = (events) => nowMs() > Math.max(fromMs, lastMoveOf(events)?.t ?? 0) + PATIENCE_MS;
+  await program.until((events) => (found = isSo(events)) || isVain(events), DEADLINE_MS);
+  if (found || program.fate || isHung(program, fromMs) || !isStarved(program, fromMs)) return found;
+  return program.until(isSo, 2 * DEADLINE_MS - PATIENCE_MS);
+}
+
+/** Somebody came or went. */
+const lastMoveOf = (events) =>
+  events.findLast(({ what }) => ['fork', 'worker-listening', 'worker-exit'].includes(what));
+
+/** Nobody has come or gone for so many turns of the event loops of all who serve, and of the primary's. */
+export function isHung(program, fromMs) {
+  const { events, pid } = program;
+  const sinceMs = Math.max(fromMs, lastMoveOf(events)?.t ?? 0);
+  return haveTurned(program, [pid, ...servingOf(events)], sinceMs);
+}
+
+/** Has nobody come or gone for some turns of the primary's event loop, and is nobody still to come? */
+export function isQuiet({ events, pid }) {
+  const turns = turnsSince(events, pid, lastMoveOf(events)?.t ?? 0);
+  return turns >= QUIET && forksOf(events).every(({ workerPid }) => isUpOrGone(events, workerPid));
+}
+
+const isUpOrGone = (events, pid) =>
+  events.some(
+    ({ what, workerPid }) =>
+      workerPid === pid && (what === 'worker-listening' || what === 'worker-exit'),
+  );
+
+/** How often the event loop of this process has turned. */
+export const turnsSince = (events, pid, fromMs, untilMs = Infinity) =>
+  eventsOf(events, 'beat').filter(({ t, ...beat }) => beat.pid === pid && t > fromMs && t < untilMs)
+    .length;
+
+/** Waits until something has been forked since this event, or the primary has turned often enough to have done so. */
+export async function isHeard(program, first) {
+  const fromMs = nowMs();
+  const isForked = (events) => forksOf(events.slice(first)).length > 0;
+  const isDeaf = (events) => turnsSince(events, program.pid, fromMs) >= HEARD;
+  await program.until((events) => isForked(events) || isDeaf(events), DEADLINE_MS);
+  return isForked(program.events);
+}
+
+export async function endOf(program) {
+  await waitFor(program, () => program.fate);
+  return program.fate;
+}
+
+export const busy = (got, more = '') =>
+  new Undecided({
+    got,
+    why: `The machine has other things to do.${more}`,
+    try: 'npm run check lesson-8, when it has less to do',
+  });
+
+/** Sends requests, each on its own connection, and waits until workers have begun them. */
+export async function begin(program, path, times) {
+  const first = program.events.length;
+  const ask = () => get(program.url + path, { timeoutMs: 3 * DEADLINE_MS });
+  const asked = Array.from({ length: times }, ask);
+  const begun = (events) => requestsOf(events.slice(first), path).length >= times;
+  await program.until(begun, DEADLINE_MS / 2);
+  return { answers: () => Promise.all(asked) };
+}
+
+/** Gives an order to reload, and waits until all who served have ended and as many others serve. */
+async function renew(
+  program,
+  order = /** @returns {any} */ () => program.kill(program.pid, 'SIGHUP'),
+) {
+  const first = program.events.length;
+  const old = servingOf(program.events);
+  const fromMs = nowMs();
+  const takeIn = createCensus();
+  const isDone = (events) => {
+    const { serving, ended } = takeIn(events);
+    return serving.size >= old.length && old.every((pid) => ended.has(pid));
+  };
+  await order();
+  const isRenewed = (await isHeard(program, first)) && Boolean(await waitFor(program, isDone));
+  const seconds = (nowMs() - fromMs) / 1_000;
+  const { events, fate } = program;
+  const forks = forksOf(events.slice(first)).length;
+  const last = events.length;
+  return { program, first, last, old, fromMs, seconds, isRenewed, fate, forks };
+}
+
+/** The versions that answer. */
+async function versionsOf({ url }) {
+  const ask = () => get(`${url}/version`, { timeoutMs: DEADLINE_MS });
+  const answers = await Promise.all(Array.from({ length: 2 * WORKERS }, ask));
+  return answers.map(({ body, error }) => error ?? body);
+}
+
+/** A reload under load, to another version. */
+export async function reloadUnderLoad({ program, deploy }) {
+  const roll = await rollUnderLoad(program, {
+    deploy: () => deploy({ version: '2' }),
+    end: (traffic) => traffic.stop(),
+  });
+  const versions = await versionsOf(program);
+  return { ...roll, versions, output: program.output() };
+}
+
+/**
+ * @param {any} program
+ * @param {object} options
+ * @param {() => void} [options.deploy]  of what is reloaded; the same again, if left out
+ * @param {(traffic: ReturnType<typeof startTraffic>) => Promise<any[]>} options.end  of the traffic
+ */
+export async function rollUnderLoad(program, { deploy, end }) {
+  const traffic = startTraffic(program.url, MIXED);
+  await sleep(WARM_MS);
+  deploy?.();
+  const roll = await renew(program);
+  await sleep(AFTER_MS);
+  const sent = await end(traffic);
+  const lost = lostOf(sent, requestsOf(program.events));
+  const repeated = sent.filter(({ isRepeated }) => isRepeated).length;
+  return { ...roll, sent, lost, repeated };
+}
+
+/** A version that throws at its top, and after it a good one. */
+export async function reloadBadVersion({ program, deploy }) {
+  const first = program.events.length;
+  const old = servingOf(program.events);
+  deploy({ version: '2', isBad: true });
+  program.kill(program.pid, 'SIGHUP');
+  const news = () => program.events.slice(first);
+  const failed = () => exitsOf(news()).filter(({ workerPid }) => !old.includes(workerPid));
+  const tries = () => forksOf(news()).length;
+  const isWorse = () => leftOf(program.events, old).length < old.length || tries() > WORKERS;
+  const isCalm = () => failed().length === tries() && isDone(program, failed().at(-1)?.t);
+  if (await isHeard(program, first)) await waitFor(program, () => isWorse() || isCalm());
+  const { fate } = program;
+  const left = leftOf(program.events, old);
+  const seen = { program, old, left, fate, tries: tries(), failed: failed().length };
+  const output = program.output();
+  const versions = await versionsOf(program);
+  if (fate || left.length < old.length || tries() > WORKERS) return { ...seen, versions, output };
+  deploy({ version: '3' });
+  const again = await renew(program);
+  return { ...seen, versions, again, later: await versionsOf(program), output };
+}
+
+/** Has the primary turned some times since, and has it no timer that could try again, or none soon? */
+function isDone({ events, pid }, sinceMs = Infinity) {
+  const later = eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > sinceMs);
+  const told = later.findLast(({ timers }) => timers !== undefined);
+  return later.length >= QUIET && (told?.timers === 0 || nowMs() > sinceMs + CALM_MS);
+}
+
+/** The message, to a version that takes its time to start, and while that is done the signal. There is only one worker. */
+export async function reloadByMessage({ program, deploy }) {
+  deploy({ version: '2', bootMs: SLOW_BOOT_MS });
+  const first = program.events.length;
+  const isUp = (events) => eventsOf(events.slice(first), 'worker-listening').length > 0;
+  let isDeaf = false;
+  const roll = await renew(program, async () => {
+    program.post('reload');
+    isDeaf = !(await isHeard(program, first));
+    program.kill(program.pid, 'SIGHUP');
+    if (!isDeaf) await waitFor(program, isUp);
+    if (!isDeaf) deploy({ version: '3' });
+  });
+  const isOne = (events) => servingOf(events).length === 1 && isQuiet(program); // the second reload is done, too
+  if (roll.isRenewed) await waitFor(program, isOne);
+  const { events } = program;
+  const serving = servingOf(events).length;
+  return { ...roll, isDeaf, last: events.length, size: 1, serving, output: program.output() };
+}
+
+/** Responses that never end: during a reload, and during a stop, when one of the workers is even blocked. */
+export async function holdForever({ program }) {
+  await begin(program, '/forever', WORKERS);
+  const roll = await renew(program);
+  if (!roll.isRenewed) return { program, roll, output: program.output() };
+  const begun = await begin(program, '/forever', WORKERS);
+  await begin(program, '/blocked', 1);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const output = program.output();
+  if (!fate) await program.stop();
+  const cutsMs = (await begun.answers()).map(({ doneMs }) => doneMs - signalMs);
+  const [blocked] = requestsOf(program.events, '/blocked');
+  const left = servingOf(program.events);
+  const firstCutMs = Math.min(...cutsMs);
+  return { program, roll, fate, signalMs, firstCutMs, blocked, left, output };
+}
+
+/** With a limit that nobody should need. */
+export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
+
+/** With a limit that is soon reached. */
+export const impatient = { env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };

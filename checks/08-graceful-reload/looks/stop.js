@@ -1,0 +1,155 @@
+/** Lesson 8: a stop at work, and what clients of every kind hear and hold meanwhile. */
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exitsOf, get, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import { WORKERS, DEADLINE_MS, UNDER_WAY, begin, endOf, servingOf, waitFor } from './reload.js';
+
+const BUSY_CLIENTS = 4;
+const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
+const SIGNAL_ARRIVES_MS = 150;
+const MOST_LATE_MS = 15;
+const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** One worker is told to leave, by its pid and while it has slow requests; then the program by Ctrl-C. */
+export async function stopOneThenAll(server) {
+  const one = await stopOne(server);
+  if (!one.exit) return { one };
+  return { ...(await stopAtWork(server, 'Ctrl-C')), one };
+}
+
+async function stopOne({ program }) {
+  const begun = await begin(program, '/slow', UNDER_WAY);
+  const signalMs = nowMs();
+  const [workerPid] = servingOf(program.events);
+  program.kill(workerPid, 'SIGTERM');
+  const exitIn = (events) => exitsOf(events).find((exit) => exit.workerPid === workerPid);
+  await waitFor(program, exitIn);
+  const answers = await begun.answers();
+  const requests = requestsOf(program.events).filter(({ pid }) => pid === workerPid);
+  const isThere = (answer) => requests.some(({ client }) => client === answer.client);
+  const lost = answers.filter((answer) => answer.error && isThere(answer));
+  const { events } = program;
+  return { program, workerPid, signalMs, exit: exitIn(events), lost, output: program.output() };
+}
+
+/** The signal comes while slow requests are under way. */
+export async function stopAtWork({ program }, how) {
+  const begun = await begin(program, '/slow', UNDER_WAY);
+  const signalMs = nowMs();
+  if (how === 'Ctrl-C') program.interrupt('SIGINT');
+  else program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const output = program.output();
+  if (!fate) await program.stop();
+  const lost = (await begun.answers()).filter(({ status, error }) => error || status !== 200);
+  return { how, program, signalMs, fate, lost, of: UNDER_WAY, output };
+}
+
+/**
+ * The signal comes while clients keep their connections: two are idle, two ask now and then, four again and again, and
+ * wait for slow answers.
+ */
+export async function stopWithClients({ program }) {
+  const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
+  const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
+  const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
+  const areBegun = (events) => requestsOf(events, '/slow').length >= BUSY_CLIENTS;
+  const loopMeanwhile = monitorEventLoopDelay({ resolution: 1 });
+  loopMeanwhile.enable();
+  await program.until(areBegun, DEADLINE_MS / 2);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const isIdleHeld = idle.some(({ readyState }) => readyState === 'open');
+  const output = program.output();
+  for (const socket of idle) socket.destroy();
+  const kept = regulars.map((regular) => regular.leave());
+  const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
+  const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
+  const told = later.filter(isToldToClose);
+  const underWay = answers.filter(({ sentMs, doneMs }) => sentMs < signalMs && doneMs > signalMs);
+  const untold = untoldOf(program, underWay, kept);
+  const cut = kept.find(({ closedMs, toldMs }) => closedMs && !toldMs);
+  const cutMs = cut && cut.closedMs - signalMs;
+  loopMeanwhile.disable();
+  const asked = answers.filter(({ sentMs }) => sentMs > signalMs + SIGNAL_ARRIVES_MS);
+  const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come when it was closed, in all honour
+  const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
+  const heard = { later, told, underWay, untold, cutMs };
+  return { program, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
+}
+
+/** Those whose worker had said goodbye to another client before it answered them: it knew that it would leave. */
+function untoldOf({ events }, answers, kept) {
+  const requests = requestsOf(events);
+  const pidOf = (port) => requests.findLast(({ client }) => client === port)?.pid;
+  const goodbyes = kept.map(({ client, toldMs }) => ({ pid: pidOf(client), toldMs }));
+  return answers.filter((answer) => {
+    const asked = requests.find(
+      ({ client, startMs }) => client === answer.client && startMs > answer.sentMs,
+    );
+    const isLater = ({ pid, toldMs }) => pid === asked?.pid && toldMs < (asked?.endMs ?? 0);
+    return goodbyes.some(isLater) && !isToldToClose(answer);
+  });
+}
+
+const isToldToClose = ({ headers }) => /close/i.test(headers.connection ?? '');
+
+/** One that has had its answer, and keeps its connection. */
+async function idleClient({ port }) {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {}); // it is closed, in whatever way
+  socket.write(REQUEST);
+  const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false }); // the check does not end later for it
+  await Promise.race([once(socket, 'data'), once(socket, 'close'), tooLong]);
+  socket.resume();
+  return socket;
+}
+
+/** One that asks now and then, always on the same connection, until it hears "Connection: close" or is cut. */
+async function regularClient(program) {
+  const socket = await idleClient(program);
+  const { localPort: client } = socket;
+  let heard = '';
+  let toldMs;
+  let closedMs;
+  const asking = setInterval(() => socket.write(REQUEST), ASK_EVERY_MS);
+  socket.on('data', (bytes) => {
+    heard += bytes;
+    if (/^connection: close/im.test(heard)) toldMs ??= nowMs();
+  });
+  socket.on('close', () => {
+    closedMs ??= nowMs();
+    clearInterval(asking);
+  });
+  return {
+    leave() {
+      const seen = { client, toldMs, closedMs };
+      socket.destroy();
+      return seen;
+    },
+  };
+}
+
+/** One that asks again as soon as it has its answer, on the same connection if it may. */
+function busyClient({ url }) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const answers = [];
+  let isOn = true;
+  const run = async () => {
+    while (isOn && answers.every(({ error }) => !error))
+      answers.push(await get(`${url}/slow`, { agent, timeoutMs: 3 * DEADLINE_MS }));
+  };
+  const end = run();
+  return {
+    async leave() {
+      isOn = false;
+      agent.destroy();
+      await end;
+      return answers;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { check } from '../../lib/check/checking.js';
+import {
+  demandExact,
+  demandMatched,
+  demandOthersStay,
+  demandRecovery,
+  demandSilence,
+  demandSpread,
+  demandSticky,
+  demandStore,
+  demandTogether,
+} from './demands.js';
+import {
+  WORKERS,
+  askForMany,
+  countTogether,
+  dieWithAnswers,
+  keepSilent,
+  primaryOf,
+  readByNewcomer,
+} from './looks/counter.js';
+import { PLACES, visitAfterDeath, visitInTurn } from './looks/sticky.js';
+import { countInStore, loseStore, measureCost, restartAll } from './looks/store.js';
+
+const promises = {
+  'counts-exactly':
+    'the primary owns the counts: every increment counts, and all workers tell the same',
+  'answers-matched': 'many questions at once: each is given its own answer',
+  'death-exact':
+    'a worker dies with questions under way; when its clients have asked again, the count is exact',
+  'owner-silent':
+    'while the primary is silent a client gets a 503, and its late answer is for nobody',
+  'all-served': 'sticky: every client is served, and every worker has clients',
+  'sticky-keeps': 'sticky: each client meets the same worker at each visit',
+  'others-stay':
+    'sticky: when a worker dies its clients are served, and all others stay where they are',
+  'redis-exact':
+    'in Redis the count is exact, through the death of a worker and a restart of the cluster',
+  'redis-away':
+    'while Redis is silent or away clients get a 503; nothing ends, and it recovers by itself',
+};
+
+const TIMES = 80; // increments
+const START_MS = 30_000; // many programs start here, and the machine may be busy
+
+check('09-shared-state', promises, (lesson) => {
+  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const start = async (state, workers, { listeners = workers, env = {}, ...options } = {}) => {
+    const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
+    const program = await launch({ args: ['--state', state], env: all, ...options });
+    await program.ready(listeners, START_MS);
+    return ready(program, listeners);
+  };
+  const main = observe([], () => start('primary', WORKERS));
+  const together = observe([main], (program) => countTogether(program, 'pears', TIMES));
+  const silence = observe([main, together], (program) => keepSilent(program, primaryOf(program)), {
+    isSlow: true,
+  });
+  const matched = observe([main], (program) => askForMany(program, primaryOf(program)));
+  const death = observe([main], (program) => dieWithAnswers(program, primaryOf(program), 'figs'));
+  const toldAfter = observe([main, death], readByNewcomer);
+  const away = meanwhile([together], () => loseStore(launch, start), { isSlow: true });
+  const sticky = meanwhile([], async () =>
+    visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
+  );
+  const moved = meanwhile([sticky], visitAfterDeath);
+  const stored = meanwhile([], () => countInStore(launch, start, TIMES));
+  const restarted = meanwhile([stored], restartAll);
+
+  hold('counts-exactly', [main, together], (program, seen) =>
+    demandTogether(program, seen, 'the primary'),
+  );
+  const needs = ['counts-exactly'];
+  hold('answers-matched', [matched], demandMatched, { needs });
+  hold(
+    'death-exact',
+    [main, death, toldAfter],
+    (program, seen, told) => {
+      demandExact(program, seen, 'The primary stands still and a worker dies');
+      demandExact(program, { ...seen, told }, 'A new worker has come in its place');
+    },
+    { needs },
+  );
+  hold(
+    'owner-silent',
+    [main, silence],
+    (program, seen) => demandSilence(program, seen, 'the primary'),
+    { needs: [...needs, 'answers-matched', 'death-exact'] },
+  );
+  hold('all-served', [sticky], demandSpread);
+  hold('sticky-keeps', [sticky], demandSticky);
+  hold('others-stay', [moved], demandOthersStay, { needs: ['sticky-keeps'] });
+  hold('redis-exact', [stored, restarted], demandStore);
+  hold('redis-away', [away], demandRecovery, { needs: ['redis-exact'] });
+
+  measure([main, restarted], (program, { again }) => measureCost(lesson, program, again));
+});

@@ -1,0 +1,185 @@
+/** What the check of lesson 9 sees of the sticky server: who serves whom, and who does when a worker has died. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Undecided,
+  eventsOf,
+  forksOf,
+  get,
+  isCrowded,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
+import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './counter.js';
+
+export const PLACES = 3;
+const SETTLED_MS = 4_000;
+const CLIENTS = 31; // by any hash each place has some, and who deals in turn begins each round elsewhere
+const ROUNDS = 2;
+const SCOUTS = 16;
+const SCOUT_AGAIN_MS = 100;
+const LATE_MS = { idle: 1_500, calm: 6_000, crowded: 12_000 }; // for a worker to come up
+const CONNECTED_MS = 50;
+const ASLEEP_MS = 1_500; // of the five seconds for which a client waits
+const UNREADY_MS = 20; // after its start a Node.js has not loaded a single file of ours
+const BUSY = 0.5; // share of the time: it loads its packages
+const CALM_BEATS = 4;
+
+/** Clients of different addresses, each with a new connection at every visit. */
+export async function visitInTurn(program) {
+  const isFull = await waitForAll(program);
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await visit(program, `${round}`));
+  return { program, rounds, isFull, isCrowded: isCrowded() && !areIdle(program.events) };
+}
+
+/**
+ * Until every worker has served somebody: while one is coming up others stand in for it. Scouts find that out, from
+ * addresses that no client has, and each time from new ones. Whoever serves none of them is waited for, for a while.
+ */
+async function waitForAll(program) {
+  const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= PLACES;
+  const startedMs = () => eventsOf(program.events, 'start').at(-1)?.t ?? 0;
+  const lateMs = () => {
+    if (areIdle(program.events)) return startedMs() + LATE_MS.idle;
+    return startedMs() + (isCrowded() ? LATE_MS.crowded : LATE_MS.calm);
+  };
+  for (let turn = 1; !program.fate && (turn === 1 || nowMs() < lateMs()); turn += 1) {
+    const from = Array.from({ length: SCOUTS }, (_, index) => `127.0.${turn % 256}.${index + 101}`);
+    const scout = (localAddress) =>
+      get(`${program.url}/visits?scout`, { localAddress, timeoutMs: PATIENCE_MS });
+    await Promise.all(from.map(scout));
+    if (isFull()) return true;
+    await sleep(SCOUT_AGAIN_MS);
+  }
+  return false;
+}
+
+/** Everybody comes once; tells who served whom, as it was observed, and what the client was told. */
+async function visit(program, round) {
+  const first = program.events.length;
+  const clients = Array.from({ length: CLIENTS }, (_, index) => `127.0.0.${index + 2}`);
+  const answers = await Promise.all(clients.map((client) => visitOnce(program, client, round)));
+  const seen = () => requestsOf(program.events.slice(first), '/visits');
+  const servedBy = (client) =>
+    seen().findLast(({ url }) => url.endsWith(tagOf(client, round)))?.pid;
+  await program.until(() => clients.every(servedBy), SEEN_MS);
+  return clients.map((client, index) => ({
+    client,
+    pid: servedBy(client),
+    status: answers[index].status,
+    hung: answers[index].hung,
+    visits: visitsOf(answers[index]),
+  }));
+}
+
+const tagOf = (client, round) => `?round=${round}-${client}`;
+
+/** A connection may break with the worker to which it was dealt: then the client comes again. */
+async function visitOnce(program, client, round) {
+  const deadline = nowMs() + INSIST_MS / 2;
+  let hung;
+  for (;;) {
+    const options = { localAddress: client, timeoutMs: PATIENCE_MS };
+    const answer = await get(`${program.url}/visits${tagOf(client, round)}`, options);
+    if (answer.error === 'EADDRNOTAVAIL') throw noAddress(client);
+    if (/^no answer/.test(answer.error ?? '')) hung ??= answer;
+    if (answer.status === 200 || program.fate || nowMs() > deadline) return { ...answer, hung };
+    await sleep(RETRY_MS);
+  }
+}
+
+const noAddress = (client) =>
+  new Undecided({
+    got: `This system does not let a client come from ${client}.`,
+    why: 'Clients with addresses of their own are needed here. Linux has all of 127.0.0.0/8 on board.',
+    try: 'sudo ifconfig lo0 alias 127.0.0.2, and so on up to 127.0.0.48 (macOS), then check again',
+  });
+
+function visitsOf({ status, body }) {
+  try {
+    return status === 200 ? Number(JSON.parse(body).visits) : undefined;
+  } catch {
+    return NaN;
+  }
+}
+
+/**
+ * One worker dies. Everybody comes before the primary can know, and whoever follows in its place gets ready only when
+ * all have been served; then everybody comes once more.
+ */
+export async function visitAfterDeath({ program, rounds }) {
+  const homes = new Map(rounds.at(-1).map(({ client, pid }) => [client, pid]));
+  const [victim] = homes.values();
+  if (!victim) return undefined; // nobody has served the first client
+  const first = program.events.length;
+  const visits = await visitAtDeath(program, victim);
+  const others = new Set([program.pid, ...homes.values()]);
+  others.delete(victim);
+  const hung = visits.flatMap((one) => one.hung ?? []);
+  const wasAwake = hung.every((one) => [...others].every((pid) => isAwake(program, pid, one)));
+  if (visits.every(({ status }) => status === 200)) {
+    await program.settled((events) => isReplaced(events, first), SETTLED_MS);
+    visits.push(...(await visit(program, 'calm')));
+  }
+  return { program, homes, victim, visits, hung, wasAwake, fate: program.fate };
+}
+
+/** The workers that have served nobody have loaded what they need and wait, without a timer, for what comes. */
+function areIdle(events) {
+  const used = new Set(requestsOf(events).map(({ pid }) => pid));
+  const others = forksOf(events).filter(({ workerPid }) => !used.has(workerPid));
+  return others.every(({ workerPid }) => isIdle(events, workerPid));
+}
+
+function isIdle(events, pid) {
+  const beats = eventsOf(events, 'beat').filter((event) => event.pid === pid);
+  const busy = beats.findLastIndex(({ elu }) => elu > BUSY);
+  const hasTimer = beats.findLast(({ timers }) => timers !== undefined)?.timers > 0;
+  return busy >= 0 && !hasTimer && beats.length - 1 - busy >= CALM_BEATS;
+}
+
+/** A worker has been forked since, and is ready. */
+function isReplaced(events, first) {
+  const pid = forksOf(events.slice(first)).at(-1)?.workerPid;
+  return pid !== undefined && isIdle(events, pid);
+}
+
+/** Did its event loop turn all the time while this client waited in vain? */
+function isAwake({ events }, pid, { sentMs, doneMs }) {
+  const beats = eventsOf(events, 'beat').filter((event) => event.pid === pid);
+  const times = beats.map(({ t }) => t).filter((t) => t > sentMs && t < doneMs);
+  return [...times, doneMs].every((t, index) => t - (times[index - 1] ?? sentMs) < ASLEEP_MS);
+}
+
+/** It dies, and all clients come, while the primary stands still: no connection is on its way to the victim. */
+async function visitAtDeath(program, victim) {
+  const goOn = () => program.kill(program.pid, 'SIGCONT');
+  const first = program.events.length;
+  let isOver = false;
+  program.kill(program.pid, 'SIGSTOP');
+  try {
+    await sleep(STOPS_WITHIN_MS);
+    program.kill(victim, 'SIGKILL');
+    await sleep(STOPS_WITHIN_MS);
+    await program.until(() => !program.survivors().includes(victim), PATIENCE_MS);
+    const visiting = visit(program, 'soon').finally(() => (isOver = true));
+    await sleep(CONNECTED_MS);
+    goOn();
+    await holdNext(program, first, () => isOver);
+    return await visiting;
+  } finally {
+    goOn();
+  }
+}
+
+/** Stops the next worker that is forked, if it cannot be ready yet, until `isOver`. */
+async function holdNext(program, first, isOver) {
+  const next = () => forksOf(program.events.slice(first))[0]?.workerPid;
+  await program.until(() => isOver() || next(), INSIST_MS);
+  const pid = next();
+  if (!pid) return;
+  program.kill(pid, 'SIGSTOP');
+  const start = eventsOf(program.events.slice(first), 'start').find((event) => event.pid === pid);
+  if (!start || nowMs() < start.t + UNREADY_MS) await program.until(isOver, INSIST_MS);
+  program.kill(pid, 'SIGCONT');
+}

@@ -1,0 +1,147 @@
+/**
+ * What the check of lesson 9 sees of the counts in Redis: together, through deaths and restarts, while Redis is silent
+ * or away. At the end what is only shown: what it takes to ask for a count.
+ */
+import { Agent } from 'node:http';
+import { Undecided, freePort, get, startRedis } from '../../../lib/check/checking.js';
+import {
+  PATIENCE_MS,
+  add,
+  addUntilCounted,
+  countTogether,
+  dieWithAnswers,
+  isPatient,
+  keepSilent,
+  read,
+  sentOf,
+} from './counter.js';
+
+const RECOVERY_MS = 8_000;
+const WARM_UP = 40; // rounds: compiled code is several times as fast
+const BUDGET = { usualMs: 300, longerMs: 1_500 }; // of each side
+const WIDE = 2; // an interval whose high end is twice its low end tells little
+
+/** Counts in a real Redis together. */
+export async function countInStore(launch, startWith, times) {
+  const store = await startRedis(launch);
+  const env = { REDIS_URL: store.url };
+  const start = (workers) => startWith('redis', workers, { env });
+  const program = await start(2);
+  await addUntilCounted(program, { agent: false, name: 'first', id: 'first' }); // all are connected, or will be soon
+  return { store, start, program, together: await countTogether(program, 'pears', times) };
+}
+
+/** The same through the death of a worker, and after a restart of the whole cluster. */
+export async function restartAll({ store, start, program }) {
+  const death = await dieWithAnswers(program, store, 'figs');
+  const [again] = await Promise.all([start(1), program.stop()]);
+  const kept = await Promise.all(['pears', 'figs'].map((name) => read(again, name)));
+  return { death, kept, again };
+}
+
+/**
+ * Redis is away when a cluster starts, then there, then silent, then away again; at last it is back, without its memory.
+ */
+export async function loseStore(launch, startWith) {
+  const port = await freePort();
+  const start = () => startWith('redis', 1, { env: { REDIS_URL: `redis://127.0.0.1:${port}` } });
+  const { program, absent } = await startWithout(start);
+  if (absent) return { absent };
+  const away = await askOnce(program);
+  const store = await startRedis(launch, { port });
+  const back = [await countAgain(program, 'first')];
+  if (back[0].count === undefined) return { program, away, back };
+  const silence = await keepSilent(program, store);
+  await store.stop();
+  away.push(...(await askOnce(program)));
+  await startRedis(launch, { port });
+  back.push(await countAgain(program, 'second'));
+  return { silence, program, away, back };
+}
+
+const countAgain = (program, name) =>
+  addUntilCounted(program, { name: 'back', id: `back-${name}` }, RECOVERY_MS);
+
+/** `absent` says why the program does not listen while Redis is away, if it does not. */
+async function startWithout(start) {
+  try {
+    return { program: await start() };
+  } catch (/** @type {any} */ error) {
+    if (error instanceof Undecided || !error.story) throw error;
+    return { absent: error.story };
+  }
+}
+
+/** Increments and a count that was told before, each asked for over a new connection. */
+async function askOnce(program) {
+  const first = program.events.length;
+  const questions = ['a', 'b', 'c', 'd'].map((letter) => ({ name: 'gone', id: `gone-${letter}` }));
+  const count = { name: 'long', id: 'gone-e' };
+  const told = get(`${program.url}/count/${count.name}?id=${count.id}`, { timeoutMs: PATIENCE_MS });
+  const answers = await Promise.all([...questions.map((one) => add(program, one)), told]);
+  questions.push(count);
+  const requests = await sentOf(program, first, questions);
+  return answers.map((answer, index) => ({
+    ...answer,
+    isPatient: isPatient(program, requests[index]),
+  }));
+}
+
+/**
+ * How long one client waits for what its worker knows, and for a count that the worker has to ask for. Both over one
+ * connection, so of one worker, in turn. It decides nothing.
+ */
+export async function measureCost({ drawn, measured, isLonger }, primary, redis) {
+  const budgetMs = isLonger ? BUDGET.longerMs : BUDGET.usualMs;
+  const own = [];
+  const rows = [];
+  for (const [name, owner, program] of [
+    ['primary', 'the primary', primary],
+    ['redis', 'Redis', redis],
+  ]) {
+    const waits = await measureWaits(program, budgetMs);
+    const cost = medianOf(waits.asked.map((wait, index) => wait - waits.own[index]));
+    const isWide = cost.high > WIDE * cost.low;
+    const note = isWide ? 'inconclusive: other programs were using the cores' : undefined;
+    const label = `asking ${owner} for a count adds to an answer`;
+    measured(`cost-${name}`, { label, unit: 'ms', ...cost, note, isHeadline: name === 'primary' });
+    own.push(...waits.own);
+    rows.push({ name: owner, value: inMicroseconds(waits.asked) });
+  }
+  drawn('reads', {
+    label: 'an answer with a number from there, on an idle server; half are quicker',
+    unit: 'µs',
+    rows: [{ name: "the worker's own memory", value: inMicroseconds(own) }, ...rows],
+  });
+}
+
+/** Milliseconds, of each kind as many: there and back again, so that what drifts, drifts for both. */
+async function measureWaits({ url }, budgetMs) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const wait = async (path) => {
+    const { sentMs, doneMs } = await get(url + path, { agent, timeoutMs: PATIENCE_MS });
+    return doneMs - sentMs;
+  };
+  const waits = { own: /** @type {number[]} */ ([]), asked: /** @type {number[]} */ ([]) };
+  const goRound = async () => {
+    waits.own.push(await wait('/visits'));
+    waits.asked.push(await wait('/count/pears'), await wait('/count/pears'));
+    waits.own.push(await wait('/visits'));
+  };
+  for (let round = 0; round < WARM_UP; round += 1) await goRound();
+  const untilMs = performance.now() + budgetMs;
+  while (performance.now() < untilMs) await goRound();
+  agent.destroy();
+  return { own: waits.own.slice(2 * WARM_UP), asked: waits.asked.slice(2 * WARM_UP) };
+}
+
+/** The median, and its 95 % interval: so far from the middle, counted in values, is it once in twenty times. */
+function medianOf(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const reach = Math.ceil(Math.sqrt(sorted.length)); // 1.96 standard deviations of a half each
+  const at = (index) => sorted[Math.min(sorted.length - 1, Math.max(0, index))];
+  return { value: at(middle), low: at(middle - reach), high: at(middle + reach) };
+}
+
+const inMicroseconds = (waits) => Math.round(medianOf(waits).value * 1_000);

@@ -1,0 +1,86 @@
+import { cpus } from 'node:os';
+import { check, demandTool } from '../../lib/check/checking.js';
+import { demandCleanStops, demandReasons } from './demands/ends.js';
+import {
+  demandClientKnown,
+  demandContained,
+  demandEveryBackend,
+  demandOwnPorts,
+  demandValid,
+} from './demands/nginx.js';
+import { demandDeaths, demandMachines } from './demands/machines.js';
+import { lookAtFiles } from './looks/files.js';
+import {
+  askEveryBackend,
+  askWhoIsThere,
+  openDoor,
+  startInVain,
+  startWithoutPort,
+  stopAtWork,
+} from './looks/nginx.js';
+import { killTwice, openMachines } from './looks/machines.js';
+import { measureWays } from './looks/measure.js';
+
+const promises = {
+  'own-ports': 'each server is a process with a port of its own, which only this machine can reach',
+  'conf-valid':
+    'nginx takes the configuration and starts, also in a folder with a blank in its name',
+  contained: 'nginx needs no privilege: what it writes lies in a temporary folder',
+  'one-front-door': 'through the one port of nginx every server answers, from the first moment on',
+  'client-known': 'a server knows the address of its client, whatever the client claims',
+  'stops-clean':
+    'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left',
+  'says-why-not': 'when nginx cannot start, it says why, leaves nothing, and ends with exit code 1',
+  'machines-serve': 'with --machines two clusters on two addresses answer behind one nginx',
+  'death-routed-around':
+    'a machine dies, and no request fails; it comes back each time, and is used, until all are to stop',
+};
+
+/** Not the number of cores, which is also the number of servers when nothing is said. */
+const PORTS = cpus().length === 4 ? 3 : 4;
+
+check('10-nginx-ports', promises, (lesson) => {
+  const { launch, observe, meanwhile, hold, measure } = lesson;
+  const nginx = meanwhile([], () => demandTool('nginx'));
+  const open = (count) => (bin) => openDoor(launch, { count, nginx: bin });
+  const stop = (how) => async (bin) => stopAtWork(await open(1)(bin), how);
+
+  const many = observe([nginx], open(PORTS));
+  const files = observe([many, nginx], lookAtFiles);
+  const asked = observe([many], askEveryBackend);
+  const told = observe([many], askWhoIsThere);
+  const deaths = meanwhile([nginx, asked], (bin) => killTwice(launch, bin), { isSlow: true });
+  const machines = meanwhile([nginx, asked], (bin) => openMachines(launch, bin));
+  const terminated = meanwhile([nginx, asked], stop('SIGTERM'));
+  const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));
+  const vain = meanwhile([nginx, asked], (bin) => startInVain(launch, bin));
+  const blocked = meanwhile(
+    [nginx, vain],
+    (bin, ends) => {
+      demandReasons(ends); // nginx takes 2.5 s to say that the port is taken
+      return startWithoutPort(launch, bin);
+    },
+    { isSlow: true },
+  );
+
+  hold('own-ports', [many], demandOwnPorts);
+  hold('conf-valid', [many], demandValid);
+  hold('contained', [many, files], demandContained, { needs: ['conf-valid'] });
+  hold('one-front-door', [many, asked], demandEveryBackend, { needs: ['contained'] });
+  const needs = ['one-front-door'];
+  hold('client-known', [told], demandClientKnown, { needs });
+  hold(
+    'stops-clean',
+    [terminated, interrupted],
+    (...stops) => {
+      for (const { door } of stops) demandValid(door);
+      demandCleanStops(stops);
+    },
+    { needs },
+  );
+  hold('says-why-not', [blocked], (end) => demandReasons([end]), { needs: ['contained'] });
+  hold('machines-serve', [machines], demandMachines, { needs });
+  hold('death-routed-around', [deaths], demandDeaths, { needs: ['machines-serve'] });
+
+  measure([many, machines], (door, pair) => measureWays(lesson, door, pair));
+});

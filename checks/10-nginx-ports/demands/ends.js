@@ -1,0 +1,127 @@
+/** What lesson 10 demands of an end: one that was asked for, and one before it has begun. */
+import { whyOfCrash } from '../../../lib/check/checking.js';
+import { demandNone, endOf, list } from './nginx.js';
+
+/** What is to be mended first in a stop. @type {import('./nginx.js').Fault[]} */
+const STOP_FAULTS = [
+  [
+    ({ answers }) => !answers,
+    ({ door: { first } }) =>
+      `with one server its first answer was ${first?.error ?? first?.status ?? 'none'}.`,
+    'With more servers it answered: nginx was there before the server was, or leads elsewhere.',
+    'start nginx when all servers have told their addresses, and write these into the upstream',
+  ],
+  [
+    ({ fate }) => fate?.signal,
+    ({ fate, natives }) =>
+      `it was ended by ${fate.signal}${natives.length > 0 ? `; nginx, process ${natives[0]}, is still there` : ''}.`,
+    'A signal without a handler ends this process at once. nginx has no channel to it, so nothing tells nginx.',
+    "process.on('SIGTERM', stop); and process.on('SIGINT', stop);",
+  ],
+  [
+    ({ fate }) => !fate,
+    () => 'it still ran twenty seconds later.',
+    'It ends by itself when its children have ended and no timer is set.',
+    "front.kill('SIGQUIT'), wait for its 'exit', then stopAll()",
+  ],
+  [
+    ({ lost, hurry }) => lost.length > 0 && hurry,
+    ({ lost, answers, hurry }) =>
+      `of ${answers.length} requests under way ${lost.length} were lost. The configuration says ${hurry}`,
+    'After that time a graceful stop is over: nginx hangs up. A request here takes 300 ms, others take longer.',
+    'worker_shutdown_timeout 5s; or leave it out: then nginx waits for all of them',
+  ],
+  [
+    ({ lost }) => lost.length > 0,
+    ({ lost, answers }) =>
+      `of ${answers.length} requests under way ${lost.length} were lost (${lost[0].error ?? `status ${lost[0].status}`}).`,
+    'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it, too, unless it was started detached. And the servers have to be there until nginx has gone.',
+    "detached: true; on the signal front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
+  ],
+  [
+    ({ fate }) => fate.code !== 0,
+    ({ fate }) => `it ended with exit code ${fate.code}.`,
+    'To stop when told is no failure.',
+    'set process.exitCode only where something has failed',
+  ],
+  [
+    ({ left }) => left.length > 0,
+    ({ left, natives }) =>
+      `process ${list(left)} is still there${natives.length > 0 ? ', an nginx that holds the port' : ''}.`,
+    'A daemon leaves its parent, and nobody knows it any more.',
+    'daemon off; and wait for the end of whom you have started',
+  ],
+  [
+    ({ turnedAway }) => turnedAway,
+    ({ turnedAway }) =>
+      `a client that came while it stopped was answered with status ${turnedAway}.`,
+    'The servers took nobody any more, and nginx still did. At the end nginx goes first.',
+    "first front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
+  ],
+  [
+    ({ files }) => files.length > 0,
+    ({ files }) => `${list(files)} is left in the folder for temporary files.`,
+    'Nobody cleans up after a program that makes a new folder each time.',
+    'rmSync(folder, { recursive: true }), when nginx has ended',
+  ],
+];
+
+export function demandCleanStops(stops) {
+  const expected =
+    'What is under way is answered, all end, the folder is removed, and the exit code is 0.';
+  for (const stop of stops)
+    demandNone(STOP_FAULTS, { facts: stop, how: stop.how, expected, output: stop.output });
+}
+
+/** @type {import('./nginx.js').Fault[]} */
+const VAIN_FAULTS = [
+  [
+    ({ fate }) => !fate,
+    () => 'it still ran twenty seconds later.',
+    'Servers that nobody can reach are of no use, and nobody learns of it.',
+    "front.on('exit', ...): say so, end the servers, exit code 1",
+  ],
+  [
+    ({ unheard }) => unheard,
+    ({ unheard }) => `it ended by an error that nobody heard: ${unheard}.`,
+    "That there is no such program is an 'error' event of the child that spawn() returns. Unheard it ends yours, as it stands.",
+    "front.on('error', fail); or before that spawnSync(nginx, ['-t', ...]), whose .error tells",
+  ],
+  [
+    ({ fate }) => fate.code !== 1,
+    ({ fate }) => `it ${endOf(fate)}.`,
+    'Whoever has started it looks at the exit code, and takes 0 for "all is well".',
+    'process.exitCode = 1;',
+  ],
+  [
+    ({ says, output }) => !says.test(output),
+    () => 'it did not say why.',
+    "nginx tells on stderr; spawn hands that on with stdio: 'inherit'. That there is no nginx is an 'error' of spawn.",
+    "stdio: 'inherit', and a message of your own",
+  ],
+  [
+    ({ left }) => left.length > 0,
+    ({ left }) => `process ${list(left)} is still there.`,
+    'The servers were up before nginx was to start.',
+    'stopAll() before it ends',
+  ],
+  [
+    ({ files }) => files.length > 0,
+    ({ files }) => `${list(files)} is left in the folder for temporary files.`,
+    'The folder was made before nginx was to start.',
+    'end in one way, whatever the cause: the function that stops also removes the folder',
+  ],
+];
+
+export function demandReasons(ends) {
+  for (const end of ends) {
+    const expected = `When ${end.how}: a message that says so, exit code 1, and nothing is left.`;
+    const [unheard] = /spawn \S+ E[A-Z]+/.exec(whyOfCrash(end.events) ?? '') ?? [];
+    demandNone(VAIN_FAULTS, {
+      facts: { ...end, unheard },
+      how: end.how,
+      expected,
+      output: end.output,
+    });
+  }
+}

@@ -1,0 +1,161 @@
+/** What lesson 10 demands of two machines, alive and dead. */
+import { Undecided, demand, isCrowded, whyOfCrash } from '../../../lib/check/checking.js';
+import { tooBusy } from '../looks/nginx.js';
+import { POSTS, machinesOf } from '../looks/machines.js';
+import { emergencyOf, endOf, list } from './nginx.js';
+
+const LEAST_ASKED = 20; // so many requests, and none for the machine that is back
+
+export function demandMachines(/** @type {any} */ { missing, door, serving }) {
+  if (missing.length > 0) throw new Undecided(withoutAddress(missing[0]));
+  const { program, first } = door;
+  const machines = machinesOf(program).filter(({ pids }) => pids.length > 0);
+  const expected =
+    '--machines: machine.js twice, on 127.0.0.2 and 127.0.0.3, each with NODE_CLUSTER_WORKERS workers, behind nginx.';
+  const addresses = machines.map(({ address }) => address).sort();
+  demand(list(addresses) === '127.0.0.2, 127.0.0.3', {
+    expected,
+    got: addresses.length > 0 ? `They listen on ${list(addresses)}.` : 'No machine listens.',
+    why: whyOfCrash(program.events) ?? emergencyOf(program) ?? 'Two machines have two addresses.',
+    try: "['127.0.0.2', '127.0.0.3'].map(startMachine), where startMachine(HOST) does start('machine.js', { HOST, PORT: port })",
+    output: program.output(),
+  });
+  const isEverywhere = /bind\(\) to (0\.0\.0\.0|\[::\]):/.test(emergencyOf(program) ?? '');
+  demand(first?.status === 200, {
+    expected,
+    got: answerOf(first),
+    why: isEverywhere
+      ? `nginx says: ${emergencyOf(program)}. Without an address it takes all of them, those of the machines, too.`
+      : (emergencyOf(program) ?? 'nginx is not there, or leads elsewhere.'),
+    try: isEverywhere
+      ? 'listen 127.0.0.1:${port};'
+      : 'start nginx when both machines listen, with their two addresses as its backends',
+    output: program.output(),
+  });
+  for (const { address, pids } of machines) {
+    const working = pids.filter((pid) => serving.includes(pid)).length;
+    demand(working === door.count, {
+      expected,
+      got: `Of the machine ${address} ${working} processes have answered; ${door.count} should.`,
+      why: 'A machine that is not asked, or uses one of its cores, is no second machine.',
+      try: 'both addresses in the upstream, none of them backup or down; machine.js as it was given',
+    });
+  }
+}
+
+const answerOf = (first) =>
+  first
+    ? `The first answer was ${first.error ?? `status ${first.status}`}.`
+    : 'Nobody answers on PORT.';
+
+function withoutAddress(address) {
+  return {
+    got: `This computer has no address ${address}.`,
+    why: 'Linux has all of 127.0.0.0/8; elsewhere the second and the third have to be added by hand.',
+    try: 'sudo ifconfig lo0 alias 127.0.0.2 && sudo ifconfig lo0 alias 127.0.0.3 (gone after a restart)',
+  };
+}
+
+export function demandDeaths(seen) {
+  if (!seen) return; // there are no two machines, which is said before
+  demandUp(seen);
+  demandDeathRoutedAround(seen.atWork);
+  demandSecondDeath(seen);
+}
+
+function demandUp({ program, first, atWork }) {
+  demand(atWork, {
+    expected:
+      'With NODE_CLUSTER_WORKERS=1 and --machines two machines of one worker each, behind nginx.',
+    got: first?.status === 200 ? 'No machine listens on its address.' : answerOf(first),
+    why:
+      whyOfCrash(program.events) ?? emergencyOf(program) ?? 'With two workers each they answered.',
+    try: 'env: { NODE_CLUSTER_WORKERS } goes to machine.js as it came, and nothing else depends on it',
+    output: program.output(),
+  });
+}
+
+function demandDeathRoutedAround(seen) {
+  const { program, victim, hit, answers, fate } = seen;
+  const lost = answers.filter(({ status }) => status !== 200);
+  const expected = `Machine ${victim.address} is killed, with ${hit} requests under way in it. All ${answers.length} requests are answered.`;
+  demand(!fate, {
+    expected,
+    got: `The program ${endOf(fate ?? {})}.`,
+    why:
+      whyOfCrash(program.events) ?? 'One machine is dead; the other, and nginx, should serve on.',
+    try: "child.on('exit', ...) of a machine starts it again, and ends nobody",
+    output: program.output(),
+  });
+  if (lost.length > 0 && lost.every(({ error }) => error === 'timeout'))
+    throw tooBusy(`${lost.length} answers took more than five seconds; none failed.`);
+  demand(lost.length === 0, {
+    expected,
+    got: `${lost.length} failed: ${list(lost.map(({ error, status }) => error ?? `status ${status}`))}.`,
+    why: 'A GET may be asked again elsewhere: nginx does so after an error, if nothing else is said.',
+    try: 'proxy_next_upstream error timeout;',
+    output: program.output(),
+  });
+  if (seen.doubles > 0 && seen.certain === 0 && isCrowded())
+    throw tooBusy('POSTs took long to arrive.');
+  demand(seen.doubles === 0, {
+    expected: `Of ${POSTS} POSTs ${seen.open} had no answer when machine ${victim.address} died. None is asked again elsewhere.`,
+    got: `The other machine was asked ${seen.doubles} of them afterwards.`,
+    why: 'The dead server may have carried it out before it could say so. Asked again it is a second order.',
+    try: 'proxy_next_upstream error timeout; without non_idempotent',
+    output: program.output(),
+  });
+  demandReturn(seen);
+}
+
+/** The same machine dies a second time, and then there is a SIGTERM. */
+function demandSecondDeath({ program, address, isBack, isAgain, fate }) {
+  const output = program.output();
+  demand(isBack, {
+    expected: `Machine ${address} dies, and a second later it is started again, each time.`,
+    got: fate
+      ? `After its second death the program ${endOf(fate)}.`
+      : 'After its second death it did not come back.',
+    why:
+      whyOfCrash(program.events) ??
+      "Each start makes a new child, and its 'exit' has to be heard as well.",
+    try: "child.on('exit', ...) within startMachine(HOST), which calls startMachine(HOST) itself",
+    output,
+  });
+  demand(!isAgain, {
+    expected: 'With --machines, after SIGTERM: all end, and nobody is started any more.',
+    got: 'A machine was started again after SIGTERM, and listens.',
+    why: "A machine that was told to end has an 'exit', too.",
+    try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
+    output,
+  });
+  if (!fate && isCrowded()) throw tooBusy('With --machines it still ran 20 s after SIGTERM.');
+  demand(fate, {
+    expected: 'With --machines, after SIGTERM: all end, and so does the program.',
+    got: 'It still ran twenty seconds later.',
+    why: whyOfCrash(program.events) ?? 'The end is the same with machines as with servers.',
+    try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines, too",
+    output,
+  });
+}
+
+function demandReturn({ program, victim, isBack, isUsed, asked, returnMs }) {
+  const { address } = victim;
+  demand(isBack, {
+    expected: `A second after its death machine ${address} is started again, on the same address.`,
+    got: 'It did not come back, and nothing was started in its place.',
+    why: 'A machine that dies is switched on again, by somebody or something. Here that is your program.',
+    try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
+    output: program.output(),
+  });
+  const story = {
+    expected: `Machine ${address} listens again, and is asked again within a second or two.`,
+    got: `${asked} requests in ${returnMs / 1_000} s, and none was for it.`,
+  };
+  if (!isUsed && asked < LEAST_ASKED) throw tooBusy(story.got);
+  demand(isUsed, {
+    ...story,
+    why: 'After a failure nginx leaves a server alone for fail_timeout, which is 10 s if nothing else is said. And it knows only the address that was written down.',
+    try: 'server ${address} max_fails=1 fail_timeout=1s; and the same address for the machine each time',
+  });
+}

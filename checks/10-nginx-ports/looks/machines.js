@@ -1,0 +1,178 @@
+/** Two machines behind nginx: who answers, and what happens when one dies. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createOpenLoop, get, isCrowded, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './nginx.js';
+
+const MACHINES = ['127.0.0.2', '127.0.0.3'];
+const WORKERS = 2; // of each machine
+const LOAD = { ratePerSecond: 40, durationMs: 1_200 }; // until nginx has tried the dead machine once more
+export const POSTS = 12; // nginx asks in turn: some are for the machine that dies
+const ARRIVE_MS = 150; // an answer takes some milliseconds
+const BOOT_MS = 8_000; // a second, in fact
+const BOOT_UNTIMED_MS = 3_000;
+const RETURN_MS = 3_000;
+const BEAT_MS = 25; // an event loop that has turned since then has sent, or heard, what there was
+const PAUSE_MS = 50;
+const ROUNDS = 3;
+
+/** The addresses that this computer does not have. */
+async function findMissing() {
+  /** @type {string[]} */
+  const missing = [];
+  for (const address of MACHINES) if (!(await canListen(address))) missing.push(address);
+  return missing;
+}
+
+/** Two machines behind one nginx, and who answers there; undefined where a machine has but one address. */
+export async function openMachines(launch, nginx) {
+  const missing = await findMissing();
+  if (missing.length > 0) return { missing };
+  const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
+  const { program, first } = door;
+  /** @type {Set<number>} */
+  const serving = new Set();
+  const size = MACHINES.length * WORKERS;
+  if (first?.status !== 200) return { missing, door, serving: [...serving] };
+  for (let round = 0; round < ROUNDS && serving.size < size; round += 1) {
+    const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+    await Promise.all(Array.from({ length: 3 * size }, ask)); // at once: a kept connection leads to one worker only
+    for (const { pid } of requestsOf(program.events, '/report')) serving.add(pid);
+  }
+  return { missing, door, serving: [...serving] };
+}
+
+/** The machines of a run: the address of each, the processes that listen there, and those that started them. */
+export function machinesOf(program) {
+  const { events, pid: first } = program;
+  const parents = new Map(
+    events.flatMap(({ what, pid, ppid }) => (what === 'start' ? [[pid, ppid]] : [])),
+  );
+  const byAddress = new Map();
+  for (const { pid, address } of listenersIn(events)) {
+    const pids = byAddress.get(address) ?? new Set();
+    for (const one of [parents.get(pid), pid]) if (one !== first && parents.has(one)) pids.add(one);
+    byAddress.set(address, pids);
+  }
+  return [...byAddress].map(([address, pids]) => ({ address, pids: [...pids] }));
+}
+
+/**
+ * A machine dies at work, is back and used, and dies again; when it is back once more all are told to stop. Here a
+ * machine has but one worker.
+ */
+export async function killTwice(launch, nginx) {
+  if ((await findMissing()).length > 0) return undefined;
+  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
+  const victim = machinesOf(program).find(({ address }) => MACHINES.includes(address));
+  if (first?.status !== 200 || !victim) return { program, first };
+  const atWork = await killAtWork(program, victim);
+  const seen = { program, first, address: victim.address, atWork };
+  const isLost = atWork.doubles > 0 || atWork.answers.some(({ status }) => status !== 200);
+  if (isLost || !atWork.isUsed || program.fate) return { ...seen, fate: program.fate };
+  const isBack = await killAgain(program, victim.address);
+  const stopMs = nowMs();
+  const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
+  if (isBack) {
+    program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
+    await program.until(() => program.fate || isAgain(), DEADLINE_MS);
+  }
+  return { ...seen, isBack, isAgain: isAgain(), fate: program.fate };
+}
+
+/**
+ * Kills a whole machine under load, with requests under way in it, and waits until it is used again. It stands still
+ * before, so that nginx has sent it POSTs, too, that it has not answered.
+ */
+async function killAtWork(program, victim) {
+  const { fire, close } = createOpenLoop();
+  const since = program.events.length;
+  const loaded = fire({ url: `${program.url}/report`, ...LOAD });
+  const reports = () => requestsOf(program.events.slice(since), '/report');
+  const underWay = () => reports().filter((one) => victim.pids.includes(one.pid) && !one.endMs);
+  const signal = (name) => victim.pids.forEach((pid) => program.kill(pid, name));
+  await program.until(() => underWay().length > 0, BOOT_MS);
+  signal('SIGSTOP');
+  const orders = Array.from({ length: POSTS }, (_, id) => order(program, `/order?id=${id}`));
+  await sleep(ARRIVE_MS);
+  const hit = underWay().length;
+  const open = orders.filter(({ isAnswered }) => !isAnswered);
+  const last = orders.findLast(({ isAnswered }) => isAnswered); // whoever came before it had come, too
+  const deadMs = nowMs();
+  signal('SIGKILL');
+  const returned = waitForReturn(program, victim, deadMs);
+  returned.catch(() => {}); // it is told below
+  const { answers } = await loaded;
+  close();
+  await Promise.all(orders.map(({ answered }) => answered));
+  const isLater =
+    (path) =>
+    ({ url, t }) =>
+      url === path && t > deadMs;
+  const doubles = open.filter(({ path }) => program.events.some(isLater(path)));
+  const certain = doubles.filter((one) => last && orders.indexOf(one) < orders.indexOf(last));
+  const posts = { open: open.length, doubles: doubles.length, certain: certain.length };
+  const seen = { program, victim, hit, ...posts, answers };
+  return { ...seen, ...(await returned), fate: program.fate };
+}
+
+/** A POST: is it answered, in whatever way? */
+function order(program, path) {
+  const asked = get(`${program.url}${path}`, { method: 'POST', timeoutMs: DEADLINE_MS });
+  const one = { path, isAnswered: false, answered: asked.then(() => (one.isAnswered = true)) };
+  return one;
+}
+
+/** Until the machine's processes listen again, and then until one of them has been asked. */
+async function waitForReturn(program, { address, pids }, deadMs) {
+  const isNew = ({ pid, t }) => t > deadMs && !pids.includes(pid);
+  const back = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
+  const fresh = () => back().filter((pid) => !pids.includes(pid));
+  const isBoot = await isStartedAgain(program, deadMs);
+  const isBack = isBoot && (await program.until(() => fresh().length >= pids.length, DEADLINE_MS));
+  const isAnybody = listenersIn(program.events).some(({ t }) => t > deadMs);
+  if (isBoot && !isBack && !isAnybody && !program.fate)
+    throw tooBusy('Something was started in its place, and has not come up in 20 s.');
+  const backMs = nowMs();
+  const isUsed = () =>
+    requestsOf(program.events.filter(isNew)).some(({ pid }) => fresh().includes(pid));
+  let asked = 0;
+  while (isBack && !isUsed() && nowMs() < backMs + RETURN_MS && !program.fate) {
+    await get(`${program.url}/pid`, { timeoutMs: DEADLINE_MS });
+    asked += 1;
+    await sleep(PAUSE_MS);
+  }
+  return { isBack: Boolean(isBack), isUsed: isUsed(), asked, returnMs: RETURN_MS };
+}
+
+/** The program starts something in time: a second after the death, or some more if it has set a timer. */
+async function isStartedAgain(program, deadMs) {
+  const isStarted = (events) =>
+    events.some(({ what, pid, t }) => what === 'child' && pid === program.pid && t > deadMs);
+  const hasTimer = (events) =>
+    events.findLast(({ pid, timers }) => pid === program.pid && timers !== undefined)?.timers > 0;
+  const isVain = (events) =>
+    !isCrowded() && nowMs() > deadMs + BOOT_UNTIMED_MS && !hasTimer(events);
+  const isOver = (events) => isStarted(events) || isVain(events);
+  await program.until(isOver, isCrowded() ? DEADLINE_MS : BOOT_MS);
+  return isStarted(program.events);
+}
+
+/** Whether it is started again, and everybody knows. */
+async function killAgain(program, address) {
+  const pidsThere = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
+  const dead = pidsThere();
+  const deadMs = nowMs();
+  for (const pid of dead) program.kill(pid, 'SIGKILL');
+  if (!(await isStartedAgain(program, deadMs))) return false;
+  const fresh = () => pidsThere().filter((pid) => !dead.includes(pid));
+  const isBack = await program.until(() => fresh().length > 1, DEADLINE_MS);
+  const haveTurned = async (pids) => {
+    const sinceMs = nowMs() + BEAT_MS;
+    const areBeyond = () => pids.every((pid) => (program.lastBeats.get(pid) ?? 0) > sinceMs);
+    return isBack && (await program.until(areBeyond, DEADLINE_MS));
+  };
+  const isSaid = (await haveTurned(fresh())) && (await haveTurned([program.pid])); // its address
+  if (!isSaid && !program.fate)
+    throw tooBusy('Something was started in the place of a machine, and has not come up in 20 s.');
+  return Boolean(isSaid);
+}

@@ -1,0 +1,249 @@
+/**
+ * What the check of lesson 10 does with the learner's program and sees of it: questions through the door, and its end,
+ * in peace and before it has begun.
+ */
+import { once } from 'node:events';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import http from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Undecided,
+  eventsOf,
+  get,
+  isCrowded,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
+
+export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
+const KNOCK_MS = 10;
+const KNOCKING_MS = 2_000; // nobody who stops in the right order takes longer; who knocks for ever may hold a server
+const KNOCKERS = 3;
+const CALM_WHEN_BUSY_MS = 8_000;
+const CALM_ALONE_MS = 3_000; // the same where no nginx is there, and so none is slow
+const LATE_SERVERS_MS = 5_000;
+const LEFT_MS = 4_000; // it has had time to end, unless the machine is busy
+const MOST_ASKED = 60; // who is chosen at random among five is missed once in a hundred thousand checks
+const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
+const UNDER_WAY = 6;
+
+/**
+ * The program with so many servers, and the first answer that its port gave, if any.
+ * @typedef {{ program: import('../../../lib/observe/program.js').Program, count: number, first: any }} Door
+ */
+
+/** A status, or none in vain; refused or reset means that nginx is not there yet: `nginx -t` opens the port, too. */
+const isAnswer = ({ status, error }) => status !== undefined || /^no answer/.test(error);
+
+/**
+ * Starts the program and knocks until somebody answers, or nothing more is going to happen.
+ * @param {(options: any) => Promise<import('../../../lib/observe/program.js').Program>} launch
+ * @param {{ count: number, nginx: string, args?: string[] }} options
+ * @returns {Promise<Door>}
+ */
+export async function openDoor(launch, { count, nginx, args = [] }) {
+  const program = await launch({
+    args,
+    env: { NODE_CLUSTER_WORKERS: String(count), NGINX_BIN: nginx },
+    temporary: 'with a blank',
+  });
+  /** @type {Door} */
+  const door = { program, count, first: undefined };
+  let isOver = false;
+  const knock = async () => {
+    while (!door.first && !isOver) {
+      const answer = await get(`${program.url}/pid`, { timeoutMs: DEADLINE_MS });
+      if (isAnswer(answer)) door.first = answer;
+      else await sleep(KNOCK_MS);
+    }
+  };
+  const knocking = knock();
+  const lateMs = nowMs() + DEADLINE_MS;
+  const mayCome = async () =>
+    !door.first && !program.fate && nowMs() < lateMs && (await isComing(program));
+  do await program.settled(() => door.first !== undefined, DEADLINE_MS);
+  while (await mayCome());
+  isOver = true;
+  await knocking;
+  if (door.first && door.first.status !== 200)
+    // servers that come after the door are seen, too
+    await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
+  if (!door.first && !program.fate && nowMs() > lateMs)
+    throw tooBusy('It has not come up in 20 s.');
+  return door;
+}
+
+/**
+ * Something may still come of a program that seems to be calm: it has started a Node.js that has not reported itself
+ * yet (Linux tells), or the machine is so busy that calm means little.
+ */
+async function isComing(program) {
+  await sleep(KNOCK_MS);
+  const isNode = (pid) => linkOf(`/proc/${pid}/exe`) === process.execPath;
+  const natives = nativesOf(program);
+  const newsMs = program.events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
+  const calmMs = natives.length > 0 ? CALM_WHEN_BUSY_MS : CALM_ALONE_MS;
+  return natives.some(isNode) || (isCrowded() && nowMs() < newsMs + calmMs);
+}
+
+/** Where a link leads; nowhere when it has gone. */
+export function linkOf(path) {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+/** What was seen may be the machine's fault. */
+export function tooBusy(got) {
+  const why = 'Other programs take the CPU time that this one needs.';
+  return new Undecided({ got, why, try: 'close other programs, then check again' });
+}
+
+/** The processes of Node.js that listen, and where. */
+export const listenersIn = (events) => eventsOf(events, 'listening');
+
+/** The same without the program's first process, which is no server. */
+export const serversIn = ({ events, pid: first }) =>
+  listenersIn(events).filter(({ pid }) => pid !== first);
+
+/** The processes of the program that are no Node.js, of those which are alive. */
+export function nativesOf(program, alive = program.survivors()) {
+  const known = new Set(program.events.map(({ pid }) => pid));
+  return alive.filter((pid) => !known.has(pid));
+}
+
+/** Asks one after the other until every server has been seen, or more than enough were asked. */
+export async function askEveryBackend({ program, count, first }) {
+  if (first?.status !== 200) return undefined;
+  const since = program.events.length;
+  const seen = () => new Set(requestsOf(program.events.slice(since), '/pid').map(({ pid }) => pid));
+  const answers = [];
+  const isFine = () => answers.every(({ status }) => status === 200);
+  while (answers.length < MOST_ASKED && seen().size < count && isFine())
+    answers.push(await get(`${program.url}/pid`, { timeoutMs: DEADLINE_MS }));
+  return { answers, pids: [...seen()] };
+}
+
+/** Who the server thinks its client is, when that is another address than nginx's and claims to be a third. */
+export async function askWhoIsThere({ program, first }) {
+  if (first?.status !== 200) return undefined;
+  const localAddress = (await canListen('127.0.0.9')) ? '127.0.0.9' : '127.0.0.1';
+  const agent = new http.Agent({ localAddress });
+  const headers = { 'x-forwarded-for': CLAIMED };
+  const answer = await get(`${program.url}/client`, { agent, headers, timeoutMs: DEADLINE_MS });
+  agent.destroy();
+  return { answer, localAddress, claimed: CLAIMED };
+}
+
+/** Has this computer such an address? */
+export async function canListen(address) {
+  const server = createServer().listen(0, address);
+  const isListening = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (isListening) server.close();
+  return isListening;
+}
+
+/** The signal comes while requests are under way. */
+export async function stopAtWork(/** @type {Door} */ door, how) {
+  const { program, first } = door;
+  if (first?.status !== 200) return { door, how };
+  const since = program.events.length;
+  const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+  const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
+  const begun = (events) => requestsOf(events.slice(since), '/report').length >= UNDER_WAY;
+  await program.until(begun, DEADLINE_MS / 2);
+  const hurry = hurryOf(program);
+  if (how === 'Ctrl-C') program.interrupt('SIGINT');
+  else program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
+  const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
+  const fate = await program.ended(DEADLINE_MS);
+  const answers = await asked;
+  const lost = answers.filter(({ status }) => status !== 200);
+  const turnedAway = (await knocked).flat().find((status) => status >= 500);
+  return { door, how, fate, answers, lost, hurry, turnedAway, ...(await leftOf(program, fate)) };
+}
+
+/** Clients that come while it stops: what each was told, until nobody opens any more, or for a while. */
+async function knockUntilShut(program) {
+  const told = [];
+  const untilMs = nowMs() + KNOCKING_MS;
+  while (!program.fate && nowMs() < untilMs) {
+    const { status } = await get(`${program.url}/pid`, { timeoutMs: KNOCKING_MS });
+    if (status === undefined) break;
+    told.push(status);
+    if (status >= 500) break;
+    await sleep(KNOCK_MS);
+  }
+  return told;
+}
+
+/** The directive by which nginx hangs up on who takes longer, as it stands in a file of the program's. */
+function hurryOf({ temporary }) {
+  const files = readdirSync(temporary, { recursive: true }).map((name) =>
+    join(temporary, `${name}`),
+  );
+  const conf = files.find((file) => file.endsWith('.conf'));
+  return (
+    conf && /^\s*worker_shutdown_timeout\s+\d+ms;/m.exec(readFileSync(conf, 'utf8'))?.[0].trim()
+  );
+}
+
+/** What is left of a program that has ended. */
+async function leftOf(program, fate) {
+  const left = fate ? await goneOrLeft(program) : [];
+  const natives = nativesOf(program, left);
+  return { left, natives, files: readdirSync(program.temporary), output: program.output() };
+}
+
+/** Who has had time to end, and is still there. */
+async function goneOrLeft(program) {
+  const left = await program.gone(LEFT_MS);
+  return left.length > 0 && isCrowded() ? program.gone(DEADLINE_MS / 2 - LEFT_MS) : left;
+}
+
+/** There is no nginx, or it does not take its configuration. */
+export const startInVain = (launch, nginx) =>
+  Promise.all([
+    endInVain(launch, {
+      how: 'there is no nginx',
+      env: { NGINX_BIN: '/nowhere/nginx' },
+      says: /nginx/i,
+    }),
+    endInVain(launch, {
+      how: 'PORT is 99999, which is none',
+      env: { NGINX_BIN: nginx, PORT: '99999' },
+      says: /port/i,
+    }),
+  ]);
+
+/** nginx takes its configuration (-t does not mind), and cannot start: somebody else has the port. */
+export async function startWithoutPort(launch, nginx) {
+  const other = createServer().listen(0, '127.0.0.1').unref();
+  await once(other, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
+  try {
+    return await endInVain(launch, {
+      how: `port ${port} is taken`,
+      env: { NGINX_BIN: nginx, PORT: String(port) },
+      says: /in use|taken|EADDRINUSE/i,
+    });
+  } finally {
+    other.close();
+  }
+}
+
+async function endInVain(launch, { how, env, says }) {
+  const program = await launch({
+    env: { NODE_CLUSTER_WORKERS: '1', ...env },
+    temporary: 'with a blank',
+  });
+  const fate = await program.ended(DEADLINE_MS);
+  return { how, fate, says, events: program.events, ...(await leftOf(program, fate)) };
+}

@@ -1,0 +1,77 @@
+import { check } from '../../lib/check/checking.js';
+import {
+  demandBuilds,
+  demandCores,
+  demandForks,
+  demandListeners,
+  demandOneProcess,
+  demandSameAnswers,
+  demandSideBySide,
+  demandWork,
+} from './demands/nitro.js';
+import { demandCleanStop, demandEnd } from './demands/end.js';
+import {
+  PRETENDED_CORES,
+  WORKERS,
+  answersOf,
+  askUntilAllAnswer,
+  build,
+  forkByDefault,
+  measureSpeedup,
+  startCluster,
+  startOutput,
+  workOf,
+} from './looks/nitro.js';
+import { killWorkers, startInVain, stopAtStart, stopAtWork } from './looks/end.js';
+
+const promises = {
+  builds: 'nitropack builds the folder, as configured and with the preset node-server',
+  'default-forks-none': 'built with the preset node-server it is one process, which serves',
+  'work-blocks': 'each / is the work of lesson 1, and the bundler has not removed it',
+  'side-by-side': 'as configured the preset is node-cluster, and each build has its own folder',
+  'preset-forks':
+    'NODE_CLUSTER_WORKERS tells how many workers there are; they answer, on one port, the primary does not',
+  'cores-unless-told': 'without NODE_CLUSTER_WORKERS there is one for each core it may use',
+  'same-answers': 'one process and cluster give the same answers, after the same work',
+  'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then it ends with exit code 0',
+  'gives-up':
+    'five workers in a row in vain: it gives up, with a message and exit code 1; who had served is replaced',
+};
+
+check('11-nitro', promises, (lesson) => {
+  const { observe, meanwhile, hold, measure } = lesson;
+  const start = (workers) => (built) => startCluster(lesson, built, workers, demandListeners);
+  const built = observe([], () => build(lesson));
+  const single = observe([built], (seen) => startOutput(lesson, seen, 'node-server'));
+  const work = observe([single], workOf);
+  const main = observe([built], start(WORKERS));
+  const homes = observe([main], askUntilAllAnswer);
+  const answers = observe([single, main], (...programs) => answersOf(programs));
+  const byDefault = meanwhile([built], (seen) => forkByDefault(lesson, seen));
+  const terminated = meanwhile(
+    [byDefault],
+    async ({ program }) => stopAtWork(await lesson.ready(program, PRETENDED_CORES), 'SIGTERM'),
+    { isSlow: true },
+  );
+  const interrupted = meanwhile([built], async (seen) =>
+    stopAtWork(await start(1)(seen), 'Ctrl-C'),
+  );
+  const atStart = meanwhile([built], (seen) => stopAtStart(lesson, seen));
+  const vain = meanwhile([built], (seen) => startInVain(lesson, seen));
+  const killed = meanwhile([built], (seen) => killWorkers(lesson, seen));
+
+  hold('builds', [built], demandBuilds, { isGate: true });
+  hold('default-forks-none', [single, work], demandOneProcess);
+  hold('work-blocks', [work, single], demandWork);
+  hold('side-by-side', [built], demandSideBySide, { isGate: true });
+  hold('preset-forks', [main, homes], demandForks);
+  const needs = ['preset-forks'];
+  hold('cores-unless-told', [byDefault], demandCores, { needs });
+  hold('same-answers', [answers, main, homes], demandSameAnswers, {
+    needs: [...needs, 'work-blocks'],
+  });
+  hold('stops-clean', [interrupted, terminated, atStart], (...stops) => demandCleanStop(stops));
+  hold('gives-up', [vain, killed], demandEnd);
+
+  measure([single, main], (control, candidate) => measureSpeedup(lesson, { control, candidate }));
+});

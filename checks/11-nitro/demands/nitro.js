@@ -1,0 +1,206 @@
+/** What lesson 11 demands of what was seen, in the order of its promises. */
+import { readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import {
+  demand,
+  eventsOf,
+  exitsOf,
+  faultOfRandomHex,
+  forksOf,
+  listenersOf,
+  quickestOf,
+  requestsOf,
+  whyOfCrash,
+} from '../../../lib/check/checking.js';
+import {
+  AT_WORK,
+  INHERITED,
+  PRETENDED_CORES,
+  WORKERS,
+  outputOf,
+  serversOf,
+} from '../looks/nitro.js';
+
+const LEAST_WORK_MS = 9.5;
+const TELL = 'above the import(): process.env.NITRO_CLUSTER_WORKERS = String(workers);';
+const FOLDERS = "output: { dir: '.output/{{ preset }}' }";
+
+export function demandBuilds({ builds, outputs }) {
+  const broken = builds.find(({ code }) => code !== 0);
+  demand(!broken, {
+    expected: 'Both builds end with exit code 0.',
+    got: `${broken?.command} ended with exit code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
+    why: 'What Nitro cannot build nobody can start.',
+    try: 'npm run build --prefix lessons/11-nitro',
+    output: broken?.output,
+  });
+  demand(outputOf({ outputs }, 'node-server'), {
+    expected: 'The second build, with NITRO_PRESET=node-server, leaves a server of this preset.',
+    got: `What is there: ${list(outputs)}.`,
+    why: 'The variable wins over the preset of the configuration, unless that sets another entry or preset later.',
+    try: 'set preset and output in nitro.config.js, and nothing that depends on the preset',
+  });
+}
+
+/** The line in which nitropack says what is wrong, and where it only announces that, the next. */
+function errorIn(output) {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const first = lines.findIndex((line) => /error/i.test(line));
+  const told = lines.slice(first, first + (/:\s*$/.test(lines[first]) ? 2 : 1));
+  return told.map((line) => line.replace(/^.*\bERROR\b\s*/, '').trim()).join(' ');
+}
+
+const list = (outputs) =>
+  outputs.map(({ preset, folder }) => `${preset} in ${folder}`).join(', ') || 'nothing';
+
+export function demandOneProcess(program, { requests }) {
+  const { events, pid } = program;
+  const forks = forksOf(events).length;
+  const others = requests.filter((request) => request.pid !== pid);
+  demand(forks === 0 && others.length === 0, {
+    expected: 'One process, which answers all requests and forks nobody.',
+    got: forks > 0 ? `It forked ${forks} workers.` : `Process ${others[0]?.pid} answered as well.`,
+    why: 'It is the control: only what differs between the two builds tells what the preset does.',
+    try: "no entry, no module and no plugin that forks: the preset 'node-cluster' does it",
+    output: program.output(),
+  });
+}
+
+export function demandWork({ answers, quickestMs, spanMs }, program) {
+  const fault = faultOfRandomHex(answers);
+  const isWhole = quickestMs > LEAST_WORK_MS;
+  demand(isWhole && spanMs > AT_WORK * LEAST_WORK_MS && !fault, {
+    expected:
+      'Each / blocks its process for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
+    got:
+      fault ??
+      (isWhole
+        ? `${AT_WORK} at once were answered within ${spanMs.toFixed(0)} ms: they did not block each other.`
+        : `The quickest took ${quickestMs.toFixed(1)} ms.`),
+    why: isWhole
+      ? 'A handler that waits gives the event loop back: that is another lesson, and no cluster helps it.'
+      : 'A bundler removes calls whose result nobody uses, when it sees that they do nothing else; and a server that does less work is no speedup.',
+    try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000)) in routes/index.js, without await',
+    output: program.output(),
+  });
+}
+
+export function demandSideBySide(built) {
+  const { builds, outputs } = built;
+  const [configured] = builds[0].outputs;
+  demand(outputOf(builds[0], 'node-cluster'), {
+    expected: 'As configured, Nitro builds with the preset node-cluster.',
+    got: `It built ${list(builds[0].outputs)}.`,
+    why: 'Without a preset Nitro takes node-server, or what suits the machine on which it builds.',
+    try: 'task 1 of the text: in nitro.config.js the preset, and a folder for each build',
+    output: '',
+  });
+  const isOverwritten = !outputOf(built, 'node-cluster');
+  const folders = ['node-cluster', 'node-server'].map((name) => outputOf(built, name)?.folder);
+  demand(!isOverwritten && folders[0] !== folders[1], {
+    expected: 'Each build has an output folder of its own.',
+    got: `Both builds wrote to ${configured?.folder}. What is there: ${list(outputs)}.`,
+    why: 'A build empties its output folder first, so of two that share one only the second is left.',
+    try: `${FOLDERS}: between two pairs of braces Nitro puts the name of the preset`,
+    output: '',
+  });
+}
+
+/** Before it is said of any program that it does not listen: what that comes from in this lesson. */
+export function demandListeners(program, built) {
+  const { events, fate } = program;
+  const printed = program.output();
+  const [, missing = ''] = /Cannot find module '([^']+\/index\.mjs)' imported/.exec(printed) ?? [];
+  const folder = outputOf(built, 'node-cluster')?.folder;
+  const path = (file) => relative(dirname(built.entry), file);
+  demand(!fate || missing === '', {
+    expected: `server.js imports the build, which is ${folder}/server/index.mjs.`,
+    got: `It imports ${path(missing)}, and nothing is there.`,
+    why: 'The import() and output.dir in nitro.config.js name the same folder.',
+    try: FOLDERS,
+    output: printed,
+  });
+  const forks = forksOf(events).length;
+  const isSilent = listenersOf(events).size === 0 && exitsOf(events).length === 0;
+  demand(fate || forks === 0 || !isSilent || eventsOf(events, 'crash').length > 0, {
+    expected: 'Each worker comes to the import() of the build, and listens.',
+    got: `It forked ${forks} workers; they run, and none of them listens.`,
+    why: 'A worker runs server.js from the top, and serves when it comes to the import().',
+    try: 'await import(...) in every process, not only if (cluster.isPrimary)',
+    output: printed,
+  });
+}
+
+const IMPORT_AT_TOP = /^import\s[^(]*?['"][^'"]*index\.mjs['"]/m;
+
+export function demandForks(program, { requests, answers }) {
+  const { events, port } = program;
+  const output = program.output();
+  const forks = forksOf(events).length;
+  const isAtTop = IMPORT_AT_TOP.test(readFileSync(program.options.entry, 'utf8'));
+  demand(forks === WORKERS, {
+    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers, although NITRO_CLUSTER_WORKERS=${INHERITED} was set before.`,
+    got: `It forked ${forks}.`,
+    why: forks === INHERITED ? whyInherited(isAtTop) : undefined,
+    try: isAtTop ? `await import(...) in place of the import at the top; ${TELL}` : TELL,
+    output,
+  });
+  const workers = serversOf(program);
+  const idle = workers.filter((worker) => !requests.some(({ pid }) => pid === worker));
+  const strangers = requests.filter(({ pid }) => !workers.includes(pid));
+  const error = answers.find((answer) => answer.error)?.error;
+  demand(idle.length === 0 && strangers.length === 0, {
+    expected: `Each of the ${WORKERS} workers answers some of ${requests.length} requests, and nobody else does.`,
+    got:
+      strangers.length > 0
+        ? `Process ${strangers[0].pid}, which is no worker, executed ${strangers.length}.`
+        : `${idle.length} answered none.${error ? ` A request failed: ${error}.` : ''}`,
+    why:
+      whyOfCrash(events) ??
+      'A worker runs server.js from the top, and serves when it comes to the import().',
+    try: 'the import() in every process; signals and counting only if (cluster.isPrimary)',
+    output,
+  });
+  const ports = [...listenersOf(events).keys()];
+  demand(ports.length === 1, {
+    expected: `All listen on PORT, which is ${port} here.`,
+    got: `They listen on ${ports.join(', ')}.`,
+    output,
+  });
+}
+
+const whyInherited = (isAtTop) =>
+  isAtTop
+    ? 'An import at the top of a file is loaded before its first line runs, wherever it stands: Nitro has forked by then.'
+    : 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded, and so it stood there: it was not set, too late, or only if it was unset. NODE_CLUSTER_WORKERS is our name, and wins.';
+
+export function demandCores({ forks, program }) {
+  demand(forks === PRETENDED_CORES, {
+    expected: `${PRETENDED_CORES} workers where os.availableParallelism() is ${PRETENDED_CORES}.`,
+    got: `It forked ${forks}.`,
+    why:
+      whyOfCrash(program.events) ??
+      'os.cpus().length, which Nitro takes untold, counts cores that this process may not be allowed to use.',
+    try: 'const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();',
+    output: program.output(),
+  });
+}
+
+export function demandSameAnswers(rows, program) {
+  const output = program.output();
+  const row = rows.find(({ both: [one, cluster] }) => one !== cluster);
+  demand(!row, {
+    expected: 'The same status, content-type and shape of body from both builds.',
+    got: `${row?.path} from one process: ${row?.both[0]}. From the cluster: ${row?.both[1]}.`,
+    why: 'A preset decides how an application is started, not what it answers.',
+    try: 'no question after cluster.isWorker, process.env or the preset in routes/',
+    output,
+  });
+  const quickestMs = quickestOf(requestsOf(program.events, '/'));
+  demand(quickestMs > LEAST_WORK_MS, {
+    expected: 'A worker works for 10 to 20 ms for each /, as the one process does.',
+    got: `The quickest took ${quickestMs.toFixed(1)} ms.`,
+    why: 'A server that does less work is no speedup.',
+    output,
+  });
+}

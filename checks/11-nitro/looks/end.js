@@ -1,0 +1,187 @@
+/**
+ * How lesson 11's programs end, and when they do not: signals, workers that are killed, starts in vain.
+ */
+import {
+  eventsOf,
+  exitsOf,
+  forksOf,
+  get,
+  isCrowded,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
+import { DEADLINE_MS, LONG_DEADLINE_MS, busy, endedOf, isIdle } from './nitro.js';
+
+export const UNDER_WAY = 6;
+const MANY = 5; // workers: so many in vain are enough to give up
+export const KILLED = 2; // workers that listen: with those of IN_VAIN more than may end in vain
+export const IN_VAIN = 4; // so many of them in a row, twice, and in between all that listen
+const HELD_MS = 1_300; // from the signal: whoever waits for a second only has left by then
+const TURN_MS = 2_000; // who has heard the signal needs a little more than a report takes
+const HEARD = 2; // turns of an event loop
+const NO_MORE = 10; // turns: by then it has forked whom it wants
+const ONE_MORE = 20; // turns
+const MOST_STARTS = 12;
+
+const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
+
+/** The signal comes while requests are under way. After SIGTERM the workers are held: they take longer than they would. */
+export async function stopAtWork(program, how) {
+  const first = program.events.length;
+  const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+  const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
+  const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
+  const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
+  if (how === 'Ctrl-C') program.interrupt('SIGINT');
+  else program.kill(program.pid, 'SIGTERM');
+  const isLateServed = how === 'SIGTERM' && (await holdWorkers(program));
+  const lost = (await asked).filter(({ status }) => status !== 200);
+  if (!areUnderWay && lost.length > 0) throw busy('The requests had not come to it yet.');
+  const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
+  if (isLate && isCrowded()) throw busy(`A request had no answer within ${DEADLINE_MS / 1_000} s.`);
+  const end = await endOf(program);
+  return { how, lost, isLateServed, behind: leftBehind(program.events), ...end };
+}
+
+/** The signal comes while all of many workers start. */
+export async function stopAtStart({ launch }, { entry }) {
+  const program = await launch({ entry, env: told(MANY) });
+  const haveForked = (events) => {
+    const last = events.findLastIndex(({ what }) => what === 'fork');
+    const turns = events.slice(last).filter((one) => isBeatOf(one, events[last]?.pid)).length;
+    return turns >= (forksOf(events).length >= MANY ? 1 : NO_MORE); // long before it is idle
+  };
+  await program.until(haveForked, LONG_DEADLINE_MS);
+  program.kill(program.pid, 'SIGTERM');
+  const how = 'SIGTERM while the workers start';
+  return { how, lost: [], behind: [], isAtStart: true, ...(await endOf(program)) };
+}
+
+/** What is there when a program that was told to stop has ended, or nothing more happens. */
+async function endOf(program) {
+  await program.until((events) => program.fate || isIdle(events), LONG_DEADLINE_MS);
+  const { fate, events } = program;
+  if (!fate && !isIdle(events)) throw busy('It had not ended, and not had the time to.');
+  const left = fate ? await program.gone(DEADLINE_MS) : [];
+  return { program, fate, left, output: program.output() };
+}
+
+/**
+ * Lets the workers stand still once they have heard of the signal, as on a machine that is busy with something else.
+ * @returns {Promise<boolean>}  whether one served a request that came after all that
+ */
+async function holdWorkers(program) {
+  const sinceMs = nowMs();
+  const [{ pid: primary } = program] = forksOf(program.events);
+  for (const pid of new Set([program.pid, primary])) await haveTurned(program, [pid]);
+  await haveTurned(program, livingOf(program.events));
+  const workers = livingOf(program.events);
+  for (const pid of workers) program.kill(pid, 'SIGSTOP');
+  await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
+  const late = get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+  for (const pid of workers) {
+    program.kill(pid, 'SIGCONT'); // one after the other: who leaves with the first of them is seen
+    await program.until((events) => program.fate || endedOf(events).has(pid), TURN_MS);
+  }
+  return (await late).status === 200;
+}
+
+/** The workers that had neither ended nor disconnected when their primary left. @returns {number[]} pids */
+function leftBehind(events) {
+  const primary = forksOf(events)[0]?.pid;
+  const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
+  const before = events.slice(0, Math.max(end, 0));
+  const off = new Set(eventsOf(before, 'disconnect').map(({ workerPid }) => workerPid));
+  return livingOf(before).filter((pid) => !off.has(pid));
+}
+
+const isBeatOf = ({ what, pid }, wanted) => what === 'beat' && pid === wanted;
+
+/** Waits until each of these has turned its event loop: what came before that has been heard. */
+async function haveTurned(program, pids) {
+  const first = program.events.length;
+  await program.until((events) => {
+    const news = events.slice(first);
+    const ended = endedOf(events);
+    const turns = (pid) => news.filter((event) => isBeatOf(event, pid)).length;
+    return pids.every((pid) => ended.has(pid) || turns(pid) >= HEARD);
+  }, DEADLINE_MS);
+}
+
+/** The workers of which no end is known. @returns {number[]} pids */
+function livingOf(events) {
+  const ended = endedOf(events);
+  return forksOf(events).flatMap(({ workerPid: pid }) => (ended.has(pid) ? [] : [pid]));
+}
+
+const listenedOf = (events) =>
+  new Set(eventsOf(events, 'worker-listening').map(({ workerPid }) => workerPid));
+
+/**
+ * Kills some workers before they listen; then all that listen, and some of those that come in their place. So never
+ * do more than a few in a row end in vain.
+ */
+export async function killWorkers({ launch }, { entry }) {
+  const program = await launch({ entry, env: told(KILLED) });
+  await killEarly(program, 0);
+  await listenAgain(program, KILLED);
+  const before = livingOf(program.events);
+  const forked = forksOf(program.events).length;
+  for (const pid of before) program.kill(pid, 'SIGKILL');
+  await killEarly(program, forked);
+  await listenAgain(program, before.length);
+  await program.until(
+    (events) => livingOf(events).length > before.length || hasHadItsTurn(events, program.pid),
+    LONG_DEADLINE_MS,
+  );
+  const { fate, events } = program;
+  await program.stop();
+  const ends = exitsOf(events).map(({ workerPid }) => listenedOf(events).has(workerPid));
+  const served = ends.filter((hadListened) => hadListened).length;
+  const [were, are] = [before.length, livingOf(events).length];
+  return { fate, served, inVain: ends.length - served, were, are, output: program.output() };
+}
+
+/** So often has this event loop turned since something happened that it would have forked one more. */
+function hasHadItsTurn(events, pid) {
+  const last = events.findLastIndex(({ what }) => what !== 'beat');
+  return events.slice(last).filter((one) => isBeatOf(one, pid)).length >= ONE_MORE;
+}
+
+/** Kills the next few workers, each as soon as it is there. */
+async function killEarly(program, from) {
+  for (let index = from; index < from + IN_VAIN; index += 1) {
+    const next = (events) => forksOf(events)[index]?.workerPid;
+    await program.until((events) => next(events) || isIdle(events), LONG_DEADLINE_MS);
+    const pid = next(program.events);
+    if (pid) program.kill(pid, 'SIGKILL');
+  }
+}
+
+/** Waits until there are so many workers, and all that are alive have come to listen. */
+async function listenAgain(program, wanted) {
+  const isDone = (events) => {
+    const listened = listenedOf(events);
+    const living = livingOf(events);
+    const isEveryone = living.length >= wanted && living.every((pid) => listened.has(pid));
+    return isEveryone || isIdle(events);
+  };
+  const isOver = await program.until(isDone, LONG_DEADLINE_MS);
+  if (!isOver && !program.fate) throw busy('Its workers have not come to listen again.');
+}
+
+/** On a port that cannot be, each worker ends before it listens. */
+export async function startInVain({ launch }, { entry }) {
+  const program = await launch({ entry, env: { PORT: '80800', ...told(2) } });
+  const isEnough = (events) => forksOf(events).length >= MOST_STARTS;
+  const isOver = (events) => program.fate || isEnough(events) || isIdle(events);
+  await program.until(isOver, LONG_DEADLINE_MS);
+  const { events, fate } = program;
+  const isDecided = isOver(events);
+  await program.stop();
+  const starts = forksOf(events).length;
+  const ends = starts - livingOf(events).length; // whoever leaves in worker.on('exit') leaves before the cluster's
+  if (!isDecided)
+    throw busy(`Within ${LONG_DEADLINE_MS / 1_000} s a worker could start only ${starts} times.`);
+  return { fate, starts, ends, output: program.output() };
+}

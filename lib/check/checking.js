@@ -1,0 +1,63 @@
+/**
+ * The one door through which a check sees the machinery. A check is a node:test file:
+ *
+ *   check('02-cluster-fork', { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' },
+ *     ({ launch, ready, observe, hold }) => {
+ *       const main = observe([], async () => ready(await launch({ env: { NODE_CLUSTER_WORKERS: '4' } }), 4));
+ *       hold('forks-as-told', [main], ({ events }) => {
+ *         demand(forksOf(events).length === 4, { expected, got, why, try });
+ *       });
+ *     });
+ *
+ * It declares looks and promises; session.js judges them. It runs by itself with `node --test`; `npm run check` loads it,
+ * runs it in its own process, and renders what it reports. A longer check has its looks and its demands in files of their
+ * own (looks.js, demands.js, or folders of these names), with this door, too.
+ */
+import { register } from './definitions.js';
+
+export { measureAtRate } from '../measure/at-rate.js';
+export { createSpinners } from '../measure/ceiling.js';
+export { interleave, saturate } from '../measure/compare.js';
+export { disturbanceOf, isCrowded, watchMachine } from '../measure/conditions.js';
+export { createLoad } from '../measure/load.js';
+export { createOpenLoop } from '../measure/open-loop.js';
+export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
+export { speedupOfBlocking, speedupOfCpu } from '../measure/speedup.js';
+export { mean, meanOf, ratioOf } from '../measure/stats.js';
+export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
+export { wrongAnswer } from '../lessons/answers.js';
+export { buildNitro } from '../tools/nitro.js';
+export { askAtOnce } from '../observe/ask.js';
+export { get } from '../observe/client.js';
+export { nowMs } from '../observe/clock.js';
+export { memoryOf } from '../observe/memory.js';
+export { freePort } from '../observe/ports.js';
+export { hasPid } from '../observe/processes.js';
+export { acceptQueueOf, listeningSockets } from '../observe/sockets.js';
+export {
+  deepestOverlap,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  groupBy,
+  listenersOf,
+  quickestOf,
+  requestsOf,
+  waitsOf,
+} from '../observe/timeline.js';
+export { startRedis } from '../tools/redis.js';
+export { demandTool, findTool } from '../tools/tools.js';
+export { whyOfCrash } from '../verdict/diagnosis.js';
+export { faultOfRandomHex } from '../verdict/bodies.js';
+export { Undecided, demand } from '../verdict/outcome.js';
+export { demandSpeedup } from '../verdict/speedup.js';
+
+/**
+ * Declares the check of one lesson: under `node --test` a test, with a subtest for each promise.
+ * @param {string} key  NN-slug
+ * @param {Record<string, string>} promises  id → sentence, in the order in which they are judged
+ * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
+ */
+export function check(key, promises, declare) {
+  register({ key, promises, declare });
+}

@@ -1,0 +1,40 @@
+/**
+ * Check files, loaded. A file that the command line loads only says what it defines; one that is run by itself, with
+ * `node --test`, becomes a test.
+ *
+ * @typedef {import('./session.js').Definition} Definition
+ */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { placesOf } from '../lessons/places.js';
+import { testAlone } from './alone.js';
+
+/** @type {Map<string, Definition | undefined>} by file */
+const loaded = new Map();
+/** @type {((definition: Definition) => void) | undefined} */
+let take;
+
+/** The file with the check of a lesson. */
+export const checkFile = (/** @type {string} */ root, /** @type {string} */ key) =>
+  join(root, placesOf(key).check);
+
+/**
+ * Loads a check file, once.
+ * @param {string} file  absolute path
+ * @returns {Promise<Definition>}
+ * @throws {Error}  when the file defines no check
+ */
+export async function loadCheck(file) {
+  if (!loaded.has(file)) {
+    take = (definition) => loaded.set(file, definition);
+    await import(pathToFileURL(file).href).finally(() => (take = undefined));
+  }
+  const definition = loaded.get(file);
+  if (!definition) throw new Error(`${file} declares no check.`);
+  return definition;
+}
+
+/** What a check file calls, through lib/check/checking.js. */
+export function register(/** @type {Definition} */ definition) {
+  (take ?? testAlone)(definition);
+}

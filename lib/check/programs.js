@@ -1,0 +1,101 @@
+/**
+ * The programs of one check: the learner's, started under the probe, and those that stand beside it; and why one is not
+ * ready.
+ *
+ * @typedef {import('../observe/program.js').Program} Program
+ * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean }} LaunchOptions
+ *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control
+ */
+import { dirname } from 'node:path';
+import { nowMs } from '../observe/clock.js';
+import { copyProgram } from '../observe/copy.js';
+import { hasUnseenWorker, isFutile } from '../observe/settled.js';
+import { entryOf, nameOf, starterFolder } from './subject.js';
+import { explainNotReady } from '../verdict/diagnosis.js';
+import { Undecided } from '../verdict/outcome.js';
+
+/**
+ * @param {object} options
+ * @param {string} options.root  the folder that holds the rooms
+ * @param {string} options.key  NN-slug
+ * @param {string} options.place  the file or folder that is judged
+ * @param {import('../observe/run.js').Runner} options.runner
+ */
+export function createPrograms({ root, key, place, runner }) {
+  const subject = rememberOutcome(() => entryOf(place, root));
+  /** @type {Map<string, import('../observe/copy.js').Copy>} */
+  const copies = new Map();
+  /** @type {Program | undefined} */
+  let first;
+  const references = new WeakSet();
+
+  /** Starts the learner's program under the probe. @returns {Promise<Program>} */
+  const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
+    const entry = isReference ? entryOf(starterFolder(key, root), root) : subject();
+    const program = await runner.start({ entry, ...options });
+    if (isReference) references.add(program);
+    else first ??= program;
+    return program;
+  };
+
+  /** Copies the learner's folder, to deploy there. */
+  const copy = () => {
+    const from = { place, entry: subject(), rest: starterFolder(key, root) };
+    const made = copyProgram(from, runner.home);
+    copies.set(made.entry, made);
+    return made;
+  };
+
+  /** Waits until so many of its processes listen on PORT, or nothing more will happen; then rejects with Broken. */
+  const ready = async (/** @type {Program} */ program, listeners = 1) => {
+    const isReady = await program.ready(listeners);
+    const { port, fate, events } = program;
+    const listens = events.some((event) => event.what === 'listening' && event.port === port);
+    const isUnseen = hasUnseenWorker(events);
+    if (isReady || (listens && !fate && !isUnseen)) return program;
+    const deployed = copies.get(program.options.entry);
+    const name = nameOf(deployed ? subject() : program.options.entry, root);
+    const atHome = (/** @type {string} */ text) =>
+      deployed
+        ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))
+        : text;
+    const command = [name, ...(program.options.args ?? []).map(quoted)].join(' ');
+    const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
+    const told = events.map((event) =>
+      event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
+    );
+    const facts = { name, port, fate, events: told, output: atHome(program.output()), ...seen };
+    const expected = `The program listens on PORT, which is ${port} here.`;
+    const broken = explainNotReady(facts, expected);
+    if (program !== first) broken.story.output = facts.output;
+    if (references.has(program)) throw new Undecided(notOurs(broken.story)); // never the learner's fault
+    throw broken;
+  };
+
+  return { first: () => first, launch, copy, ready };
+}
+
+/** A program of ours that did not come up. */
+const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
+  got: `A program that yours is compared with did not start: ${got}`,
+  why: 'It is ours, and it has started elsewhere: the machine is too busy, or lacks something.',
+  try: 'close other programs, then check again',
+});
+
+/** An argument as one types it in a shell. */
+const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
+
+/** Calls `find` once and has the same answer, or throws the same error, ever after. */
+function rememberOutcome(find) {
+  const outcome = { done: false, value: /** @type {any} */ (undefined), error: undefined };
+  return () => {
+    try {
+      if (!outcome.done) outcome.value = find();
+    } catch (/** @type {any} */ error) {
+      outcome.error = error;
+    }
+    outcome.done = true;
+    if (outcome.error) throw outcome.error;
+    return outcome.value;
+  };
+}

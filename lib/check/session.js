@@ -1,0 +1,235 @@
+/**
+ * One run of a check: it declares looks and promises, and these are judged, in rounds. A look is made when the first promise
+ * that needs it is judged; ahead of it only where a core is idle.
+ *
+ * @typedef {import('../observe/program.js').Program} Program
+ * @typedef {import('./programs.js').LaunchOptions} LaunchOptions
+ * @typedef {import('../measure/conditions.js').Conditions} Conditions
+ * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
+ * @typedef {import('./looks.js').Look<any>} Look
+ *
+ * @typedef {object} Lesson  what a check gets to declare itself with
+ * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
+ * @property {() => import('../observe/copy.js').Copy} copy  copies the learner's folder, to deploy there: what the learner
+ *   does not have in it is the starter's. Its entry is launched with `launch({ entry })`. Throws Broken without a program.
+ * @property {(program: Program, listeners?: number) => Promise<Program>} ready
+ *   waits until so many of its processes listen on PORT (1 unless told), or nothing more will happen. Rejects with
+ *   Broken, which says why, when nobody listens there or the program has ended.
+ * @property {import('./looks.js').Declare} observe
+ *   declares a look at the program: the looks that it needs, and a body that gets what these saw. Of these no two are
+ *   made at the same time, so that none disturbs another. Who needs a look that failed fails with the same error; of
+ *   the promises that need it the first tells, and the others are not reached.
+ * @property {import('./looks.js').Declare} meanwhile
+ *   declares a look beside others: at another program, or at nothing that could be disturbed
+ * @property {(id: string, looks: Look[], judge: (...seen: any[]) => Promise<void> | void, options?: HoldOptions) => void} hold
+ *   declares a promise: it holds when `judge`, which gets what the looks saw, returns
+ * @property {(looks: Look[], body: (...seen: any[]) => Promise<void> | void) => void} measure
+ *   declares what decides nothing: it is measured when all promises hold, and left out by --quick and --only
+ * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
+ * @property {(name: string, chart: Omit<import('../verdict/terminal.js').Chart, 'name'>) => void} drawn
+ *   numbers side by side: a distribution, start-up times
+ * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known of the machine
+ * @property {string} place  the file or folder that is judged
+ * @property {boolean} isQuick  measurements that decide nothing are left out
+ * @property {boolean} isLonger  measurements take several times as long, and are more exact
+ *
+ * @typedef {object} HoldOptions
+ * @property {string[]} [needs]  promises without which it tells nothing: when one does not hold, this is not reached
+ * @property {boolean} [isGate]  every promise declared after it needs it
+ * @property {boolean} [isAlone]  it measures: no look is made beside it
+ *
+ * @typedef {object} Definition  a check, as its file declares it
+ * @property {string} key  NN-slug
+ * @property {Record<string, string>} promises  id → sentence, in the order in which they are judged
+ * @property {(lesson: Lesson) => void} declare
+ *
+ * @typedef {object} SessionOptions
+ * @property {string} root  the folder that holds the rooms
+ * @property {string} place  the file or folder that is judged
+ * @property {import('../observe/run.js').Runner} runner
+ * @property {string[]} [only]  judge these promises, with what they stand on, and nothing else
+ * @property {string[]} [first]  judge these first; with the first that fails again the check ends
+ * @property {boolean} [isQuick]
+ * @property {boolean} [isLonger]
+ * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
+ * @property {AbortSignal} [signal]
+ *
+ * @typedef {(record: any) => void | Promise<void>} Report
+ */
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLooks, nextLook } from './looks.js';
+import { conditionsNow, hasIdleCore, watchCrowd } from '../measure/conditions.js';
+import { Starved } from '../observe/turn.js';
+import { createPrograms } from './programs.js';
+import { Broken, Undecided, verdictOf } from '../verdict/outcome.js';
+import { groundsOf, roundsOf } from '../verdict/plan.js';
+
+const AHEAD_MS = 15;
+const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
+
+/**
+ * Runs a check, once.
+ * @param {Definition} definition
+ * @param {SessionOptions} options
+ * @param {Report} report  gets each record as soon as there is one: { promise, number, of }, { measurement }, { chart },
+ *   and at the end { verdict, isWhole, conditions, output }; { fault } when it is ours
+ * @returns {Promise<void>}  rejects when the signal asks for it, or with a fault that it has reported
+ */
+export async function runSession({ key, promises, declare }, options, report) {
+  const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
+  const programs = createPrograms({ root, key, place, runner });
+  let conditions = conditionsNow();
+  watchCrowd();
+  const { held, measurements, ...door } = createDeclarations(promises);
+  const judge = createJudge({ held, promises, report });
+  const session = async () => {
+    declare({
+      ...programs,
+      ...door,
+      ...{ place, isQuick, isLonger },
+      measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
+      drawn: (name, chart) => report({ chart: { name, ...chart } }),
+      conditionsWere: (more) => (conditions = { ...conditions, ...more }),
+    });
+    if (held.length === 0) throw new Error('This check declares no promise.');
+    const isMeasuring = !isQuick && !only;
+    for (const { ids, isBrief } of roundsOf(held, options)) {
+      await judge.round(
+        ids,
+        isMeasuring ? measurements.flatMap(({ looks }) => looks) : [],
+        isBrief,
+      );
+      if (isBrief && judge.hasFailed()) break;
+    }
+    for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
+      await body(...(await Promise.all(looks.map((look) => look.see()))));
+  };
+  try {
+    await Promise.race([session(), whenAborted(signal)]);
+  } catch (/** @type {any} */ error) {
+    if (!signal?.aborted) await report({ fault: String(error?.stack ?? error) });
+    throw error;
+  } finally {
+    judge.stop();
+    const program = programs.first();
+    keepTimeline(program, options.timelineFile);
+    const end = { conditions, output: program?.output() ?? '' };
+    if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
+  }
+}
+
+/** What the check's file declares, in its order. */
+function createDeclarations(promises) {
+  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], judge: (...seen: any[]) => any, isAlone: boolean })[]} */
+  const held = [];
+  /** @type {{ looks: Look[], body: (...seen: any[]) => any }[]} */
+  const measurements = [];
+  return {
+    held,
+    measurements,
+    ...createLooks(),
+    /** @type {Lesson['hold']} */
+    hold(id, looks, judge, { needs = [], isGate = false, isAlone = false } = {}) {
+      if (Object.keys(promises)[held.length] !== id)
+        throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
+      held.push({ id, looks, judge, needs, isGate, isAlone });
+    },
+    /** @type {Lesson['measure']} */
+    measure: (looks, body) => void measurements.push({ looks, body }),
+  };
+}
+
+/** Judges promises, and makes looks ahead of them where a core is idle. */
+function createJudge({ held, promises, report }) {
+  /** @type {Map<string, PromiseRecord>} */
+  const records = new Map();
+  const told = new Set();
+  /** @type {typeof held} what is still to be judged in this round, the one under way first */
+  let coming = [];
+  let afterwards = /** @type {Look[]} */ ([]);
+  let isOver = false;
+  const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
+  const allHold = () => verdicts().every((verdict) => verdict === 'passed');
+  const lacks = (one) =>
+    groundsOf(held, one).some((id) => records.has(id) && records.get(id)?.verdict !== 'passed');
+
+  const upcoming = () => {
+    if (coming.length === 0 || coming[0].isAlone) return [];
+    const looks = coming.filter((one) => !lacks(one)).flatMap((one) => one.looks);
+    return allHold() ? [...looks, ...afterwards] : looks;
+  };
+  const lookAhead = async () => {
+    while (!isOver) {
+      const next = hasIdleCore() ? nextLook(upcoming()) : undefined;
+      next?.see();
+      await sleep(next ? BEGUN_MS : AHEAD_MS);
+    }
+  };
+  /** @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>} */
+  const decide = async (one) => {
+    if (lacks(one)) return { verdict: 'skipped' };
+    return outcomeOf(async () => {
+      const seen = await Promise.all(one.looks.map(see));
+      if (one.isAlone) await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
+      await one.judge(...seen);
+    }, told);
+  };
+  return {
+    allHold: () => records.size === held.length && allHold(),
+    hasFailed: () => verdicts().includes('failed'),
+    verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
+    stop: () => (isOver = true),
+    async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later, isBrief = false) {
+      afterwards = later;
+      coming = held.filter(({ id }) => ids.includes(id));
+      if (records.size === 0) lookAhead();
+      for (; coming.length > 0; coming = coming.slice(1)) {
+        const [one] = coming;
+        const number = held.indexOf(one) + 1;
+        const record = { id: one.id, sentence: promises[one.id], ...(await decide(one)) };
+        if (isOver) return;
+        records.set(one.id, record);
+        await report({ promise: record, number, of: held.length });
+        if (isBrief && record.verdict === 'failed') return;
+      }
+    },
+  };
+}
+
+const see = (/** @type {Look} */ look) => look.see();
+const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state === 'begun');
+
+/**
+ * What one promise has told already (a program that never started) is not told again by the next.
+ * @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>}
+ */
+async function outcomeOf(body, told) {
+  try {
+    await body();
+    return { verdict: 'passed' };
+  } catch (/** @type {any} */ error) {
+    if (![Broken, Undecided, Starved].some((kind) => error instanceof kind)) throw error;
+    if (told.has(error)) return { verdict: 'skipped' };
+    told.add(error);
+    return { verdict: error instanceof Broken ? 'failed' : 'inconclusive', ...error.story };
+  }
+}
+
+/** @returns {Promise<never>} */
+function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Leaves the timeline of the learner's first program where the command line wants it. */
+function keepTimeline(
+  /** @type {Program | undefined} */ program,
+  /** @type {string | undefined} */ file,
+) {
+  if (!file || !program) return;
+  writeFileSync(file, program.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+}

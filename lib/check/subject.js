@@ -1,0 +1,69 @@
+/** What is judged: the learner's file, or another that stands in for it. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { rootFolder } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
+import { Broken } from '../verdict/outcome.js';
+
+const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
+
+/**
+ * The folder with the lesson's starter as it was.
+ * @param {string} key  NN-slug
+ * @param {string} [root]  the folder that holds the rooms
+ */
+export function starterFolder(key, root = rootFolder) {
+  return join(root, placesOf(key).starter);
+}
+
+/**
+ * The program in a place: the file itself, or the folder's server.js (or .cjs, .mjs).
+ * @param {string} place  absolute path
+ * @param {string} [root]  the folder that holds the rooms, for the names in messages
+ * @returns {string}  absolute path
+ * @throws {Broken}  when there is none, or nothing in it
+ */
+export function entryOf(place, root = rootFolder) {
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (!stats) {
+    throw new Broken({
+      got: `There is no ${nameOf(place, root)}.`,
+      try: 'npm run reset, which brings the starter back',
+    });
+  }
+  if (stats.isFile()) return readable(place, root);
+  const found = ENTRIES.map((name) => join(place, name)).find((file) => existsSync(file));
+  if (found) return readable(found, root);
+  throw new Broken({
+    expected: 'a file server.js',
+    got: `There is no server.js in ${nameOf(place, root)}.`,
+    try: "copy the lesson's whole folder, then edit the copy",
+  });
+}
+
+function readable(file, root) {
+  const name = nameOf(file, root);
+  if (!statSync(file).isFile())
+    throw new Broken({ expected: 'a file', got: `${name} is no file; perhaps a folder.` });
+  let text;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (/** @type {any} */ error) {
+    throw new Broken({ got: `${name} cannot be read (${error.code}).`, try: `chmod u+r ${name}` });
+  }
+  if (text.trim() !== '') return file;
+  throw new Broken({
+    got: `${name} is empty.`,
+    try: 'npm run reset, which brings the starter back',
+  });
+}
+
+/**
+ * A path as a person at the root of the repository would write it.
+ * @param {string} file  absolute path
+ * @param {string} [root]  the folder that holds the rooms
+ */
+export function nameOf(file, root = rootFolder) {
+  const name = relative(root, file);
+  return name.startsWith('..') ? file : name;
+}

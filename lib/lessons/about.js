@@ -1,0 +1,88 @@
+import { parse } from 'yaml';
+import { UsageError } from '../common/usage-error.js';
+import { toolNames } from '../tools/tools.js';
+
+const isText = (/** @type {unknown} */ value) => typeof value === 'string' && value.trim() !== '';
+const isTextList = (/** @type {unknown} */ value) =>
+  Array.isArray(value) && value.length > 0 && value.every(isText);
+
+const isTool = (/** @type {any} */ value) => toolNames.includes(value);
+
+/** @type {Record<string, [test: (value: any) => boolean, mustBe: string]>} */
+const fields = {
+  title: [isText, 'a text'],
+  minutes: [(value) => Number.isFinite(value) && value > 0, 'a number of minutes, such as 30'],
+  goal: [isText, 'a text'],
+  concepts: [isTextList, 'a list of texts'],
+  starterFails: [isTextList, 'a list of promise ids'],
+  needs: [
+    (value) => value === undefined || (isTextList(value) && value.every(isTool)),
+    `left out, or a list of ${toolNames.join(', ')}`,
+  ],
+};
+const HINTS = 3;
+
+const howToMend = 'Mend it there; a text with a colon needs quotes around it.';
+
+/**
+ * @typedef {object} About
+ * @property {string} title
+ * @property {number} minutes how long the lesson takes
+ * @property {string} goal
+ * @property {string[]} concepts
+ * @property {string[]} starterFails ids of the promises that the untouched starter breaks
+ * @property {import('../tools/tools.js').Tool[]} [needs] what has to be installed for it, beside `npm ci`
+ */
+
+/**
+ * Parses a lesson's lesson.yml.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {About} unknown fields are left out
+ * @throws {UsageError} that names the file, every field that is wrong, and what to do
+ */
+export function parseAbout(source, file) {
+  const given = parseYaml(source, file);
+  const names = Object.keys(fields);
+  const wrong = names.filter((name) => !fields[name][0](given[name]));
+  if (wrong.length === 0)
+    return /** @type {any} */ (Object.fromEntries(names.map((name) => [name, given[name]])));
+  const rules = wrong.map((name) => `${name} must be ${fields[name][1]}`).join('; ');
+  throw new UsageError(`${file} is not right: ${rules}.`, howToMend);
+}
+
+/**
+ * Parses YAML.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {Record<string, any>}
+ * @throws {UsageError} that names the file
+ */
+export function parseYaml(source, file) {
+  try {
+    return parse(source, { logLevel: 'error' }) ?? {};
+  } catch (/** @type {any} */ error) {
+    const [reason] = error.message.split('\n');
+    throw new UsageError(`${file} is not YAML: ${reason}`, howToMend);
+  }
+}
+
+/**
+ * Parses a lesson's hints.md: three headings of the second level, each with a hint below it.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {string[]} from a nudge to nearly the answer, each in one line
+ * @throws {UsageError} that names the file
+ */
+export function parseHints(source, file) {
+  const [, ...parts] = source.split(/^##[ \t].*$/m);
+  const hints = parts.map((part) => part.trim().replaceAll(/\s*\n\s*/g, ' '));
+  if (hints.length === HINTS && hints.every(isText)) return hints;
+  throw new UsageError(
+    `${file} must have exactly three hints; it has ${hints.filter(isText).length}.`,
+    'Write each below a heading of the second level, as in: ## First',
+  );
+}

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { chapterKeys, lessonKeys } from './catalog.js';
+import { hasCode } from '../common/files.js';
+import { placesOf } from './places.js';
+import { refreshQuotes } from './quotes.js';
+import { UsageError } from '../common/usage-error.js';
+
+/**
+ * Lists the Markdown files that may quote code: README.md, CONTRIBUTING.md, the lessons' texts and
+ * the slides.
+ *
+ * @param {string} root
+ * @returns {string[]} paths from the root, of files that are there
+ */
+export function documentPaths(root) {
+  const texts = lessonKeys(root).map((key) => placesOf(key).text);
+  const slides = chapterKeys(root).map((key) => placesOf(key).slides);
+  return ['README.md', 'CONTRIBUTING.md', ...texts, ...slides].filter((path) =>
+    existsSync(join(root, path)),
+  );
+}
+
+/**
+ * Fills the quotes of one document in again, without writing it.
+ *
+ * @param {string} root
+ * @param {string} path of the document, from the root
+ * @returns {{ text: string, stale: import('./quotes.js').Quote[] }} as refreshQuotes does
+ * @throws {UsageError} that names the document, when a quote cannot be filled in
+ */
+export function refreshDocument(root, path) {
+  try {
+    return refreshQuotes(readFileSync(join(root, path), 'utf8'), (file) => readQuoted(root, file));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${path} cannot be filled in: ${error.message}`, error.hint);
+  }
+}
+
+function readQuoted(/** @type {string} */ root, /** @type {string} */ file) {
+  const inside = !posix.normalize(file).startsWith('..') && !posix.isAbsolute(file);
+  try {
+    if (inside) return readFileSync(join(root, file), 'utf8');
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR')) throw error;
+  }
+  throw new UsageError(
+    `There is no file ${file} to quote.`,
+    'Write the path from the root of the repository, as in file=solutions/01-slug/server.js#name',
+  );
+}
+
+/**
+ * Finds the relative links and images of one document that lead to nothing. Anchors are not
+ * followed.
+ *
+ * @param {string} root
+ * @param {string} path of the document, from the root
+ * @returns {Promise<string[]>} the links as they are written
+ */
+export async function brokenLinks(root, path) {
+  const { default: MarkdownIt } = await import('markdown-it');
+  const tokens = new MarkdownIt({ html: true }).parse(readFileSync(join(root, path), 'utf8'), {});
+  return tokens
+    .flatMap((token) => [token, ...(token.children ?? [])])
+    .flatMap(linksOf)
+    .filter((link) => !/^([a-z][a-z0-9+.-]*:|\/\/|#)/i.test(link))
+    .filter((link) => !existsSync(join(root, targetOf(link, path))));
+}
+
+/** @returns {string[]} */
+function linksOf(/** @type {import('markdown-it').Token} */ token) {
+  if (token.type === 'link_open') return [String(token.attrGet('href'))];
+  if (token.type === 'image') return [String(token.attrGet('src'))];
+  if (!token.type.startsWith('html_')) return [];
+  return [...token.content.matchAll(/\b(?:href|src)=["']([^"']+)["']/g)].map(([, link]) => link);
+}
+
+/** @returns {string} path from the root; a link that begins with a slash starts there, as on GitHub */
+function targetOf(/** @type {string} */ link, /** @type {string} */ path) {
+  const [target] = link.split(/[?#]/);
+  const decoded = decode(target);
+  return decoded.startsWith('/') ? decoded : join(dirname(path), decoded);
+}
+
+function decode(/** @type {string} */ target) {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}

@@ -1,0 +1,19 @@
+import { UsageError } from '../common/usage-error.js';
+import { parseYaml } from './about.js';
+
+/**
+ * Parses the front matter of a chapter of the deck: YAML between two `---` lines, then Markdown.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {{ values: Record<string, any>, text: string }}
+ * @throws {UsageError} that names the file
+ */
+export function splitFrontMatter(source, file) {
+  const match = /^\uFEFF?---\r?\n([^]*?\r?\n)??---[ \t]*(?:\r?\n([^]*))?$/.exec(source);
+  if (match) return { values: parseYaml(match[1] ?? '', file), text: match[2] ?? '' };
+  throw new UsageError(
+    `${file} has no front matter.`,
+    'Begin the file with a line "---", then its title, then a line "---".',
+  );
+}

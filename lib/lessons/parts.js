@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesBelow, lessonFiles, readLesson } from './catalog.js';
+import { withoutRegions } from './regions.js';
+import { placesOf } from './places.js';
+import { promiseIds } from './promises.js';
+
+/** @typedef {import('./compare.js').Problem} Problem */
+
+/**
+ * Reads what is told of a lesson: is it right, and does `starterFails` name real promises?
+ *
+ * @param {string} root
+ * @param {string} key
+ * @returns {Generator<Problem>}
+ * @throws {UsageError} when the text, lesson.yml or hints are missing or broken
+ */
+export function* aboutProblems(root, key) {
+  const { starterFails } = readLesson(root, key);
+  const known = promiseIds(root, key);
+  for (const id of starterFails.filter((each) => !known.has(each))) {
+    const where = placesOf(key).about;
+    const problem = `starterFails names "${id}", which checks/${key}/check.js does not hold.`;
+    yield { where, problem, mend: 'Name a promise of the check by its id.' };
+  }
+}
+
+/**
+ * Looks for the parts of a lesson that are missing, and for starter files without a finished one.
+ *
+ * @param {string} root
+ * @param {string} key
+ * @returns {Generator<Problem>}
+ */
+export function* partProblems(root, key) {
+  const files = lessonFiles(root, key);
+  if (files.length === 0) {
+    const where = `solutions/${key}`;
+    yield {
+      where,
+      problem: 'The lesson has no solution.',
+      mend: 'Write the finished files there.',
+    };
+  }
+  if (!existsSync(join(root, `checks/${key}/check.js`))) {
+    const where = `checks/${key}/check.js`;
+    yield { where, problem: 'The lesson has no check.', mend: 'Write its promises there.' };
+  }
+  const { experiments, slides } = placesOf(key);
+  const others = {
+    [experiments]: ['no experiments', 'what its reader may doubt'],
+    [slides]: ['no slides', 'its chapter of the deck'],
+  };
+  for (const [where, [what, content]] of Object.entries(others)) {
+    if (existsSync(join(root, where))) continue;
+    yield { where, problem: `The lesson has ${what}.`, mend: `Write ${content} there.` };
+  }
+  for (const file of files.filter((each) => !existsSync(join(root, 'lessons', key, each)))) {
+    const where = `lessons/${key}/${file}`;
+    const mend = `Put it back: npm run reset lesson-${Number(key.slice(0, 2))}`;
+    yield { where, problem: 'The file is missing.', mend };
+  }
+  for (const file of filesBelow(join(root, placesOf(key).starter))) {
+    if (files.includes(file)) continue;
+    const where = `checks/${key}/starter/${file}`;
+    yield {
+      where,
+      problem: `solutions/${key} has no such file.`,
+      mend: 'Add it there, or remove it here.',
+    };
+  }
+}
+
+/**
+ * Compares one starter file with its finished version: without the bodies of their regions they
+ * must be the same.
+ *
+ * @param {string} root
+ * @param {string} key
+ * @param {string} file
+ * @returns {Generator<Problem>}
+ * @throws {UsageError} when the regions of either are broken
+ */
+export function* regionProblems(root, key, file) {
+  const starter = `checks/${key}/starter/${file}`;
+  const solution = `solutions/${key}/${file}`;
+  if (!existsSync(join(root, starter))) {
+    const mend = `Write lessons/${key}/${file}, then run: npm run sync -- --starters`;
+    yield { where: starter, problem: 'The pristine copy of the starter is missing.', mend };
+    return;
+  }
+  const difference = firstDifference(root, starter, solution);
+  if (!difference) return;
+  const problem = `Outside the regions it differs from ${solution}: ${difference}.`;
+  const mend = `Make them the same, in lessons/${key}/${file} too, or move the difference into a region.`;
+  yield { where: starter, problem, mend };
+}
+
+function firstDifference(
+  /** @type {string} */ root,
+  /** @type {string} */ starter,
+  /** @type {string} */ solution,
+) {
+  const [here, there] = [starter, solution].map((path) =>
+    withoutRegions(readFileSync(join(root, path), 'utf8'), path).split('\n'),
+  );
+  const longer = here.length > there.length ? here : there;
+  const index = longer.findIndex((_, each) => here[each] !== there[each]);
+  const show = (/** @type {string | undefined} */ line) =>
+    line === undefined ? 'the end of the file' : `"${line.trim()}"`;
+  return index < 0 ? undefined : `${show(here[index])} here, ${show(there[index])} there`;
+}

@@ -1,0 +1,70 @@
+import { splitLines } from './regions.js';
+
+/**
+ * @typedef {object} Hunk  one place that a change touches
+ * @property {string[]} old  lines that stand there: those that stay and those that go
+ * @property {string[]} new  the lines in their place
+ */
+
+/**
+ * Reads a change: lines that begin with `-` go, with `+` come, with a blank stay. `@@` on a line of its own begins the next
+ * place. There are no line numbers: where it belongs is told by what stands there.
+ *
+ * @param {string} text
+ * @returns {Hunk[]}
+ */
+export function parseHunks(text) {
+  const hunks = [{ old: /** @type {string[]} */ ([]), new: /** @type {string[]} */ ([]) }];
+  for (const line of splitLines(text.trimEnd())) {
+    const hunk = hunks[hunks.length - 1];
+    if (line.startsWith('@@')) hunks.push({ old: [], new: [] });
+    else if (line.startsWith('-')) hunk.old.push(line.slice(1));
+    else if (line.startsWith('+')) hunk.new.push(line.slice(1));
+    else [hunk.old, hunk.new].forEach((lines) => lines.push(line.slice(1)));
+  }
+  return hunks;
+}
+
+/**
+ * Applies a change to a file. Each place must be there, and only once.
+ *
+ * @param {string} source
+ * @param {Hunk[]} hunks
+ * @returns {{ text: string } | { fault: string, near?: string }}  fault: why it doesn't fit; near: where it nearly does
+ */
+export function applyHunks(source, hunks) {
+  let lines = splitLines(source);
+  for (const hunk of hunks) {
+    if (isBlank(hunk.old)) return { fault: 'A place has no line that stands there.' };
+    const places = placesOf(lines, hunk.old);
+    if (places.length === 1) lines = lines.toSpliced(places[0], hunk.old.length, ...hunk.new);
+    else if (places.length === 0) return missing(lines, hunk);
+    else {
+      const where = places.map((place) => place + 1).join(', ');
+      return { fault: `"${firstOf(hunk.old)}" fits in ${places.length} places: lines ${where}.` };
+    }
+  }
+  return { text: lines.join('\n') };
+}
+
+const isBlank = (/** @type {string[]} */ lines) => lines.every((line) => line.trim() === '');
+const firstOf = (/** @type {string[]} */ lines) => lines.find((line) => line.trim())?.trim();
+
+/** @returns {number[]} the indices at which these lines stand, one after the other */
+function placesOf(/** @type {string[]} */ lines, /** @type {string[]} */ old) {
+  return [...lines.keys()].filter((at) => old.every((line, index) => lines[at + index] === line));
+}
+
+/** Where most of the lines stand that it looks for. */
+function missing(/** @type {string[]} */ lines, /** @type {Hunk} */ { old }) {
+  const hits = (/** @type {number} */ at) =>
+    old.filter((line, index) => line.trim() && lines[at + index] === line).length;
+  const best = [...lines.keys()].reduce((a, b) => (hits(b) > hits(a) ? b : a), 0);
+  const lost = old.find((line, index) => lines[best + index] !== line) ?? old[0];
+  const fault = `"${lost.trim()}" is not there.`;
+  if (hits(best) === 0) return { fault };
+  return {
+    fault,
+    near: `line ${best + old.indexOf(lost) + 1}: "${lines[best + old.indexOf(lost)]?.trim()}"`,
+  };
+}

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { readIfThere } from '../common/files.js';
+import { placesOf } from './places.js';
+
+/**
+ * Collects the ids of the promises in a lesson's check: the keys in kebab-case whose value is a text,
+ * as in `'one-port': 'they share one port'`.
+ *
+ * @param {string} root
+ * @param {string} key
+ * @returns {Set<string>} empty when there is no check
+ */
+export function promiseIds(root, key) {
+  const source = readIfThere(join(root, placesOf(key).check)) ?? '';
+  const pairs = source.matchAll(/^[\s{]*(['"]?)([a-z0-9]+(?:-[a-z0-9]+)*)\1:\s*['"`]/gm);
+  return new Set([...pairs].map((pair) => pair[2]));
+}

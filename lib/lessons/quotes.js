@@ -1,0 +1,132 @@
+import { parseRegions, splitLines } from './regions.js';
+import { UsageError } from '../common/usage-error.js';
+
+const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)\s*$/;
+
+/**
+ * @typedef {object} Quote a fenced code block of a Markdown file that quotes a source file
+ * @property {string} file path from the root of the repository
+ * @property {string} [region] undefined when the entire file is quoted
+ * @property {[from: number, to: number]} [lines] of the region, or of the file, from 1; undefined when all are quoted
+ * @property {string} body what the block holds now, with LF and without the block's indentation
+ * @property {string} indent the indentation of the block
+ * @property {string} mark the back-ticks or tildes that open the block
+ * @property {number} start line number of the opening fence, from 1
+ * @property {number} end line number of the closing fence
+ */
+
+/**
+ * Finds the code blocks of a Markdown text that quote a file: those whose opening fence says
+ * `file=path`, `file=path#region` or, a part of it, `file=path#region:2-9`. What stands inside another block is an example, not a quote.
+ *
+ * @param {string} markdown with LF or CRLF
+ * @returns {Quote[]} in order
+ * @throws {UsageError} when a quote is never closed
+ */
+export function findQuotes(markdown) {
+  const lines = splitLines(markdown);
+  const quotes = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const opening = fence.exec(lines[index]);
+    if (!opening || (opening[2][0] === '`' && opening[3].includes('`'))) continue;
+    const [, indent, mark, info] = opening;
+    const start = index + 1;
+    index += 1;
+    while (index < lines.length && !closes(lines[index], mark)) index += 1;
+    const [, file, region, from, to] =
+      /(?:^|\s)file=([^\s#:]+)(?:#([^\s:]+))?(?::(\d+)-(\d+))?/.exec(info) ?? [];
+    if (!file) continue;
+    /** @type {{ lines?: [number, number] }} */
+    const range = from ? { lines: [Number(from), Number(to)] } : {};
+    if (index === lines.length) throw unclosed(file, start);
+    const body = lines
+      .slice(start, index)
+      .map((line) => withoutIndent(line, indent))
+      .join('\n');
+    quotes.push({ file, region, ...range, body, indent, mark, start, end: index + 1 });
+  }
+  return quotes;
+}
+
+const unclosed = (/** @type {string} */ file, /** @type {number} */ line) =>
+  new UsageError(
+    `The quote of ${file} on line ${line} is never closed.`,
+    'End it with a line that holds the same marks as the line that opens it.',
+  );
+
+/** Says whether a line closes the block that `mark` opened: the same character, at least as often. */
+function closes(/** @type {string} */ line, /** @type {string} */ mark) {
+  const match = fence.exec(line);
+  return Boolean(match && match[3] === '' && match[2].startsWith(mark));
+}
+
+/**
+ * Fills every quote of a Markdown text in again from the file that it quotes. Everything else
+ * stays as it is, line ends included.
+ *
+ * @param {string} markdown
+ * @param {(file: string) => string} readFile reads a file by its path from the root
+ * @returns {{ text: string, stale: Quote[] }} the new text, and the quotes that it changed
+ * @throws {UsageError} when a file or region is missing, and what `readFile` throws
+ */
+export function refreshQuotes(markdown, readFile) {
+  const lineEnd = markdown.includes('\r\n') ? '\r\n' : '\n';
+  const lines = markdown.split('\n');
+  /** @type {Quote[]} */
+  const stale = [];
+  for (const quote of findQuotes(markdown).reverse()) {
+    const body = quotedText(quote, readFile);
+    if (body === quote.body) continue;
+    const indented = splitLines(body).map(
+      (line) => (line && quote.indent + line) + lineEnd.slice(0, -1),
+    );
+    lines.splice(quote.start, quote.end - quote.start - 1, ...(body ? indented : []));
+    stale.unshift(quote);
+  }
+  return { text: lines.join('\n'), stale };
+}
+
+/** @returns {string} what the quote should hold */
+function quotedText(
+  /** @type {Quote} */ { file, region, lines, mark, start },
+  /** @type {(file: string) => string} */ readFile,
+) {
+  const source = readFile(file);
+  const whole = region
+    ? parseRegions(source, file).find(({ name }) => name === region)?.body
+    : splitLines(source).join('\n').replace(/\n$/, '');
+  const line = `the quote on line ${start}`;
+  if (whole === undefined) {
+    throw new UsageError(`${file} has no region "${region}".`, `Mend ${line}, or add the region.`);
+  }
+  const text = lines ? part(whole, lines, file, line) : whole;
+  if (!splitLines(text).some((each) => closes(each, mark))) return text;
+  throw new UsageError(
+    `${file} holds a line that would end the code block.`,
+    `Open and close ${line} with more than ${mark.length} marks.`,
+  );
+}
+
+function part(
+  /** @type {string} */ text,
+  /** @type {[number, number]} */ [from, to],
+  /** @type {string} */ file,
+  /** @type {string} */ quote,
+) {
+  const lines = splitLines(text);
+  if (from >= 1 && from <= to && to <= lines.length) {
+    const chosen = lines.slice(from - 1, to);
+    const margin = Math.min(
+      ...chosen.filter((line) => line.trim()).map((line) => line.search(/\S/)),
+    );
+    return chosen.map((line) => line.slice(margin)).join('\n');
+  }
+  throw new UsageError(
+    `${file} has no lines ${from} to ${to} there, but ${lines.length}.`,
+    `Mend ${quote}.`,
+  );
+}
+
+function withoutIndent(/** @type {string} */ line, /** @type {string} */ indent) {
+  return line.startsWith(indent) ? line.slice(indent.length) : line.trimStart();
+}

@@ -1,0 +1,108 @@
+import { UsageError } from '../common/usage-error.js';
+
+const mostRegions = 4;
+const marker = /^\s*\/\/ ?#(end)?region\b[ \t]*(.*?)\s*$/;
+
+/**
+ * @typedef {object} Region
+ * @property {string} name
+ * @property {string} body the lines between the markers, with LF and without their common indentation
+ * @property {number} start line number of the `#region` marker, from 1
+ * @property {number} end line number of the `#endregion` marker
+ */
+
+/**
+ * Finds the regions of a source file: `// #region name` to `// #endregion name`, one level.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {Region[]} in order
+ * @throws {UsageError} for a region that is unclosed, nested, nameless or there twice, and for more than four
+ */
+export function parseRegions(source, file) {
+  const lines = splitLines(source);
+  /** @type {Region[]} */
+  const regions = [];
+  let open;
+  for (const [index, line] of lines.entries()) {
+    const match = marker.exec(line);
+    if (!match) continue;
+    const here = { name: match[2], line: index + 1, closes: Boolean(match[1]) };
+    const fault = markerFault(here, open, regions);
+    if (fault) throw regionError(`Line ${here.line} of ${file} ${fault}.`);
+    if (open) regions.push(closeRegion(lines, open, here.line));
+    open = open ? undefined : { name: here.name, start: here.line };
+  }
+  if (open) {
+    throw regionError(
+      `The region "${open.name}" on line ${open.start} of ${file} is never closed.`,
+    );
+  }
+  if (regions.length <= mostRegions) return regions;
+  throw regionError(`${file} has ${regions.length} regions; ${mostRegions} are the most.`);
+}
+
+/**
+ * @param {{ name: string, line: number, closes: boolean }} here the marker to judge
+ * @param {{ name: string, start: number } | undefined} open the region that it stands in
+ * @param {Region[]} regions the regions before it
+ */
+function markerFault({ name, closes }, open, regions) {
+  if (!/^[\w-]+$/.test(name)) return `has a region marker without a one-word name`;
+  if (closes && !open) return `closes the region "${name}", which is not open`;
+  if (closes && open?.name !== name)
+    return `closes "${name}", but the open region is "${open?.name}"`;
+  if (!closes && open) return `opens the region "${name}" inside "${open.name}"`;
+  if (!closes && regions.some((region) => region.name === name)) {
+    return `opens a second region named "${name}"`;
+  }
+  return undefined;
+}
+
+function closeRegion(
+  /** @type {string[]} */ lines,
+  /** @type {{ name: string, start: number }} */ { name, start },
+  /** @type {number} */ end,
+) {
+  return { name, body: dedent(lines.slice(start, end - 1)).join('\n'), start, end };
+}
+
+const regionError = (/** @type {string} */ message) =>
+  new UsageError(
+    message,
+    `Write each region as "// #region name" and "// #endregion name", not nested, at most ${mostRegions} in a file.`,
+  );
+
+/**
+ * Takes the bodies of all regions out; the markers stay. What is left of a starter and of its
+ * solution must be the same.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {string} with LF
+ * @throws {UsageError} as parseRegions does
+ */
+export function withoutRegions(source, file) {
+  const regions = parseRegions(source, file);
+  const inside = (/** @type {number} */ line) =>
+    regions.some(({ start, end }) => line > start && line < end);
+  return splitLines(source)
+    .filter((_, index) => !inside(index + 1))
+    .join('\n');
+}
+
+/**
+ * Splits a text into its lines.
+ *
+ * @param {string} text with LF or CRLF
+ * @returns {string[]}
+ */
+export const splitLines = (text) => text.split(/\r?\n/);
+
+function dedent(/** @type {string[]} */ lines) {
+  const widths = lines
+    .filter((line) => line.trim())
+    .map((line) => line.length - line.trimStart().length);
+  const width = Math.min(...widths, Infinity);
+  return lines.map((line) => (line.trim() ? line.slice(width) : ''));
+}

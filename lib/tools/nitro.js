@@ -1,0 +1,249 @@
+/**
+ * Lesson 11's programs: a learner's files, built by the nitropack that is installed in lessons/11-nitro, and copied
+ * to where they can be started. Nothing is written beside the files themselves. What was built is kept in .forkshop/nitro
+ * by the content of all that went into it, so that the same files are built once; a program that is edited is only
+ * copied anew.
+ *
+ * @typedef {import('../observe/program.js').Program} Program
+ * @typedef {import('../observe/program.js').StartOptions} StartOptions
+ *
+ * @typedef {object} Build  one run of `nitropack build`
+ * @property {string} command  as one would type it
+ * @property {number} code  its exit code
+ * @property {string} output  what it printed
+ * @property {Output[]} outputs  what it left, also what the next has emptied; none when it failed
+ *
+ * @typedef {object} Output  what a build has left
+ * @property {string} preset  which Nitro says that it is
+ * @property {string} folder  from the folder of the program, such as .output/node-cluster
+ * @property {string} server  absolute path of its index.mjs
+ *
+ * @typedef {object} Built
+ * @property {Build[]} builds  as configured, and with the preset node-server
+ * @property {Output[]} outputs  what is there after both; none when one failed
+ * @property {string} entry  absolute path of the copied program, beside the outputs
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { filesBelow, rootFolder } from '../lessons/catalog.js';
+import { hasCode, isFile, readIfThere } from '../common/files.js';
+import { entryOf } from '../check/subject.js';
+import { demandTool } from './tools.js';
+import { Undecided } from '../verdict/outcome.js';
+
+const KEY = '11-nitro';
+const lessonFolder = join(rootFolder, 'lessons', KEY);
+const workFile = join(rootFolder, 'lessons/work.js');
+const COMMANDS = [
+  { command: 'nitropack build', env: {} },
+  { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
+];
+const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no cache of its own
+const DEADLINE_MS = 40_000;
+const MOST_KEPT = 30; // of each kind; one has less than 2 MB
+const LONGEST_MS = 10 * 60_000; // nobody builds for so long
+const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
+const ENTRY = /^server\.[cm]?js$/;
+
+/**
+ * Builds twice, unless that is done, and copies the program and what was built to a folder of their own.
+ * @param {(options: Partial<StartOptions> & { entry: string }) => Promise<Program>} start
+ * @param {string} place  the learner's folder, or a program that stands in for it; what a place other than the
+ *   lesson's own folder lacks is taken from the solution
+ * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: where builds are kept
+ * @returns {Promise<Built>}
+ * @throws {import('../verdict/outcome.js').Broken}  when there is no program
+ * @throws {Undecided}  when nitropack is not installed, or a build did not come to its end
+ */
+export async function buildNitro(
+  start,
+  place,
+  { manifest = demandTool('nitropack'), cache = join(rootFolder, '.forkshop/nitro') } = {},
+) {
+  const entry = entryOf(place);
+  const program = { name: `server${extname(entry)}`, bytes: readFileSync(entry) };
+  const sources = sourcesOf(place, program);
+  const key = hashOf([manifest, import.meta.filename, workFile], sources);
+  const folders = COMMANDS.map((_, index) => join(cache, 'builds', `${key}-${index}`));
+  const buildOne = async (what, index) =>
+    readBuild(folders[index]) ?? buildInto(folders[index], { ...what, start, manifest, sources });
+  const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // both are over, however
+  const builds = settled.map((one, index) => {
+    if (one.status === 'rejected') throw one.reason;
+    return { ...one.value, outputs: one.value.code === 0 ? outputsIn(folders[index]) : [] };
+  });
+  if (builds.some(({ code }) => code !== 0)) return { builds, outputs: [], entry };
+  const edition = hashOf([], new Map([[program.name, program.bytes]]));
+  const run = join(cache, 'runs', `${key}-${edition}`);
+  if (!existsSync(run)) copyForRun(folders, run, program);
+  for (const folder of [...folders, run]) touch(folder);
+  forgetOld(cache);
+  return { builds, outputs: outputsIn(run), entry: join(run, program.name) };
+}
+
+/**
+ * What goes into a build, by name. The program does not, unless another file names it.
+ * @returns {Map<string, Buffer>}
+ */
+function sourcesOf(place, program) {
+  const own = statSync(place).isDirectory() ? sourceNames(place) : [];
+  const stems = new Set(own.map(withoutExtension));
+  const isOwn = place === lessonFolder;
+  const lent = isOwn ? [] : sourceNames(join(rootFolder, 'solutions', KEY));
+  const missing = lent.filter((name) => !stems.has(withoutExtension(name)));
+  const sources = new Map([
+    ['package.json', readFileSync(join(lessonFolder, 'package.json'))],
+    ...missing.map((name) => read(join(rootFolder, 'solutions', KEY), name)),
+    ...own.map((name) => read(place, name)),
+  ]);
+  const isNamed = [...sources.values()].some((bytes) => bytes.includes(program.name));
+  if (isNamed) sources.set(program.name, program.bytes);
+  return sources;
+}
+
+const sourceNames = (folder) =>
+  filesBelow(folder).filter(
+    (name) =>
+      SOURCE.test(name) &&
+      !ENTRY.test(name) &&
+      name !== 'package-lock.json' &&
+      isFile(join(folder, name)),
+  );
+const withoutExtension = (name) => name.slice(0, -extname(name).length);
+/** @returns {[string, Buffer]} */
+const read = (folder, name) => [name, readFileSync(join(folder, name))];
+
+function hashOf(files, sources) {
+  const hash = createHash('sha256').update(process.version);
+  for (const file of files) hash.update(readFileSync(file));
+  for (const name of [...sources.keys()].sort())
+    hash.update(`\0${name}\0`).update(sources.get(name));
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** @returns {Omit<Build, 'outputs'> | undefined} */
+function readBuild(folder) {
+  const text = readIfThere(join(folder, 'build.json'));
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Builds in a folder that gets its name when all is well: whoever finds it finds it whole. */
+async function buildInto(folder, { start, manifest, sources, command, env }) {
+  const draft = `${folder}.${randomUUID()}`;
+  const entry = join(dirname(manifest), 'dist/cli/index.mjs');
+  linkPackages(dirname(dirname(manifest)), join(dirname(folder), '../node_modules'));
+  write(join(dirname(folder), '../../lessons'), new Map([['work.js', readFileSync(workFile)]]));
+  write(draft, sources);
+  try {
+    const options = { entry, args: ['build'], cwd: draft, env: { ...ENVIRONMENT, ...env } };
+    const build = { command, ...(await outcomeOf(await start(options), draft)) };
+    if (build.code !== 0) return build;
+    writeFileSync(join(draft, 'build.json'), JSON.stringify(build));
+    publish(draft, folder);
+    return build;
+  } finally {
+    rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** What a configuration or a route imports by name (nitropack/config, h3) is found from the build's folder, too. */
+function linkPackages(packages, link) {
+  if (existsSync(link)) return;
+  try {
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(packages, link, 'junction');
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error; // another check was quicker
+  }
+}
+
+async function outcomeOf(program, folder) {
+  const fate = await program.ended(DEADLINE_MS);
+  await program.stop();
+  const output = program.output().replaceAll(`${folder}/`, '');
+  if (typeof fate?.code === 'number') return { code: fate.code, output };
+  throw new Undecided({
+    got: fate
+      ? `nitropack build was ended by ${fate.signal ?? fate.of ?? fate.kind}.`
+      : `nitropack build was not done after ${DEADLINE_MS / 1_000} s.`,
+    why: 'A build takes a few seconds of CPU time, and the machine has other things to do.',
+    try: 'npm run check lesson-11, when it has less to do',
+  });
+}
+
+/**
+ * The built files with a program; not where they were built, so that no program can spoil what is kept. As if they had
+ * been built one after the other in one folder, where a build empties its output folder first.
+ */
+function copyForRun(folders, run, program) {
+  const [first, second] = folders;
+  const draft = `${run}.${randomUUID()}`;
+  const isWanted = (file) => !['.nitro', 'build.json'].includes(basename(file));
+  cpSync(first, draft, { recursive: true, filter: isWanted });
+  for (const { folder } of outputsIn(second)) {
+    rmSync(join(draft, folder), { recursive: true, force: true });
+    cpSync(join(second, folder), join(draft, folder), { recursive: true });
+  }
+  write(draft, new Map([[program.name, program.bytes]]));
+  publish(draft, run);
+}
+
+/** Another check may have been quicker: then there is nothing to do. */
+function publish(draft, folder) {
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST', 'ENOTEMPTY', 'EPERM')) throw error;
+    rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function write(folder, files) {
+  for (const [name, bytes] of files) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), bytes);
+  }
+}
+
+/** Each build leaves a nitro.json, which says what it is. @returns {Output[]} */
+function outputsIn(run) {
+  return readdirSync(run, { recursive: true, encoding: 'utf8' })
+    .filter((name) => basename(name) === 'nitro.json')
+    .map((name) => {
+      const { preset } = JSON.parse(readFileSync(join(run, name), 'utf8'));
+      const folder = dirname(name);
+      return { preset, folder, server: join(run, folder, 'server/index.mjs') };
+    });
+}
+
+const mtimeMs = (folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const touch = (folder) => utimesSync(folder, new Date(), new Date());
+
+/** Keeps what was used last; a draft only while somebody may be at it. */
+function forgetOld(cache) {
+  for (const kind of ['builds', 'runs']) {
+    const folders = readdirSync(join(cache, kind)).map((name) => join(cache, kind, name));
+    const usedMs = new Map(folders.map((folder) => [folder, mtimeMs(folder)]));
+    folders.sort((a, b) => Number(usedMs.get(b)) - Number(usedMs.get(a)));
+    const whole = folders.filter((folder) => !basename(folder).includes('.'));
+    const kept = new Set(whole.slice(0, MOST_KEPT));
+    for (const folder of folders) {
+      const isDraft = basename(folder).includes('.');
+      const isOld = Date.now() - Number(usedMs.get(folder)) > LONGEST_MS;
+      if (isDraft ? isOld : !kept.has(folder)) rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}

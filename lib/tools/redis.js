@@ -1,0 +1,64 @@
+/**
+ * A real Redis server for a check, an experiment or a demo: on 127.0.0.1 only, nothing on disk, ended with the run.
+ *
+ * @typedef {object} Redis
+ * @property {string} url  as REDIS_URL takes it
+ * @property {number} port
+ * @property {() => void} still  stops it in its tracks (SIGSTOP): connections stay, and nothing is answered
+ * @property {() => void} goOn
+ * @property {() => Promise<number[]>} stop  ends it, with all that it held
+ */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../observe/ports.js';
+import { demandTool } from './tools.js';
+import { Undecided } from '../verdict/outcome.js';
+
+const READY_MS = 10_000;
+const PING_MS = 500;
+const POLL_MS = 10;
+
+/**
+ * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('../observe/program.js').Program>} launch
+ * @param {{ port?: number }} [options]  port: a free one unless told otherwise
+ * @returns {Promise<Redis>}  answers already
+ * @throws {Undecided}  when it is not installed, or does not start
+ */
+export async function startRedis(launch, { port } = {}) {
+  const entry = demandTool('redis');
+  const ours = port ?? (await freePort());
+  const args = ['--port', String(ours), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const program = await launch({ entry, args, isNative: true });
+  const deadline = performance.now() + READY_MS;
+  while (!(await answersPing(ours))) {
+    if (program.fate || performance.now() > deadline) throw explainSilence(ours, program.output());
+    await sleep(POLL_MS);
+  }
+  return {
+    url: `redis://127.0.0.1:${ours}`,
+    port: ours,
+    still: () => program.interrupt('SIGSTOP'),
+    goOn: () => program.interrupt('SIGCONT'),
+    stop: () => program.stop(),
+  };
+}
+
+const explainSilence = (port, output) =>
+  new Undecided({
+    got: `The Redis server that was started on port ${port} answers nothing. It printed: ${output || 'nothing'}`,
+    why: 'Without it nothing can be told.',
+    try: `redis-server --port ${port}`,
+  });
+
+function answersPing(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.setTimeout(PING_MS, () => socket.destroy());
+    socket.on('data', (data) => {
+      resolve(String(data).startsWith('+PONG'));
+      socket.destroy();
+    });
+    socket.on('error', () => {}); // refused; 'close' follows
+    socket.on('close', () => resolve(false));
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
+ *
+ * @typedef {'nginx' | 'redis' | 'nitropack' | 'vegeta'} Tool
+ */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Undecided } from '../verdict/outcome.js';
+
+/** Servers lie in sbin, which is not in everybody's PATH. */
+const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
+
+/** @type {Record<Tool, { title: string, command?: string, file?: string, install: Record<string, string> }>} */
+const TOOLS = {
+  nginx: {
+    title: 'nginx',
+    command: 'nginx',
+    install: { linux: 'sudo apt-get install nginx-light', darwin: 'brew install nginx' },
+  },
+  redis: {
+    title: 'A Redis server',
+    command: 'redis-server',
+    install: { linux: 'sudo apt-get install redis-server', darwin: 'brew install redis' },
+  },
+  nitropack: {
+    title: 'Nitro',
+    file: '../../lessons/11-nitro/node_modules/nitropack/package.json',
+    install: { any: 'npm ci --prefix lessons/11-nitro' },
+  },
+  vegeta: {
+    title: 'vegeta',
+    command: 'vegeta',
+    install: {
+      any: 'go install github.com/tsenart/vegeta/v12@latest',
+      darwin: 'brew install vegeta',
+    },
+  },
+};
+
+/** The names of all tools. */
+export const toolNames = /** @type {Tool[]} */ (Object.keys(TOOLS));
+
+/**
+ * @param {Tool} name
+ * @returns {string | undefined}  the absolute path of the program (of nitropack: of its package.json)
+ */
+export function findTool(name) {
+  const { command, file } = TOOLS[name];
+  if (file) return [fileURLToPath(new URL(file, import.meta.url))].find((path) => existsSync(path));
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...SERVER_FOLDERS];
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  return folders.map((folder) => join(folder, `${command}${suffix}`)).find(isExecutable);
+}
+
+/**
+ * Says what is missing and how to get it.
+ * @param {Tool} name
+ * @returns {{ got: string, why: string, try: string }}
+ */
+export function explainMissing(name) {
+  const { title, install } = TOOLS[name];
+  const command = install[process.platform] ?? install.any;
+  return {
+    got: `${title} is not installed here.`,
+    why: 'This part of the lesson runs the real thing, and nothing stands in for it.',
+    try: command ?? `install ${name} (on Windows: inside WSL), then check again`,
+  };
+}
+
+/**
+ * @param {Tool} name
+ * @returns {string}  where it is
+ * @throws {Undecided}  when it is not installed: then nothing can be told, and it is not the learner's fault
+ */
+export function demandTool(name) {
+  const found = findTool(name);
+  if (found) return found;
+  throw new Undecided(explainMissing(name));
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { askAtOnce, eventsOf, exitsOf, forksOf, waitsOf } from '../../lib/check/checking.js';
+
+const solution = 'solutions/05-crash-restart/server.js';
+const starter = 'checks/05-crash-restart/starter/server.js';
+const WORKERS = 4;
+const PER_SECOND = 60;
+const SPARSE_PER_SECOND = 30; // each request can be told from the next in the drawing
+const TIMEOUT_MS = 1_000; // a connection on its way to a worker that dies may wait for nothing
+const KILL_EVERY_MS = 400;
+const CALM_MS = 400; // before a death
+const AFTERMATH_MS = 700; // at least, after it: room to write what happened
+const LOOK_EVERY_MS = 200;
+
+const isFine = ({ status, error }) => status === 200 && !error;
+
+/** A cluster without a restart, ours when one worker is killed at its work, and ours when no worker can start. */
+export default [
+  {
+    name: 'nobody-replaces',
+    title: 'Four workers, four deaths, nobody replaces them',
+    async perform(stage) {
+      const { launch, say, begin, drawn, signal } = stage;
+      say('A cluster of four starts and warms up. It replaces nobody.');
+      const program = await launchCluster(launch, starter);
+      const report = ({ asked, answers }) => drawn(scoreOf(asked, answers));
+      begin();
+      say(`${PER_SECOND} requests a second for two seconds. Every 0.4 s somebody types kill -9.`);
+      const traffic = startTraffic(program, { ...stage, report, count: 2 * PER_SECOND });
+      for (const [index, { workerPid }] of forksOf(program.events).entries()) {
+        await sleep(KILL_EVERY_MS);
+        if (signal.aborted) return;
+        program.kill(workerPid, 'SIGKILL');
+        say(`Worker ${index + 1} is killed. ${WORKERS - 1 - index} of ${WORKERS} are left.`);
+      }
+      const answers = await traffic.end;
+      const fate = await program.ended(TIMEOUT_MS);
+      const end = fate ? `ended with ${fate.signal ?? `exit code ${fate.code}`}` : 'still runs';
+      const fine = answers.filter(isFine).length;
+      say(
+        `Answered: ${fine} of ${answers.length}. Failed: ${answers.length - fine}. The primary ${end}.`,
+      );
+    },
+  },
+  {
+    name: 'kill-one',
+    title: 'A worker is killed, and replaced',
+    async perform(stage) {
+      const { launch, say, begin, measured, signal } = stage;
+      say('Our cluster of four starts and warms up.');
+      const program = await launchCluster(launch, solution);
+      begin();
+      say(`A steady ${SPARSE_PER_SECOND} requests a second, and all is well.`);
+      const traffic = startTraffic(program, { ...stage, perSecond: SPARSE_PER_SECOND });
+      await sleep(CALM_MS);
+      const victim = await killAtWork(program);
+      say(`Worker ${victim.worker} is at work, and gets kill -9. The other three go on.`);
+      const death = await program.until((events) => exitsOf(events)[0]);
+      const isHeir = ({ pid, t }) => t > death.t && pid !== program.pid;
+      const birth = await program.until((events) => eventsOf(events, 'listening').find(isHeir));
+      if (!birth) throw new Error(signal.aborted ? 'It was stopped.' : 'Nobody came in its place.');
+      const gapMs = birth.t - death.t;
+      measured({
+        name: 'gap',
+        label: 'From its death until another listens',
+        value: gapMs,
+        unit: 'ms',
+      });
+      say('The replacement listens: four again.');
+      await sleep(Math.max(AFTERMATH_MS, gapMs / 2));
+      traffic.stop();
+      const answers = await traffic.end;
+      const fine = answers.filter(isFine);
+      const meanwhile = fine.filter(({ doneMs }) => doneMs > death.t && doneMs < birth.t).length;
+      say(
+        `Answered: ${fine.length} of ${answers.length}. Failed: ${answers.length - fine.length}. ` +
+          `The gap: ${Math.round(gapMs)} ms, in which the other three answered ${meanwhile}.`,
+      );
+    },
+  },
+  {
+    name: 'in-vain',
+    title: 'No worker can start',
+    async perform({ launch, ask, say, begin }) {
+      say('Another server starts, and takes the port.');
+      const other = await launch('solutions/01-blocking-server/server.js', { as: 'another' });
+      await other.ready(1);
+      begin();
+      say('Our server with one worker, on the same port.');
+      const env = { PORT: String(other.port), NODE_CLUSTER_WORKERS: '1' };
+      const program = await launch(solution, { as: 'primary', env });
+      const starts = (count) => program.until((events) => forksOf(events).length >= count);
+      const deaths = (count) => program.until((events) => exitsOf(events).length >= count);
+      for (let count = 1; (await starts(count)) && (await deaths(count)); count += 1)
+        say(`Start ${count} came to nothing. How long does it wait now?`);
+      const fate = await program.ended();
+      await sleep(AFTERMATH_MS);
+      const { status } = await ask(`${other.url}/health`);
+      const forks = forksOf(program.events);
+      const waits = waitsOf(program.events);
+      say(
+        `${forks.length} starts in vain, with waits of ${waits.join(', ')} ms. The primary: ` +
+          `${fate?.signal ?? `exit code ${fate?.code}`}. The other server still answers ${status}.`,
+      );
+    },
+  },
+];
+
+async function launchCluster(launch, file) {
+  const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
+  const program = await launch(file, { as: 'primary', env });
+  await program.ready(WORKERS);
+  await askAtOnce(program, '/', 2 * WORKERS); // a process's first requests are slower
+  await program.drained();
+  return program;
+}
+
+/**
+ * Asks on schedule, whatever comes back, until so many are asked or it is told to stop. `end` holds all answers;
+ * `report` hears of them now and then.
+ */
+function startTraffic(
+  { url },
+  { ask, signal, report = () => {}, count = Infinity, perSecond = PER_SECOND },
+) {
+  let isOn = true;
+  const answers = [];
+  const asked = [];
+  const look = () => report({ asked: asked.length, answers });
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  const run = async () => {
+    const since = performance.now();
+    while (isOn && !signal.aborted && asked.length < count) {
+      const one = ask(`${url}/`, { timeoutMs: TIMEOUT_MS });
+      asked.push(one.then((answer) => answers.push(answer)));
+      await sleep(Math.max(0, since + (asked.length * 1_000) / perSecond - performance.now()));
+    }
+    await Promise.all(asked);
+    clearInterval(timer);
+    look();
+    return answers;
+  };
+  return { end: run(), stop: () => (isOn = false) };
+}
+
+function scoreOf(asked, answers) {
+  const fine = answers.filter(isFine).length;
+  const rows = [
+    { name: 'answered', value: fine },
+    { name: 'failed', value: answers.length - fine },
+  ];
+  return { name: 'score', label: `Of ${asked} requests`, unit: '', rows };
+}
+
+/** Kills the first worker that is seen to begin a request. */
+async function killAtWork(program) {
+  const before = program.events.length;
+  const isBegun = ({ what }) => what === 'request';
+  const begun = await program.until((events) => events.slice(before).find(isBegun));
+  program.kill(begun.pid, 'SIGKILL');
+  return program.events.find(({ what, pid }) => what === 'start' && pid === begun.pid);
+}
