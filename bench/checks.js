@@ -1,7 +1,7 @@
 // Checks a solution many times in a row and counts the verdicts: node bench/checks.js LESSON [TIMES] [HOGS] [quick]
 // The bar: 100 times when idle and 50 beside one CPU hog, none failed, at most 2 of 100 undecided.
 import { listLessons, findLesson, rootFolder } from '../lib/lessons/catalog.js';
-import { runCheck } from '../lib/cli/run-check.js';
+import { runCheck } from '../lib/check/run-check.js';
 import { quantile } from '../lib/measure/stats.js';
 import { join } from 'node:path';
 import { startHogs } from './hog.js';

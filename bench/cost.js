@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answersOf, makeAnswer } from '../lib/lessons/answers.js';
 import { findLesson, listLessons, rootFolder } from '../lib/lessons/catalog.js';
-import { runCheck } from '../lib/cli/run-check.js';
+import { runCheck } from '../lib/check/run-check.js';
 import { quantile } from '../lib/measure/stats.js';
 import { createRunner } from '../lib/observe/run.js';
 

@@ -280,7 +280,7 @@ async function resultOf(watched) {
   const result = JSON.parse(stdout);
   assert.ok(!Array.isArray(result) && typeof result === 'object');
   assert.equal(code, { passed: 0, failed: 1, inconclusive: 3 }[result.verdict]);
-  return /** @type {import('../lib/cli/run-check.js').CheckResult} */ (result);
+  return /** @type {import('../lib/check/run-check.js').CheckResult} */ (result);
 }
 
 /** @param {import('node:test').TestContext} t @param {Options & { says: RegExp }} options */

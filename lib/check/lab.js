@@ -10,6 +10,7 @@
  *   deploy there; launch takes the copy's entry, too
  * @property {() => import('../measure/load.js').Load} load  a load generator
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  another, which sends on schedule
+ * @property {import('../observe/run.js').Runner} runner  what starts its programs, and ends them
  * @property {boolean} isBrief  an experiment that takes minutes shows it in seconds
  * @property {() => Promise<number[]>} close  from then on it starts nothing any more
  *
@@ -52,6 +53,7 @@ export function createLab(root, { isBrief = false } = {}) {
       ),
     load: () => keep(createLoad),
     openLoop: () => keep(createOpenLoop),
+    runner,
     isBrief,
     close() {
       isOpen = false;

@@ -14,7 +14,7 @@ import { lastTime, nothingYet, stillFailing } from './last-time.js';
 import { nextLesson } from './place.js';
 import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
 import { createReporter } from './report.js';
-import { runCheck } from './run-check.js';
+import { runCheck } from '../check/run-check.js';
 import { tellUnkept } from './unkept.js';
 
 const options = /** @type {const} */ ({
@@ -82,7 +82,7 @@ export async function run(argv, io) {
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
- * @returns {Promise<import('./run-check.js').CheckResult>}
+ * @returns {Promise<import('../check/run-check.js').CheckResult>}
  */
 export async function checkLesson({
   lesson,

@@ -17,6 +17,7 @@ const commands = {
   solution: ['[lesson]', 'show the finished files'],
   diff: ['[lesson]', 'show how your files differ from the finished ones'],
   try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],
+  spot: ['[lesson]', "see somebody's change, say what it breaks, and have it judged"],
   reset: ['[lesson] [--all] [--yes]', 'put the files of a lesson back to how they were'],
   doctor: ['[--json]', 'compare all parts of all lessons (for authors)'],
   new: ['NN-slug "Title"', 'create every part of a lesson (for authors)'],

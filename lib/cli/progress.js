@@ -20,6 +20,8 @@ import { WrongKind, attempt } from './unkept.js';
  * @property {Record<string, number>} hints by lesson key: how many hints were shown
  * @property {Record<string, number>} solutionAsked by lesson key: how often it was asked for before passing
  * @property {Record<string, number>} predictions by lesson key: what the learner foretold last
+ * @property {Record<string, number>} spotAsked by lesson key: how often its faults were asked for before passing
+ * @property {Record<string, Record<string, boolean>>} spotted by lesson key and answer: was its fault seen, the last time?
  * @property {string | null} lastLesson key of the lesson that was last worked on
  */
 
@@ -55,6 +57,8 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
     hints: {},
     solutionAsked: {},
     predictions: {},
+    spotAsked: {},
+    spotted: {},
     lastLesson: null,
   };
   if (typeof text !== 'string') return { progress: fresh, isUnread: text === undefined };
@@ -160,6 +164,7 @@ function demandKind(/** @type {string} */ path, /** @type {'a file' | 'a folder'
 
 function isProgress(/** @type {Record<string, any>} */ { version, ...rest }) {
   const records = [rest.passed, rest.hints, rest.solutionAsked, rest.predictions];
+  records.push(rest.spotAsked, rest.spotted);
   return version === 1 && records.every((each) => each && typeof each === 'object');
 }
 

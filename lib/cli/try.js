@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { pathToFileURL } from 'node:url';
 import { findLesson, listLessons } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
-import { hasCode } from '../common/files.js';
 import { createLab } from '../check/lab.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { Starved } from '../observe/turn.js';
@@ -14,13 +12,13 @@ import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { wrap } from '../verdict/terminal.js';
 import { parse } from './args.js';
+import { LEFT, ask } from './ask.js';
 import { currentLesson } from './place.js';
 import { readProgress } from './progress.js';
 
 /** @typedef {import('../check/lab.js').Experiment} Experiment */
 /** @typedef {import('./progress.js').Io} Io */
 
-const LEFT = undefined; // in the place of an answer: Ctrl-C or Ctrl-D
 const INTERRUPTED = 130;
 
 /**
@@ -80,23 +78,6 @@ async function askForOne({ number, title }, experiments, io) {
     return '';
   }
   return ask(io, 'Which one? A number, or "all": ');
-}
-
-/** @returns {Promise<string | undefined>} */
-async function ask(io, question) {
-  const prompt = createInterface({ input: io.stdin, output: io.stdout });
-  const left = new Promise((done) => prompt.once('close', () => done(LEFT)));
-  const answer = await Promise.race([prompt.question(question).catch(leftOr), left]);
-  prompt.close();
-  if (answer !== LEFT) return answer.trim();
-  io.stdout.write('\n');
-  return LEFT;
-}
-
-/** Some versions of Node reject the question, some never answer it. */
-function leftOr(/** @type {any} */ error) {
-  if (hasCode(error, 'ABORT_ERR')) return LEFT;
-  throw error;
 }
 
 function pick(experiments, chosen) {

@@ -22,6 +22,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { structuredPatch } from 'diff';
 import MarkdownIt from 'markdown-it';
 import { readIfThere } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
@@ -37,6 +38,7 @@ const KINDS = [
   { kind: 'right-answers', isRight: true },
 ];
 const MAIN = 'server.js';
+const CONTEXT = 2; // lines around a change, where it is shown
 const REGION = /^[ \t]*\/\/ ?#(end)?region\b.*\n?/gm;
 const howToWrite =
   'CONTRIBUTING.md shows how: a heading, "Breaks: `id`", why somebody writes it, a ```diff.';
@@ -172,6 +174,27 @@ export function wrongAnswer(key, name) {
 }
 
 /**
+ * What an answer changes, with some lines around it, as a unified diff has them.
+ *
+ * @param {string} root
+ * @param {string} key
+ * @param {Pick<Answer, 'name' | 'patches'>} answer
+ * @returns {{ file: string, hunks: { line: number, lines: string[] }[] }[]}  line: where it begins in the solution, its
+ *   region markers taken out
+ */
+export function changesOf(root, key, answer) {
+  const solution = join(root, placesOf(key).solution);
+  return Object.entries(applyPatches(solution, answer)).map(([file, text]) => {
+    const before = readSolution(solution, file) ?? '';
+    const { hunks } = structuredPatch(file, file, before, text, '', '', { context: CONTEXT });
+    return { file, hunks: hunks.map(({ oldStart, lines }) => ({ line: oldStart, lines })) };
+  });
+}
+
+const readSolution = (/** @type {string} */ solution, /** @type {string} */ file) =>
+  readIfThere(join(solution, file))?.replaceAll('\r\n', '\n').replace(REGION, '');
+
+/**
  * The files that an answer changes, as they are in it. Region markers of the solution are taken out: no change cares.
  *
  * @param {string} solution  the folder
@@ -183,9 +206,7 @@ export function applyPatches(solution, { name, patches = [] }) {
   /** @type {Record<string, string>} */
   const texts = {};
   for (const { file, hunks, whole } of patches) {
-    const source =
-      texts[file] ??
-      readIfThere(join(solution, file))?.replaceAll('\r\n', '\n').replace(REGION, '');
+    const source = texts[file] ?? readSolution(solution, file);
     if (whole !== undefined) texts[file] = whole;
     else if (source === undefined)
       throw new UsageError(`"${name}" changes ${file}, which is not there.`, howToWrite);

@@ -2,7 +2,8 @@
  * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order. Slides are divided by `---`; a slide's heading may
  * end in `{minutes=20 half=5 steps}` (half: minutes in a half day, if they differ; steps: the items of its lists come one by one); what follows a paragraph "Note:" is for
  * the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
- * `demo name` is a live demo, and its text says what is to be seen. An image that is an SVG of slides/ becomes part of
+ * `demo name` is a live demo, and its text says what is to be seen; `spot name` shows an answer of the catalogue as a change,
+ * and Run has it judged. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one.
  *
  * @typedef {object} Slide
@@ -30,6 +31,7 @@ import { hasCode } from '../common/files.js';
 import { splitFrontMatter } from '../lessons/front-matter.js';
 import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight } from './code.js';
+import { readSpot } from './spots.js';
 
 /**
  * @param {string} root
@@ -127,6 +129,7 @@ function makeCornersCells(tokens) {
 function renderFence({ info, content }, context) {
   const [language, ...settings] = info.trim().split(/\s+/);
   if (language === 'demo') return renderDemo(settings[0], content.trim(), context);
+  if (language === 'spot') return renderSpot(settings[0], content.trim(), context);
   const text = content.replace(/\n$/, '');
   const lines = /\blines=(\S+)/.exec(info)?.[1];
   const [, file] = /\bfile=([^\s#:]+)/.exec(info) ?? [];
@@ -148,6 +151,18 @@ function renderDemo(name, text, context) {
     `<button type="button" class="run">Run</button><p class="status" role="status">${escapeHtml(text)}</p></div>` +
     `<div class="stage"></div></figure>\n`
   );
+}
+
+/** Somebody's change, and what judges it. */
+function renderSpot(name, text, context) {
+  const { root, key, path } = context;
+  try {
+    const { demo, html } = readSpot(root, key, name);
+    return html + renderDemo(demo, text, context);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw faultIn(path, error.message, error.hint);
+  }
 }
 
 /** An SVG becomes part of the page, where the theme colours it; other images are not on slides. */

@@ -6,6 +6,7 @@ import { chapterKeys } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
 import { conditionsNow } from '../measure/conditions.js';
 import { UsageError } from '../common/usage-error.js';
+import { spotDemos } from './spots.js';
 import { perform } from './stage.js';
 
 /**
@@ -22,7 +23,7 @@ export async function readDemos(root) {
       return module.default.map((demo) => ({ ...demo, key }));
     }),
   );
-  return demos.flat();
+  return [...demos.flat(), ...spotDemos(root)];
 }
 
 /**

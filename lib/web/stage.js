@@ -12,6 +12,8 @@
  * @property {() => import('../measure/load.js').Load} load
  * @property {() => ReturnType<import('../check/lab.js').Lab['openLoop']>} openLoop
  * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
+ * @property {(key: string, place: string, only: string[]) => Promise<import('../check/run-check.js').CheckResult>} judge
+ *   has a lesson's check judge these promises of the program in a place, or all; the first program that it starts is drawn
  * @property {(text: string) => void} say  what is happening, in words
  * @property {() => void} begin  the drawing begins here: what was before is preparation
  * @property {(measurement: object) => void} measured
@@ -22,6 +24,7 @@
  *   needs: what has to be installed for it
  */
 import { createLab } from '../check/lab.js';
+import { runCheck } from '../check/run-check.js';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { demandTool } from '../tools/tools.js';
@@ -50,7 +53,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   const watched = [];
   const stop = stopper(signal);
   const stage = {
-    ...doors({ lab, send, watched }),
+    ...doors({ lab, send, watched, root, signal: stop.signal }),
     signal: stop.signal,
     say: (text) => send({ say: text }),
     begin: () => send({ origin: nowMs() }),
@@ -75,7 +78,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   }
 }
 
-function doors({ lab, send, watched }) {
+function doors({ lab, send, watched, root, signal }) {
   return {
     load: lab.load,
     openLoop: lab.openLoop,
@@ -83,6 +86,16 @@ function doors({ lab, send, watched }) {
       const program = await lab.launch(file, options);
       watched.push({ program, as, seen: 0, silent: new Set() });
       return program;
+    },
+    judge(key, place, only) {
+      const start = async (/** @type {any} */ options) => {
+        const program = await lab.runner.start(options);
+        if (watched.length === 0) watched.push({ program, seen: 0, silent: new Set() });
+        return program;
+      };
+      const runner = { ...lab.runner, start };
+      const some = only.length > 0 ? only : undefined;
+      return runCheck({ root, key, subject: place, only: some, isQuick: true, runner, signal });
     },
     async ask(url, options) {
       const id = Math.random().toString(36).slice(2, 8);

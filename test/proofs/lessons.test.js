@@ -20,7 +20,7 @@ const main = join(rootFolder, 'lib/cli/main.cjs');
 const slots = createSlots(AT_ONCE);
 
 /**
- * @typedef {import('../../lib/cli/run-check.js').CheckResult} CheckResult
+ * @typedef {import('../../lib/check/run-check.js').CheckResult} CheckResult
  * @typedef {import('../../lib/lessons/answers.js').Made & { breaks: string[], only?: string }} Answer  only: the promise
  *   that is judged; the whole lesson unless told
  */

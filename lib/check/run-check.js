@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { checkFile, loadCheck } from '../check/definitions.js';
+import { checkFile, loadCheck } from './definitions.js';
 import { isCrowded } from '../measure/conditions.js';
 import { closeGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
-import { runSession } from '../check/session.js';
+import { runSession } from './session.js';
 
 const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is for a fault in a check
 const PATIENCE = 2; // times that, on a machine that is too busy

@@ -1,0 +1,216 @@
+import { checkFile, loadCheck } from '../check/definitions.js';
+import { UsageError } from '../common/usage-error.js';
+import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
+import { findLesson, listLessons } from '../lessons/catalog.js';
+import { explainMissing, findTool } from '../tools/tools.js';
+import { createStyle } from '../verdict/style.js';
+import { openedUp, promiseLine, wrap } from '../verdict/terminal.js';
+import { allVisible } from '../verdict/visible.js';
+import { parse } from './args.js';
+import { LEFT, ask } from './ask.js';
+import { currentLesson } from './place.js';
+import { readProgress, updateProgress } from './progress.js';
+import { runCheck } from '../check/run-check.js';
+import { isUnkept } from './unkept.js';
+
+/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('../lessons/answers.js').Answer} Answer */
+
+const A_SITTING = 3;
+const MOST_LINES = 30; // of a change, with the lines around it: what one takes in at a glance
+const RIGHT_ONES = 3; // among so many wrong ones of a round there is one that is right
+const INTERRUPTED = 130;
+const RIGHT = 'none'; // in the place of a promise
+
+/**
+ * `spot [lesson]`: shows what somebody has changed in the solution, asks which promise that breaks, and judges it. Three a
+ * sitting; what was not seen the last time comes first, then what is new, the most tempting first.
+ *
+ * @param {string[]} argv
+ * @param {Io} io
+ * @returns {Promise<number>} exit code, 130 when it was left with Ctrl-C or Ctrl-D
+ */
+export async function run(argv, io) {
+  const [name] = parse(argv, {}, io.env).positionals;
+  const lessons = listLessons(io.root);
+  const progress = readProgress(io);
+  const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
+  const missing = lesson.needs.find((tool) => !findTool(tool));
+  if (missing) throw new UsageError(explainMissing(missing).got, explainMissing(missing).try);
+  if (!mayShow(lesson, io)) return 0;
+  const { promises } = await loadCheck(checkFile(io.root, lesson.key));
+  const all = answersOf(io.root, lesson.key).filter((answer) =>
+    isShort(io.root, lesson.key, answer),
+  );
+  const sitting = choose(all, progress.spotted[lesson.key] ?? {}, Object.keys(promises));
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort();
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  try {
+    const view = createView(lesson, promises, io);
+    let seen = 0;
+    for (const [index, answer] of sitting.entries()) {
+      view.change(answer, { number: index + 1, of: sitting.length });
+      const said = await askWhich(Object.keys(promises), io);
+      if (said === LEFT) return io.stdin.isTTY ? INTERRUPTED : 0;
+      const isSeen = said === RIGHT ? answer.isRight : answer.breaks.includes(said);
+      await judge({ lesson, answer, said, isSeen, view, io, signal: interrupt.signal });
+      if (interrupt.signal.aborted) return INTERRUPTED;
+      seen += Number(isSeen);
+      remember(lesson.key, answer, isSeen, io);
+    }
+    view.end(seen, sitting.length, all, readProgress(io).spotted[lesson.key] ?? {});
+    return 0;
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
+/** Who has not passed the lesson is told so, and may ask again. */
+function mayShow(/** @type {Lesson} */ { key, number }, /** @type {Io} */ io) {
+  const { passed, spotAsked } = readProgress(io);
+  if (passed[key] || spotAsked[key] > 0 || isUnkept(io)) return true;
+  updateProgress(io, (progress) => void (progress.spotAsked[key] = 1));
+  io.stdout.write(
+    `Lesson ${number} has not passed yet, and what is changed here is its solution.\n` +
+      'To go on all the same, run the same command again.\n',
+  );
+  return isUnkept(io); // nobody could ask twice
+}
+
+/** Is it told as a change that one takes in at a glance? */
+function isShort(
+  /** @type {string} */ root,
+  /** @type {string} */ key,
+  /** @type {Answer} */ answer,
+) {
+  if (!answer.patches) return false;
+  const hunks = changesOf(root, key, answer).flatMap((one) => one.hunks);
+  return hunks.reduce((sum, { lines }) => sum + lines.length, 0) <= MOST_LINES;
+}
+
+/**
+ * Those of a sitting: what was not seen the last time, then what was never shown, in rounds: the first of each promise, and a
+ * right one now and then; then the second of each. When all was seen, it begins anew.
+ *
+ * @param {Answer[]} all  in the order of the catalogue, the most tempting first
+ * @param {Record<string, boolean>} spotted
+ * @param {string[]} promises
+ * @returns {Answer[]}
+ */
+export function choose(all, spotted, promises) {
+  const kindOf = (/** @type {Answer} */ { isRight, breaks }) =>
+    isRight ? promises.length : promises.indexOf(breaks[0]);
+  const rankOf = (/** @type {Answer} */ answer) => {
+    const rank = all.filter((one) => kindOf(one) === kindOf(answer)).indexOf(answer);
+    return answer.isRight ? Math.floor(rank / Math.ceil(promises.length / RIGHT_ONES)) : rank;
+  };
+  const laps = (/** @type {Answer} */ answer) => {
+    const last = spotted[answer.name];
+    return last === false ? 0 : last === undefined ? 1 : 2;
+  };
+  const order = (/** @type {Answer} */ answer) => [
+    laps(answer),
+    rankOf(answer),
+    mixed(answer.name),
+  ];
+  return all
+    .map((answer) => ({ answer, at: order(answer) }))
+    .sort(({ at: a }, { at: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+    .slice(0, A_SITTING)
+    .map(({ answer }) => answer);
+}
+
+/** A number that is always the same for a name, and tells nothing about it. */
+const mixed = (/** @type {string} */ name) =>
+  [...name].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 9973, 7);
+
+/** @returns {Promise<string | undefined>} id of a promise, RIGHT, or LEFT */
+async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io) {
+  for (;;) {
+    const answer = await ask(io, `Your answer, 0 to ${ids.length}: `);
+    if (answer === LEFT || answer === '') return LEFT;
+    if (/^(0|none)$/i.test(answer)) return RIGHT;
+    const id = /^\d+$/.test(answer) ? ids[Number(answer) - 1] : ids.find((one) => one === answer);
+    if (id) return id;
+    io.stdout.write(`A number from 0 to ${ids.length}, please; Enter alone leaves.\n`);
+  }
+}
+
+/** Judges what it breaks, and what was said; a right one whole. */
+async function judge({ lesson: { key }, answer, said, isSeen, view, io, signal }) {
+  const ids = [...answer.breaks, ...(said === RIGHT ? [] : [said])];
+  io.stdout.write('\nIt is started and judged.\n');
+  const result = await runCheck({
+    ...{ root: io.root, key, signal, isQuick: true },
+    subject: makeAnswer(io.root, key, answer),
+    only: ids.length > 0 ? ids : undefined,
+  });
+  if (!signal.aborted) view.verdict(answer, isSeen, result);
+}
+
+function remember(
+  /** @type {string} */ key,
+  /** @type {Answer} */ { name },
+  /** @type {boolean} */ isSeen,
+  /** @type {Io} */ io,
+) {
+  updateProgress(io, ({ spotted }) => {
+    spotted[key] = { ...spotted[key], [name]: isSeen };
+  });
+}
+
+/** What is shown, for one lesson. */
+function createView(/** @type {Lesson} */ lesson, promises, /** @type {Io} */ io) {
+  const { key, number, title } = lesson;
+  const style = createStyle(io.stdout, io.env);
+  const columns = Math.min(io.stdout.columns ?? 100, 100);
+  const print = (/** @type {string[]} */ ...lines) => io.stdout.write(`${lines.join('\n')}\n`);
+  const sentences = Object.values(promises);
+  const coloured = (/** @type {string} */ line) => {
+    const paint = line.startsWith('+') ? style.green : line.startsWith('-') ? style.red : String;
+    return `    ${paint(line.trimEnd())}`.trimEnd();
+  };
+  const why = (/** @type {string} */ text) =>
+    wrap(text.replaceAll(/\s+/g, ' '), columns - 2).map((line) => `  ${line}`);
+  return {
+    change(answer, { number: at, of }) {
+      print('', style.bold(`Lesson ${number}: ${title}. Spot the fault, ${at} of ${of}`), '');
+      for (const { file, hunks } of changesOf(io.root, key, answer))
+        for (const { line, lines } of hunks)
+          print(`  ${style.cyan(`${file}, from line ${line}`)}`, ...lines.map(coloured), '');
+      print('  Which promise does it break?', `   0  none: this is right`);
+      sentences.forEach((sentence, index) => {
+        const [first, ...rest] = wrap(sentence, columns - 6);
+        print(
+          `  ${String(index + 1).padStart(2)}  ${first}`,
+          ...rest.map((each) => `      ${each}`),
+        );
+      });
+      print('');
+    },
+    verdict({ isRight, breaks, why: reason }, isSeen, told) {
+      const { verdict, promises: judged, fault } = allVisible(told);
+      const failed = judged.find((one) => one.verdict === 'failed');
+      const ids = Object.keys(promises);
+      for (const one of judged)
+        print(promiseLine(one, { number: ids.indexOf(one.id) + 1, of: ids.length }, style));
+      if (failed) print('', ...openedUp(failed, style, columns));
+      if (fault || verdict === 'inconclusive')
+        print('', '  It could not be judged here and now: the machine has too much else to do.');
+      const numbers = breaks.map((id) => ids.indexOf(id) + 1).join(' and ');
+      const answer = isRight ? 'It is right.' : `It breaks ${numbers}.`;
+      print(
+        '',
+        isSeen ? style.green(`  You saw it. ${answer}`) : style.yellow(`  Not quite. ${answer}`),
+      );
+      print(...why(reason), '');
+    },
+    end(seen, of, all, spotted) {
+      const known = all.filter(({ name }) => spotted[name]).length;
+      print(`You saw ${seen} of ${of}; ${known} of the ${all.length} of this lesson so far.`);
+      print(`More: npm run spot lesson-${number}`);
+    },
+  };
+}

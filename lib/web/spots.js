@@ -1,0 +1,78 @@
+/** Somebody's change on the wall: a slide shows it, hands are raised, and Run has it judged. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../common/usage-error.js';
+import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
+import { chapterKeys } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
+import { escapeHtml } from './code.js';
+
+/** @typedef {import('../lessons/answers.js').Answer} Answer */
+
+const FENCE = /^```spot[ \t]+(\S+)/gm;
+
+/**
+ * What a block `spot name` of a chapter shows.
+ * @param {string} root
+ * @param {string} key
+ * @param {string} name  of a right or wrong answer of that lesson, told as a change
+ * @returns {{ demo: string, html: string }}  demo: the name of what judges it
+ * @throws {UsageError}  when there is no such answer, or it doesn't fit the solution
+ */
+export function readSpot(root, key, name) {
+  const answer = findAnswer(root, key, name);
+  const figures = changesOf(root, key, answer).map(({ file, hunks }) => {
+    const lines = hunks.map((hunk) => hunk.lines.map(lineOf).join('\n')).join('\n<i>⋮</i>\n');
+    return `<figure class="code change"><pre tabindex="0"><code>${lines}</code></pre><figcaption>${escapeHtml(file)}</figcaption></figure>`;
+  });
+  return { demo: demoName(key, name), html: figures.join('\n') };
+}
+
+const KINDS = { '+': 'added', '-': 'removed' };
+const lineOf = (/** @type {string} */ line) =>
+  `<span class="line ${KINDS[line[0]] ?? ''}">${escapeHtml(line)}</span>`;
+
+const demoName = (/** @type {string} */ key, /** @type {string} */ name) =>
+  `spot-${Number(key.slice(0, 2))}-${name}`;
+
+/**
+ * What judges the changes that slides show, as demos.
+ * @param {string} root
+ * @returns {(import('./stage.js').Demo & { key: string })[]}
+ */
+export function spotDemos(root) {
+  return chapterKeys(root).flatMap((key) => {
+    const text = readFileSync(join(root, placesOf(key).slides), 'utf8');
+    return [...text.matchAll(FENCE)].map(([, name]) => ({
+      key,
+      name: demoName(key, name),
+      title: 'Which promise does it break?',
+      perform: (stage) => judgeIt({ root, key, name }, stage),
+    }));
+  });
+}
+
+async function judgeIt({ root, key, name }, /** @type {import('./stage.js').Stage} */ stage) {
+  const answer = findAnswer(root, key, name);
+  stage.say('It is started, and judged as yours would be.');
+  const place = makeAnswer(root, key, answer);
+  const { promises, verdict } = await stage.judge(key, place, answer.breaks);
+  const failed = promises.find((one) => one.verdict === 'failed');
+  if (failed) stage.say(`It breaks “${failed.sentence}”. ${failed.got}`);
+  else if (verdict === 'passed') stage.say(`It is right: all ${promises.length} promises hold.`);
+  else stage.say('This machine has too much else to do: it could not be judged here and now.');
+}
+
+/** @returns {Answer} */
+function findAnswer(
+  /** @type {string} */ root,
+  /** @type {string} */ key,
+  /** @type {string} */ name,
+) {
+  const answer = answersOf(root, key).find((one) => one.name === name && one.patches);
+  if (answer) return answer;
+  throw new UsageError(
+    `Lesson ${key} has no answer "${name}" that is told as a change.`,
+    `${placesOf(key).checks}/wrong-answers.md has them.`,
+  );
+}
