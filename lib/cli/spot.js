@@ -9,7 +9,7 @@ import { allVisible } from '../verdict/visible.js';
 import { parse } from './args.js';
 import { LEFT, ask } from './ask.js';
 import { currentLesson } from './place.js';
-import { readProgress, updateProgress } from './progress.js';
+import { homeFolder, readProgress, updateProgress } from './progress.js';
 import { runCheck } from '../check/run-check.js';
 import { isUnkept } from './unkept.js';
 
@@ -144,7 +144,7 @@ async function judge({ lesson: { key }, answer, said, isSeen, view, io, signal }
   io.stdout.write('\nIt is started and judged.\n');
   const result = await runCheck({
     ...{ root: io.root, key, signal, isQuick: true },
-    subject: makeAnswer(io.root, key, answer),
+    subject: makeAnswer(io.root, key, answer, homeFolder(io)),
     only: ids.length > 0 ? ids : undefined,
   });
   if (!signal.aborted) view.verdict(answer, isSeen, result);

@@ -140,14 +140,15 @@ function firstLine(/** @type {string} */ place) {
  * @param {string} root
  * @param {string} key
  * @param {Made} answer
+ * @param {string} [home]  where such folders are kept
  * @returns {string}  the file or folder to judge; a folder that is made anew when the answer is told as a change
  * @throws {UsageError}  when it no longer fits the solution: where, and where it nearly does
  */
-export function makeAnswer(root, key, answer) {
+export function makeAnswer(root, key, answer, home = join(root, '.forkshop')) {
   if (answer.place) return answer.place;
   const solution = join(root, placesOf(key).solution);
   const kind = answer.isRight ? 'right' : 'wrong';
-  const folder = join(root, '.forkshop/answers', key, `${kind}-${answer.name}`);
+  const folder = join(home, 'answers', key, `${kind}-${answer.name}`);
   const texts = applyPatches(solution, answer);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
