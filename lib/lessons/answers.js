@@ -214,7 +214,7 @@ export function applyPatches(solution, { name, patches = [] }) {
     else {
       const result = applyHunks(source, hunks);
       if ('fault' in result) {
-        const near = result.near ? `It nearly fits ${result.near}` : howToWrite;
+        const near = result.near ? `There stands ${result.near}` : howToWrite;
         throw new UsageError(`"${name}" doesn't fit ${file}: ${result.fault}`, near);
       }
       texts[file] = result.text;

@@ -55,16 +55,19 @@ function placesOf(/** @type {string[]} */ lines, /** @type {string[]} */ old) {
   return [...lines.keys()].filter((at) => old.every((line, index) => lines[at + index] === line));
 }
 
-/** Where most of the lines stand that it looks for. */
+/** The place where it fits furthest, and what stands there instead. */
 function missing(/** @type {string[]} */ lines, /** @type {Hunk} */ { old }) {
-  const hits = (/** @type {number} */ at) =>
-    old.filter((line, index) => line.trim() && lines[at + index] === line).length;
-  const best = [...lines.keys()].reduce((a, b) => (hits(b) > hits(a) ? b : a), 0);
-  const lost = old.find((line, index) => lines[best + index] !== line) ?? old[0];
-  const fault = `"${lost.trim()}" is not there.`;
-  if (hits(best) === 0) return { fault };
+  const fits = (/** @type {number} */ at) => {
+    const differs = old.findIndex((line, index) => lines[at + index] !== line);
+    return differs < 0 ? old.length : differs;
+  };
+  const best = [...lines.keys()].reduce((a, b) => (fits(b) > fits(a) ? b : a), 0);
+  const lost = old[fits(best)];
+  const fault = `"${lost.trim()}" is not there`;
+  if (fits(best) === 0) return { fault: `${fault}.` };
+  const at = best + fits(best);
   return {
-    fault,
-    near: `line ${best + old.indexOf(lost) + 1}: "${lines[best + old.indexOf(lost)]?.trim()}"`,
+    fault: `${fault}, after "${firstOf(old.slice(0, fits(best)).reverse()) ?? ''}".`,
+    near: `line ${at + 1}: "${lines[at]?.trim() ?? 'the end of the file'}"`,
   };
 }

@@ -4,6 +4,9 @@ import bash from 'highlight.js/lib/languages/bash';
 import javascript from 'highlight.js/lib/languages/javascript';
 import { UsageError } from '../common/usage-error.js';
 
+const WIDE_COLUMNS = 76;
+const TALL_ROWS = 13;
+
 hljs.registerLanguage('js', javascript);
 hljs.registerLanguage('sh', bash);
 
@@ -57,6 +60,10 @@ export function focusSteps(steps, count) {
       .join(' '),
   );
 }
+
+/** Is this code so wide, or so tall, that it is set smaller? @param {string[]} lines */
+export const isWide = (lines) =>
+  lines.length > TALL_ROWS || lines.some((line) => line.length > WIDE_COLUMNS);
 
 /** @param {string} text */
 export function escapeHtml(text) {

@@ -30,7 +30,7 @@ import { placesOf } from '../lessons/places.js';
 import { hasCode } from '../common/files.js';
 import { splitFrontMatter } from '../lessons/front-matter.js';
 import { UsageError } from '../common/usage-error.js';
-import { escapeHtml, focusSteps, highlight } from './code.js';
+import { escapeHtml, focusSteps, highlight, isWide } from './code.js';
 import { readSpot } from './spots.js';
 
 /**
@@ -59,9 +59,6 @@ function readChapter(root, key) {
 
 const faultIn = (path, fault, mend = 'lib/web/deck.js says how a slide is written.') =>
   new UsageError(`${path}: ${fault}`, mend);
-
-const WIDE_COLUMNS = 76; // what is wider, or taller, is set smaller
-const TALL_ROWS = 13;
 
 /** @typedef {{ root: string, path: string, key: string }} Source */
 
@@ -134,12 +131,15 @@ function renderFence({ info, content }, context) {
   const lines = /\blines=(\S+)/.exec(info)?.[1];
   const [, file] = /\bfile=([^\s#:]+)/.exec(info) ?? [];
   const rows = text.split('\n');
-  const isWide = rows.length > TALL_ROWS || rows.some((line) => line.length > WIDE_COLUMNS);
   const steps = lines ? focusSteps(lines, rows.length) : [];
-  const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
+  return renderCode({ html: highlight(text, language), isWide: isWide(rows), marks, file });
+}
+
+function renderCode({ html, isWide: wide, marks = '', file }) {
+  const code = `<pre tabindex="0"><code>${html}</code></pre>`;
   const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : '';
-  return `<figure class="code${isWide ? ' wide' : ''}">${code}${marks}${caption}</figure>\n`;
+  return `<figure class="code${wide ? ' wide' : ''}">${code}${marks}${caption}</figure>\n`;
 }
 
 function renderDemo(name, text, context) {
@@ -157,8 +157,8 @@ function renderDemo(name, text, context) {
 function renderSpot(name, text, context) {
   const { root, key, path } = context;
   try {
-    const { demo, html } = readSpot(root, key, name);
-    return html + renderDemo(demo, text, context);
+    const { demo, figures } = readSpot(root, key, name);
+    return figures.map(renderCode).join('') + renderDemo(demo, text, context);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw faultIn(path, error.message, error.hint);

@@ -13,7 +13,7 @@
  * @property {() => ReturnType<import('../check/lab.js').Lab['openLoop']>} openLoop
  * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
  * @property {(key: string, place: string, only: string[]) => Promise<import('../check/run-check.js').CheckResult>} judge
- *   has a lesson's check judge these promises of the program in a place, or all; the first program that it starts is drawn
+ *   has a lesson's check judge these promises of the program in a place, or all
  * @property {(text: string) => void} say  what is happening, in words
  * @property {() => void} begin  the drawing begins here: what was before is preparation
  * @property {(measurement: object) => void} measured
@@ -88,13 +88,8 @@ function doors({ lab, send, watched, root, signal }) {
       return program;
     },
     judge(key, place, only) {
-      const start = async (/** @type {any} */ options) => {
-        const program = await lab.runner.start(options);
-        if (watched.length === 0) watched.push({ program, seen: 0, silent: new Set() });
-        return program;
-      };
-      const runner = { ...lab.runner, start };
       const some = only.length > 0 ? only : undefined;
+      const { runner } = lab;
       return runCheck({ root, key, subject: place, only: some, isQuick: true, runner, signal });
     },
     async ask(url, options) {

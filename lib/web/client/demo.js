@@ -109,8 +109,9 @@ export function createScene({ status, badge, drawing, numbers, details, table },
     finish() {
       isOver = true;
       xray.draw();
-      table.replaceChildren(...tableOf(xray.rows()));
-      details.hidden = false;
+      const rows = xray.rows();
+      table.replaceChildren(...tableOf(rows));
+      details.hidden = rows.length === 0;
     },
   };
 }

@@ -1,7 +1,0 @@
-import { fileURLToPath } from 'node:url';
-
-export default {
-  compatibilityDate: '2026-11-21', // Nitro behaves as it did on that day, also after an update
-  alias: { '#work': fileURLToPath(new URL('../../lessons/work.js', import.meta.url)) },
-  preset: 'node-cluster',
-};
