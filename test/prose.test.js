@@ -71,7 +71,9 @@ export function words(text) {
 
 /** @param {string} file */
 function misspelt(file) {
-  return passages(readFileSync(join(root, file), 'utf8')).flatMap(({ line, text }) =>
+  const isCatalogue = file.endsWith('-answers.md'); // where headings are names
+  const source = readFileSync(join(root, file), 'utf8');
+  return passages(isCatalogue ? source.replace(/^## .*$/gm, '') : source).flatMap(({ line, text }) =>
     words(text)
       .filter((word) => !spelling.correct(word))
       .map((word) => `${file}:${line}: ${word}`),

@@ -1,8 +1,6 @@
 import { checkFile, loadCheck } from '../check/definitions.js';
-import { UsageError } from '../common/usage-error.js';
 import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
 import { findLesson, listLessons } from '../lessons/catalog.js';
-import { explainMissing, findTool } from '../tools/tools.js';
 import { createStyle } from '../verdict/style.js';
 import { openedUp, promiseLine, wrap } from '../verdict/terminal.js';
 import { allVisible } from '../verdict/visible.js';
@@ -36,8 +34,6 @@ export async function run(argv, io) {
   const lessons = listLessons(io.root);
   const progress = readProgress(io);
   const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
-  const missing = lesson.needs.find((tool) => !findTool(tool));
-  if (missing) throw new UsageError(explainMissing(missing).got, explainMissing(missing).try);
   if (!mayShow(lesson, io)) return 0;
   const { promises } = await loadCheck(checkFile(io.root, lesson.key));
   const all = answersOf(io.root, lesson.key).filter((answer) =>
@@ -190,15 +186,16 @@ function createView(/** @type {Lesson} */ lesson, promises, /** @type {Io} */ io
       });
       print('');
     },
-    verdict({ isRight, breaks, why: reason }, isSeen, told) {
-      const { verdict, promises: judged, fault } = allVisible(told);
-      const failed = judged.find((one) => one.verdict === 'failed');
+    verdict({ isRight, breaks, why: reason }, isSeen, result) {
+      const { promises: judged, fault } = allVisible(result);
+      const told =
+        judged.find((one) => one.verdict === 'failed') ??
+        judged.find((one) => one.verdict === 'inconclusive');
       const ids = Object.keys(promises);
       for (const one of judged)
         print(promiseLine(one, { number: ids.indexOf(one.id) + 1, of: ids.length }, style));
-      if (failed) print('', ...openedUp(failed, style, columns));
-      if (fault || verdict === 'inconclusive')
-        print('', '  It could not be judged here and now: the machine has too much else to do.');
+      if (told) print('', ...openedUp(told, style, columns));
+      if (fault) print('', `  This is a fault in Forkshop: ${fault}`);
       const numbers = breaks.map((id) => ids.indexOf(id) + 1).join(' and ');
       const answer = isRight ? 'It is right.' : `It breaks ${numbers}.`;
       print(

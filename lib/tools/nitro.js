@@ -145,7 +145,7 @@ async function buildInto(folder, { start, manifest, sources, command, env }) {
   const draft = `${folder}.${randomUUID()}`;
   const entry = join(dirname(manifest), 'dist/cli/index.mjs');
   linkPackages(dirname(dirname(manifest)), join(dirname(folder), '../node_modules'));
-  write(join(dirname(folder), '../../lessons'), new Map([['work.js', readFileSync(workFile)]]));
+  write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
   write(draft, sources);
   try {
     const options = { entry, args: ['build'], cwd: draft, env: { ...ENVIRONMENT, ...env } };

@@ -66,9 +66,10 @@ async function judgeIt({ root, key, name }, /** @type {import('./stage.js').Stag
   const place = makeAnswer(root, key, answer);
   const { promises, verdict } = await stage.judge(key, place, answer.breaks);
   const failed = promises.find((one) => one.verdict === 'failed');
+  const undecided = promises.find((one) => one.verdict === 'inconclusive');
   if (failed) stage.say(`It breaks “${failed.sentence}”. ${failed.got}`);
   else if (verdict === 'passed') stage.say(`It is right: all ${promises.length} promises hold.`);
-  else stage.say('This machine has too much else to do: it could not be judged here and now.');
+  else stage.say(`It could not be judged here and now. ${undecided?.got ?? ''}`);
 }
 
 /** @returns {Answer} */

@@ -33,7 +33,7 @@ export function createDemo(figure) {
     }
     scene.finish();
     if (end?.signal === signal) stop();
-    again.hidden = messages.length === 0;
+    again.hidden = messages.length === 0 || parts.drawing.hidden;
   }
 
   function stop() {
@@ -87,6 +87,7 @@ export function createScene({ status, badge, drawing, numbers, details, table },
   let origin = { timelineMs: 0, pageMs: performance.now() };
   let isOver = false;
   numbers.replaceChildren();
+  drawing.hidden = badge.hidden = true; // of what is only told there is nothing to draw
   badge.textContent = speed === 1 ? 'true time' : `${speed} times slower than it was`;
   const draw = () => {
     if (isOver) return;
@@ -97,6 +98,7 @@ export function createScene({ status, badge, drawing, numbers, details, table },
   return {
     take(message) {
       xray.take(message);
+      if (message.events) drawing.hidden = badge.hidden = false;
       if (message.origin !== undefined)
         origin = { timelineMs: message.origin, pageMs: performance.now() };
       if (message.recorded) badge.textContent = recordedWords(message.recorded);
@@ -109,9 +111,8 @@ export function createScene({ status, badge, drawing, numbers, details, table },
     finish() {
       isOver = true;
       xray.draw();
-      const rows = xray.rows();
-      table.replaceChildren(...tableOf(rows));
-      details.hidden = rows.length === 0;
+      table.replaceChildren(...tableOf(xray.rows()));
+      details.hidden = drawing.hidden;
     },
   };
 }
