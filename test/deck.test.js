@@ -25,7 +25,7 @@ const slide = '# First {minutes=2}\n\ntext\n\nNote:\n\nSay it.\n';
 function makeRoot(t, files) {
   const root = mkdtempSync(join(tmpdir(), 'deck-'));
   t.after(() => rmSync(root, { recursive: true }));
-  for (const folder of ['lessons', 'slides/01-one/diagrams', 'solutions/01-one'])
+  for (const folder of ['lessons', 'slides/01-one/diagrams', 'solutions/01-one', 'checks/01-one'])
     mkdirSync(join(root, folder), { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
   return root;
@@ -80,8 +80,38 @@ describe('slides', () => {
     assert.equal(html.match(/<li class="fragment">/g)?.length, 2);
   });
 
+  test('a change of the catalogue is shown as a diff, and what judges it is a demo', async (t) => {
+    const text = head + slide.replace('text', '```spot mute\nWhat does it break?\n```');
+    const change = '```diff\n-console.log("<hello>");\n+console.log("");\n```\n';
+    const root = makeRoot(t, {
+      'slides/01-one/slides.md': text,
+      'solutions/01-one/server.js':
+        '// #region task\nconsole.log("<hello>");\n// #endregion task\n',
+      'checks/01-one/wrong-answers.md': `## mute\n\nBreaks: \`greets\`\n\nShy.\n\n${change}`,
+    });
+    const [{ html, demos }] = readDeck(root)[0].slides;
+    assert.match(
+      html,
+      /<span class="line removed">-console\.log\(&quot;&lt;hello&gt;&quot;\);<\/span>/,
+    );
+    assert.match(
+      html,
+      /<span class="line added">\+console[^]*data-demo="spot-1-mute"[^]*What does it break/,
+    );
+    assert.ok(!html.includes('Shy') && !html.includes('region'));
+    assert.deepEqual(demos, ['spot-1-mute']);
+    assert.deepEqual(
+      (await readDemos(root)).map(({ name }) => name),
+      ['spot-1-mute'],
+    );
+  });
+
   /** @type {Record<string, [string, RegExp]>} */
   const faults = {
+    'no such change': [
+      head + slide.replace('text', '```spot mute\nWhat?\n```'),
+      /no answer "mute" that is told as a change/,
+    ],
     'no front matter': [slide, /has no front matter/],
     'no title': [`---\nminutes: 1\n---\n${slide}`, /no title/],
     'no heading': [`${head}text\n\nNote:\n\nx`, /Slide 1 begins with no heading/],
