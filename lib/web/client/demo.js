@@ -99,6 +99,7 @@ export function createScene({ status, badge, drawing, numbers, details, table },
     take(message) {
       xray.take(message);
       if (message.events) drawing.hidden = badge.hidden = false;
+      if (message.recorded) badge.hidden = false;
       if (message.origin !== undefined)
         origin = { timelineMs: message.origin, pageMs: performance.now() };
       if (message.recorded) badge.textContent = recordedWords(message.recorded);
