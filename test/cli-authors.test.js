@@ -291,6 +291,11 @@ test('new creates every part; after sync doctor is content', async (t) => {
   for (const path of stdout.trim().split('\n').slice(0, -1))
     assert.ok(read(root, path).length > 50, path);
   assert.equal(stdout.trim().split('\n').length, 12);
+  for (const file of ['check.js', 'experiments.js'])
+    assert.match(
+      read(root, `checks/12-worker-threads/${file}`),
+      /'\.\.\/\.\.\/lib\/check\/checking\.js'/,
+    );
   assert.equal((await forkshop(root, ['sync'])).code, 0);
   assert.deepEqual(await compareRooms(root), []);
   assert.match(

@@ -104,6 +104,17 @@ const wrongAnswersSource = `# Wrong answers
 
 Each breaks the promises that it names, and only these.
 
+## ignores-port
+
+Breaks: \`listens\`
+
+Say here why somebody writes this, and what it does to clients.
+
+\`\`\`diff
+-const port = process.env.PORT ?? 8080;
++const port = 8080;
+\`\`\`
+
 ## todo
 
 Breaks: \`answers\`
@@ -163,16 +174,19 @@ const checkSource = (
 ) => `import { check, demand, get } from '../../lib/check/checking.js';
 
 const promises = {
-  answers: 'the server answers',
+  listens: 'the server listens on PORT',
+  answers: 'it answers "done"',
 };
 
 check('${key}', promises, ({ launch, ready, observe, hold }) => {
   const main = observe([], async () => ready(await launch()));
   const answer = observe([main], ({ url }) => get(url));
 
+  hold('listens', [main], () => {}, { isGate: true });
+
   hold('answers', [answer], ({ body }) =>
     demand(body === 'done', {
-      expected: 'The server answers "done".',
+      expected: 'It answers "done".',
       got: \`It answers "\${body}".\`,
       try: "response.end('done');",
     }),
@@ -182,7 +196,7 @@ check('${key}', promises, ({ launch, ready, observe, hold }) => {
 
 const experimentsSource = (
   /** @type {string} */ key,
-) => `import { get } from '../check/checking.js';
+) => `import { get } from '../../lib/check/checking.js';
 
 export default [
   {
