@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
 import { keyPattern, lessonKeys } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
 import { quoted } from '../common/nearest.js';
@@ -78,12 +79,12 @@ function partsOf(/** @type {string} */ key, /** @type {string} */ title) {
   };
 }
 
-const aboutSource = (/** @type {string} */ title) => `title: ${JSON.stringify(title)}
-minutes: 30
-goal: Say in one sentence what the learner can do afterwards.
-concepts: [first concept, second concept]
-starterFails: [answers]
-`;
+const aboutSource = (/** @type {string} */ title) => {
+  const goal = 'Say in one sentence what the learner can do afterwards.';
+  const concepts = ['first concept', 'second concept'];
+  const about = { title, minutes: 30, goal, concepts, starterFails: ['answers'] };
+  return stringify(about, { singleQuote: true });
+};
 
 const hintsSource = `# Hints
 
