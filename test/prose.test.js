@@ -73,10 +73,11 @@ export function words(text) {
 function misspelt(file) {
   const isCatalogue = file.endsWith('-answers.md'); // where headings are names
   const source = readFileSync(join(root, file), 'utf8');
-  return passages(isCatalogue ? source.replace(/^## .*$/gm, '') : source).flatMap(({ line, text }) =>
-    words(text)
-      .filter((word) => !spelling.correct(word))
-      .map((word) => `${file}:${line}: ${word}`),
+  return passages(isCatalogue ? source.replace(/^## .*$/gm, '') : source).flatMap(
+    ({ line, text }) =>
+      words(text)
+        .filter((word) => !spelling.correct(word))
+        .map((word) => `${file}:${line}: ${word}`),
   );
 }
 
