@@ -62,6 +62,8 @@ const hostile = {
   'hides-its-workers': { says: /cannot be observed.*process\.env/ },
   'leaves-after-listening': { says: /exit code 7 after it had listened/ },
   'cleans-up-too-much': { says: /forks no worker/ },
+  'stops-its-parent': { says: /forks no worker/ },
+  forges: { says: /Process \d+ is said to listen, and is none of them/ },
   'silent-health': { says: /It said undefined/, lesson: 'lesson-1' },
 };
 

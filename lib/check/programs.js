@@ -12,7 +12,9 @@ import { copyProgram } from '../observe/copy.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
 import { entryOf, nameOf, starterFolder } from './subject.js';
 import { explainNotReady } from '../verdict/diagnosis.js';
-import { Undecided } from '../verdict/outcome.js';
+import { Broken, Undecided } from '../verdict/outcome.js';
+
+const END_TOLD_MS = 2_000;
 
 /**
  * @param {object} options
@@ -49,6 +51,7 @@ export function createPrograms({ root, key, place, runner }) {
   /** Waits until so many of its processes listen on PORT, or nothing more will happen; then rejects with Broken. */
   const ready = async (/** @type {Program} */ program, listeners = 1) => {
     const isReady = await program.ready(listeners);
+    await demandFamily(program);
     const { port, fate, events } = program;
     const listens = events.some((event) => event.what === 'listening' && event.port === port);
     const isUnseen = hasUnseenWorker(events);
@@ -73,6 +76,19 @@ export function createPrograms({ root, key, place, runner }) {
   };
 
   return { first: () => first, launch, copy, ready };
+}
+
+/** Who is said to listen is a process of this run, or has just ended, of which the timeline will tell. */
+async function demandFamily(/** @type {Program} */ program) {
+  if (program.strangers().length === 0) return;
+  const isTold = await program.until(() => program.strangers().length === 0, END_TOLD_MS);
+  if (isTold || program.fate) return;
+  throw new Broken({
+    expected: 'Whoever listens is a process of this program.',
+    got: `Process ${program.strangers()[0]} is said to listen, and is none of them.`,
+    why: 'Something else than the probe has written into the timeline: nothing in it can be believed.',
+    try: 'take out what writes to FORKSHOP_TIMELINE',
+  });
 }
 
 /** A program of ours that did not come up. */

@@ -29,6 +29,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
 import { endRun, findFamily, sendSignal } from './ending.js';
 import { environmentOf, rootFolder } from './environment.js';
+import { wasStartedWith } from './processes.js';
 import { isSettled } from './settled.js';
 import { MOST_BYTES, openTimeline } from './timeline.js';
 import { createTurn } from './turn.js';
@@ -187,6 +188,22 @@ export class Program {
     }, deadlineMs);
   }
 
+  /**
+   * Processes that are said to listen on the program's port, and are none of this run: not the probe has said so.
+   * @returns {number[]}  pids
+   */
+  strangers() {
+    const ended = new Set(this.events.flatMap(endedIn));
+    const listening = this.events.filter(
+      ({ what, port, pid }) => what === 'listening' && port === this.port && !ended.has(pid),
+    );
+    const pids = [...new Set(listening.map(({ pid }) => pid))];
+    const odd = pids.filter((pid) => !wasStartedWith(pid, `FORKSHOP_RUN=${this.id}`));
+    if (odd.length === 0) return [];
+    const family = findFamily(this.#asRun()).map(({ pid }) => pid);
+    return odd.filter((pid) => !family.includes(pid));
+  }
+
   /** Waits until no request is left: a while without one, in which every process's event loop has turned. */
   async drained(deadlineMs = DRAIN_DEADLINE_MS) {
     const fromMs = nowMs();
@@ -279,6 +296,9 @@ export class Program {
     return this.stopped;
   }
 }
+
+const endedIn = (/** @type {import('./timeline.js').Event} */ { what, pid, workerPid }) =>
+  what === 'exit' ? [pid] : what === 'worker-exit' && workerPid ? [workerPid] : [];
 
 const pidsIn = (/** @type {import('./timeline.js').Event} */ { what, pid, childPid }) =>
   what === 'start' ? [pid] : what === 'child' && childPid ? [childPid] : [];

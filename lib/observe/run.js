@@ -15,10 +15,13 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
+import { sendSignal } from './ending.js';
 import { scrub } from './environment.js';
 import { freePort } from './ports.js';
 import { Program } from './program.js';
 import { temporaryFolder } from './temporary.js';
+
+const WAKE_MS = 500;
 
 /**
  * Opens a runner with a keeper of its own.
@@ -38,6 +41,9 @@ export function createRunner() {
       message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
     programs.get(id)?.hear(message);
   });
+  const waking = setInterval(() => wake(Number(keeper.pid)), WAKE_MS);
+  waking.unref();
+  keeper.on('exit', () => clearInterval(waking));
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
   const endAll = async () => {
@@ -73,4 +79,9 @@ export function createRunner() {
       return left;
     },
   };
+}
+
+/** A program may have stopped its parent; one that runs does not mind. */
+function wake(/** @type {number} */ pid) {
+  if (process.platform !== 'win32') sendSignal(pid, 'SIGCONT');
 }
