@@ -32,6 +32,17 @@ const ZONES = [
     because: 'a test imports node:*, declared packages and files of this repository',
   },
   {
+    files: ['bench/mutants/**'],
+    may: [
+      NODE,
+      'yaml',
+      '@babel/parser',
+      packages('@stryker-mutator', 'typed-inject'),
+      String.raw`\.\.?/.+`,
+    ],
+    because: 'the mutants have packages of their own, beside node:* and files of this repository',
+  },
+  {
     files: ['lib/**'],
     may: [NODE, PACKAGES, INSIDE, LIB_BELOW],
     because: 'in lib only lib/cli imports lib/cli and lib/web',

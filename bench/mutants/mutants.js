@@ -1,0 +1,104 @@
+// How many small changes of a solution its check finds: node bench/mutants/mutants.js [LESSON|all] [MOST]. Each mutant is
+// judged until its first promise fails. What survives is either harmless, and stands in harmless.yml with the reason, or a
+// hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample.
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { checkFile, loadCheck } from '../../lib/check/definitions.js';
+import { runCheck } from '../../lib/check/run-check.js';
+import { filesBelow, findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
+import { placesOf } from '../../lib/lessons/places.js';
+import { createRunner } from '../../lib/observe/run.js';
+
+const { mutantsOf } = await import('./operators.js').catch((error) => {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  console.error('Install what it needs first: npm ci --prefix bench/mutants');
+  process.exit(3);
+});
+const TRIES = 2;
+const [name = 'all', most = 'Infinity'] = process.argv.slice(2);
+const all = listLessons(rootFolder);
+const harmless = parse(readFileSync(new URL('harmless.yml', import.meta.url), 'utf8')) ?? [];
+const home = join(rootFolder, '.forkshop/mutants');
+const runner = createRunner();
+
+for (const { key, number } of name === 'all' ? all : [findLesson(all, name)]) {
+  const mutants = sample(await makeMutants(key), Number(most));
+  const { promises } = await loadCheck(checkFile(rootFolder, key));
+  const counts = { killed: 0, harmless: 0, survived: 0, undecided: 0 };
+  for (const mutant of mutants) {
+    const change = changeOf(key, mutant);
+    const fate = isHarmless(key, change) ? 'harmless' : await judge(key, mutant, promises);
+    counts[fate] += 1;
+    if (['survived', 'undecided'].includes(fate))
+      console.log(
+        `${fate}: ${mutant.file}, line ${mutant.line}, ${mutant.operator}\n${show(change)}`,
+      );
+  }
+  const told = mutants.length - counts.harmless;
+  console.log(
+    `lesson ${number}: ${mutants.length} mutants, ${counts.harmless} harmless; of the others ` +
+      `${counts.killed} killed (${((100 * counts.killed) / told).toFixed(1)} %), ` +
+      `${counts.survived} survived, ${counts.undecided} undecided`,
+  );
+}
+await runner.close();
+rmSync(home, { recursive: true, force: true });
+process.exit();
+
+async function makeMutants(key) {
+  const folder = join(rootFolder, placesOf(key).solution);
+  const files = filesBelow(folder).filter((file) => file.endsWith('.js'));
+  const each = files.map((file) => mutantsOf(file, readFileSync(join(folder, file), 'utf8')));
+  return (await Promise.all(each)).flat();
+}
+
+/** Evenly spread over the files. */
+function sample(mutants, count) {
+  if (mutants.length <= count) return mutants;
+  return Array.from(
+    { length: count },
+    (_, at) => mutants[Math.floor((at * mutants.length) / count)],
+  );
+}
+
+/** @returns {Promise<'killed' | 'survived' | 'undecided'>} */
+async function judge(key, { file, text }, promises) {
+  const folder = join(home, key);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(home, { recursive: true });
+  cpSync(join(rootFolder, placesOf(key).solution), folder, { recursive: true });
+  writeFileSync(join(folder, file), text);
+  const first = Object.keys(promises); // the first that fails ends it
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const options = { root: rootFolder, key, subject: folder, first, isQuick: true, runner };
+    const { verdict } = await runCheck(options);
+    if (verdict !== 'inconclusive') return verdict === 'failed' ? 'killed' : 'survived';
+  }
+  return 'undecided';
+}
+
+/** The lines that differ. */
+function changeOf(key, { file, text }) {
+  const before = readFileSync(join(rootFolder, placesOf(key).solution, file), 'utf8').split('\n');
+  const after = text.split('\n');
+  const same = before.findIndex((line, index) => line !== after[index]);
+  let end = 0;
+  while (
+    end < Math.min(before.length, after.length) - same &&
+    before.at(-1 - end) === after.at(-1 - end)
+  )
+    end += 1;
+  const cut = (lines) => lines.slice(same, lines.length - end).map((line) => line.trim());
+  return { file, from: cut(before).join(' '), to: cut(after).join(' ') };
+}
+
+function isHarmless(key, { file, from, to }) {
+  return harmless.some(
+    (one) => one.lesson === key && one.file === file && one.from === from && one.to === to,
+  );
+}
+
+function show({ from, to }) {
+  return `  - ${from}\n  + ${to}`;
+}
