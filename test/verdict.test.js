@@ -39,6 +39,22 @@ test('every verdict has its word beside its glyph', () => {
   assert.equal(line('skipped'), '  [2/6] · not reached: it works');
 });
 
+test('a promise is told within the columns of the terminal', () => {
+  const sentence =
+    'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left';
+  for (const columns of [40, 80]) {
+    const text = promiseLine(
+      { id: 'a', sentence, verdict: 'failed' },
+      { number: 2, of: 9 },
+      plain,
+      columns,
+    );
+    const lines = text.split('\n');
+    assert.ok(lines.length > 1 && lines.every((line) => line.length <= columns), text);
+    assert.equal(lines.map((line) => line.trim()).join(' '), `[2/9] ✖ failed: ${sentence}`);
+  }
+});
+
 test('a promise opens up into the parts that it has, wrapped to the terminal', () => {
   const promise = { id: 'a', sentence: 'it works', verdict: /** @type {const} */ ('failed') };
   const got = 'word '.repeat(30).trim();

@@ -40,7 +40,7 @@ export function createReporter({
     begin: () =>
       print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
     promise: ({ promise, number, of }) =>
-      print(promiseLine(allVisible(promise), { number, of }, style)),
+      print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns)),
     end(told, progress) {
       const result = allVisible(told);
       const { promises, measurements, charts, output, fault } = result;

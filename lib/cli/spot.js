@@ -193,7 +193,9 @@ function createView(/** @type {Lesson} */ lesson, promises, /** @type {Io} */ io
         judged.find((one) => one.verdict === 'inconclusive');
       const ids = Object.keys(promises);
       for (const one of judged)
-        print(promiseLine(one, { number: ids.indexOf(one.id) + 1, of: ids.length }, style));
+        print(
+          promiseLine(one, { number: ids.indexOf(one.id) + 1, of: ids.length }, style, columns),
+        );
       if (told) print('', ...openedUp(told, style, columns));
       if (fault) print('', `  This is a fault in Forkshop: ${fault}`);
       const numbers = breaks.map((id) => ids.indexOf(id) + 1).join(' and ');

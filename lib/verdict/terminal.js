@@ -26,24 +26,28 @@
 import { cut } from './visible.js';
 
 const BAR_COLUMNS = 32;
-const NARROWEST = 40;
+const NARROWEST = 24;
 const ROUGH = 0.1; // of the value, half an interval
 
 /**
- * One line for one promise.
+ * One line for one promise; where the terminal is too narrow, more of them.
  * @param {import('./outcome.js').PromiseRecord} promise
  * @param {{ number: number, of: number }} place
  * @param {import('./style.js').Style} style
+ * @param {number} [columns]  of the terminal
  */
-export function promiseLine({ verdict, sentence }, { number, of }, style) {
+export function promiseLine({ verdict, sentence }, { number, of }, style, columns = Infinity) {
   const signs = {
     passed: style.green('✔ '),
     failed: style.red('✖ failed: '),
     inconclusive: style.yellow('? undecided: '),
     skipped: style.dim('· not reached: '),
   };
-  const text = verdict === 'skipped' ? style.dim(sentence) : sentence;
-  return `  [${number}/${of}] ${signs[verdict]}${text}`;
+  const place = `  [${number}/${of}] `;
+  const words = { passed: 2, failed: 10, inconclusive: 13, skipped: 15 }; // columns of the signs
+  const lines = wrap(sentence, columns - place.length - words[verdict]);
+  const text = lines.join(`\n${' '.repeat(place.length)}`);
+  return `${place}${signs[verdict]}${verdict === 'skipped' ? style.dim(text) : text}`;
 }
 
 /**
