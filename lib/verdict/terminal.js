@@ -37,17 +37,17 @@ const ROUGH = 0.1; // of the value, half an interval
  * @param {number} [columns]  of the terminal
  */
 export function promiseLine({ verdict, sentence }, { number, of }, style, columns = Infinity) {
-  const signs = {
-    passed: style.green('✔ '),
-    failed: style.red('✖ failed: '),
-    inconclusive: style.yellow('? undecided: '),
-    skipped: style.dim('· not reached: '),
-  };
+  const [sign, paint] = {
+    passed: ['✔ ', style.green],
+    failed: ['✖ failed: ', style.red],
+    inconclusive: ['? undecided: ', style.yellow],
+    skipped: ['· not reached: ', style.dim],
+  }[verdict];
   const place = `  [${number}/${of}] `;
-  const words = { passed: 2, failed: 10, inconclusive: 13, skipped: 15 }; // columns of the signs
-  const lines = wrap(sentence, columns - place.length - words[verdict]);
-  const text = lines.join(`\n${' '.repeat(place.length)}`);
-  return `${place}${signs[verdict]}${verdict === 'skipped' ? style.dim(text) : text}`;
+  const text = wrap(sign + sentence, columns - place.length)
+    .join(`\n${' '.repeat(place.length)}`)
+    .slice(sign.length);
+  return `${place}${paint(sign)}${verdict === 'skipped' ? style.dim(text) : text}`;
 }
 
 /**
