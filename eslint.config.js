@@ -189,7 +189,15 @@ const BROWSER_GLOBALS = [
     'EventSource',
     'TextDecoderStream',
   ],
-  ...['addEventListener', 'document', 'location', 'matchMedia', 'requestAnimationFrame', 'window'],
+  ...[
+    'addEventListener',
+    'sessionStorage',
+    'document',
+    'location',
+    'matchMedia',
+    'requestAnimationFrame',
+    'window',
+  ],
 ];
 const NITRO_GLOBALS = [
   'defineEventHandler',

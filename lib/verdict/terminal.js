@@ -37,11 +37,11 @@ const ROUGH = 0.1; // of the value, half an interval
  * @param {number} [columns]  of the terminal
  */
 export function promiseLine({ verdict, sentence }, { number, of }, style, columns = Infinity) {
-  const [sign, paint] = {
-    passed: ['✔ ', style.green],
-    failed: ['✖ failed: ', style.red],
-    inconclusive: ['? undecided: ', style.yellow],
-    skipped: ['· not reached: ', style.dim],
+  const { sign, paint } = {
+    passed: { sign: '✔ ', paint: style.green },
+    failed: { sign: '✖ failed: ', paint: style.red },
+    inconclusive: { sign: '? undecided: ', paint: style.yellow },
+    skipped: { sign: '· not reached: ', paint: style.dim },
   }[verdict];
   const place = `  [${number}/${of}] `;
   const text = wrap(sign + sentence, columns - place.length)

@@ -136,6 +136,55 @@ describe('the deck in Chromium', { skip }, () => {
     await close();
   });
 
+  test('after a click on Run, Stop, or a button of the speaker the keys of a clicker act as before', async () => {
+    const { page, faults, close } = await open(deck.url);
+    const speaker = await page.context().newPage();
+    await speaker.goto(`${deck.url}speaker`);
+    const { id } = demoSlides[0];
+    const [before, next] = [-1, 1].map(
+      (by) => slides[slides.findIndex((one) => one.id === id) + by].id,
+    );
+    const turns = async (
+      /** @type {Page} */ where,
+      /** @type {string} */ key,
+      /** @type {string} */ wanted,
+    ) => {
+      await where.keyboard.press(key);
+      await page.waitForFunction(
+        (one) => document.querySelector('section.present')?.id === one,
+        wanted,
+      );
+    };
+    for (const key of ['ArrowRight', 'PageDown', 'Space']) {
+      await goTo(page, id);
+      await page.bringToFront();
+      await page.locator('section.present .run').click(); // Run
+      if (key === 'PageDown') await page.locator('section.present .run').click(); // Stop
+      await turns(page, key, next);
+    }
+    await goTo(page, id);
+    await page.locator('section.present .run').click();
+    for (const key of ['b', 'o']) {
+      const has = key === 'b' ? '.reveal.paused' : '.reveal.overview';
+      await page.keyboard.press(key);
+      await page.waitForSelector(has);
+      await page.keyboard.press(key === 'o' ? 'Escape' : key);
+      await page.waitForSelector(has, { state: 'hidden' }).catch(() => {});
+      assert.equal(await page.locator(has).count(), 0, key);
+    }
+    await speaker.bringToFront();
+    for (const button of ['#forward', '#back', '#restart'])
+      for (const key of ['ArrowRight', 'PageDown', 'Space']) {
+        await speaker.click(button);
+        await goTo(page, before);
+        await showSteps(page);
+        await turns(speaker, key, id);
+      }
+    assert.equal(await speaker.evaluate(() => document.documentElement.scrollTop), 0);
+    assert.deepEqual(faults, []);
+    await close();
+  });
+
   describe('every demo', { concurrency: DEMOS_AT_ONCE }, () => {
     for (const slide of demoSlides)
       test(`${slide.demos[0]} shows what happened, by keyboard alone, and leaves nothing`, () =>
@@ -325,6 +374,13 @@ const currentSlide = (page) => page.locator('section.present').getAttribute('id'
 
 /** @param {Page} page */
 const stepsLeft = (page) => page.locator('section.present .fragment:not(.visible)').count();
+
+/** Shows all steps of the slide: the next key turns it. @param {Page} page */
+const showSteps = (page) =>
+  page.evaluate(() => {
+    for (const step of document.querySelectorAll('section.present .fragment'))
+      step.classList.add('visible');
+  });
 
 /** The data table of the demo that is shown. @param {Page} page */
 const tableOf = (page) =>

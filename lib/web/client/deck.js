@@ -2,7 +2,7 @@
 // @ts-expect-error served from the package's own folder
 import Reveal from '../reveal/reveal.mjs';
 import { createDemo } from './demo.js';
-import { all } from './page.js';
+import { all, isTaken } from './page.js';
 
 const isStatic = 'static' in document.body.dataset;
 const [wall] = all('.reveal');
@@ -22,7 +22,7 @@ const deck = new Reveal(wall, {
   transitionSpeed: 'fast',
   view: null,
   scrollActivationWidth: 0,
-  keyboardCondition: (event) => !event.target.closest?.('button, summary, a, input, pre'),
+  keyboardCondition: (event) => !isTaken(event),
 });
 
 await deck.initialize();

@@ -2,7 +2,7 @@
  * A demo on a slide: its button, the X-ray, the numbers as they narrow, and the same in words and as a table. Live it
  * reads what the server sends, a JSON object a line; in a static export, and on paper, it plays what was recorded.
  */
-import { make } from './page.js';
+import { letGo, make } from './page.js';
 import { performed, recorded, replayed } from './player.js';
 import { createXray } from './xray.js';
 
@@ -51,6 +51,7 @@ export function createDemo(figure) {
     }
   }
 
+  for (const button of [run, again]) button.addEventListener('click', letGo);
   run.addEventListener('click', () => (isRunning() ? stop() : show(kept, 1)));
   again.addEventListener('click', () =>
     show((signal) => replayed(messages, { signal, slower: SLOWER }), SLOWER),

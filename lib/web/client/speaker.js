@@ -1,10 +1,13 @@
 /** The speaker's window: what is on the wall and what comes next, the notes, the clock, and the pace against the plan. */
-import { all } from './page.js';
+import { all, isTaken, letGo } from './page.js';
 
+const FORWARD = ['ArrowRight', 'PageDown', ' '];
+const BACK = ['ArrowLeft', 'PageUp'];
+const STARTED = 'forkshop-started'; // in the tab's own storage
 const channel = new BroadcastChannel('forkshop-deck');
 const slides = all('#slides > section');
 const place = (id) => document.getElementById(id);
-let startedAt = Date.now();
+let startedAt = Number(sessionStorage.getItem(STARTED)) || Date.now();
 let index = 0;
 
 channel.addEventListener('message', ({ data }) => data.now && show(data.now));
@@ -12,13 +15,18 @@ place('forward').addEventListener('click', () => channel.postMessage({ go: 'forw
 place('back').addEventListener('click', () => channel.postMessage({ go: 'back' }));
 place('restart').addEventListener('click', () => {
   startedAt = Date.now() - plannedMs(index);
+  keepClock();
   tick();
 });
-document.addEventListener('keydown', ({ key, target }) => {
-  if (/** @type {Element} */ (target).closest('button, a, summary')) return;
-  if (['ArrowRight', 'PageDown', ' '].includes(key)) channel.postMessage({ go: 'forward' });
-  if (['ArrowLeft', 'PageUp'].includes(key)) channel.postMessage({ go: 'back' });
+for (const button of all('button')) button.addEventListener('click', letGo);
+document.addEventListener('keydown', (event) => {
+  if (isTaken(event)) return;
+  const isForward = FORWARD.includes(event.key);
+  if (!isForward && !BACK.includes(event.key)) return;
+  event.preventDefault(); // else it scrolls
+  channel.postMessage({ go: isForward ? 'forward' : 'back' });
 });
+keepClock();
 channel.postMessage({ hello: true });
 show({ id: slides[0].id, step: 0, steps: 0 });
 setInterval(tick, 1_000);
@@ -34,7 +42,11 @@ function show({ id, step, steps }) {
     `${slide.dataset.chapter}, slide ${index + 1} of ${slides.length}${steps > 0 ? `, step ${step} of ${steps}` : ''}`;
   place('now').replaceChildren(viewOf(slide, step));
   place('next').replaceChildren(next ? viewOf(next, 0) : 'This is the last slide.');
-  place('talk').innerHTML = slide.querySelector('.notes').innerHTML;
+  const notes = slide.querySelector('.notes').innerHTML;
+  if (place('talk').innerHTML !== notes) {
+    place('talk').innerHTML = notes;
+    place('talk').scrollTop = 0; // they begin at their top
+  }
   tick();
 }
 
@@ -47,6 +59,11 @@ function viewOf(slide, step) {
   for (const one of view.querySelectorAll('[id], [tabindex]'))
     ['id', 'tabindex'].forEach((name) => one.removeAttribute(name));
   return view;
+}
+
+/** The clock goes on when the window is loaded again. */
+function keepClock() {
+  sessionStorage.setItem(STARTED, String(startedAt));
 }
 
 function plannedMs(count) {
