@@ -82,5 +82,10 @@ test('a demo is recorded with its machine; one that fails keeps the recording be
   write(root, { [`slides/${keys[0]}/demos.js`]: demo("throw new Error('on purpose');  ") });
   utimesSync(join(root, `slides/${keys[0]}/demos.js`), 1, 1); // changed at another time than before
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), ['one']);
-  assert.deepEqual(said, ['one: 4 messages', 'one failed: on purpose']);
+  assert.equal(said[0], 'one: 4 messages');
+  assert.match(
+    said[1],
+    /^one failed: It could not be shown this time/,
+    'the cause is for the terminal',
+  );
 });

@@ -36,6 +36,11 @@ export async function serveDeck({ root, port = 0 }) {
   app.use(guard(authority), headers);
   app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
   app.use('/reveal', express.static(revealFolder, { index: false, redirect: false }));
+  app.get('/recordings/:name.json', (request, response, next) => {
+    const recording = readRecordings(root, readDeck(root))[request.params.name];
+    if (recording) response.json(recording);
+    else next();
+  });
   app.get('/', (request, response) => send(response, () => deckPage(readDeck(root), { token })));
   app.get('/speaker', (request, response) =>
     send(response, () => speakerPage(readDeck(root), { token })),

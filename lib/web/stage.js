@@ -66,7 +66,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
     if (demo.needs) demandTool(demo.needs);
     await Promise.race([demo.perform(stage), stop.stopped]);
   } catch (/** @type {any} */ fault) {
-    error = [fault?.message ?? fault, fault?.story?.try].filter(Boolean).join(' To mend it: ');
+    error = wordsOf(fault);
   } finally {
     clearInterval(timer);
     watched.forEach((one) => report(one, send));
@@ -77,6 +77,16 @@ export async function perform(demo, { root, send: sendOn, signal }) {
     isOver = true;
   }
 }
+
+/** What the wall is told of a fault; one of ours is for the terminal. */
+function wordsOf(/** @type {any} */ fault) {
+  if (fault instanceof Stopped) return fault.message;
+  if (fault?.story) return [fault.story.got, fault.story.try].filter(Boolean).join(' To mend it: ');
+  console.error(fault);
+  return 'It could not be shown this time. Run it again, or play the recording.';
+}
+
+class Stopped extends Error {}
 
 function doors({ lab, send, watched, root, signal }) {
   return {
@@ -107,7 +117,7 @@ function doors({ lab, send, watched, root, signal }) {
 function stopper(signal) {
   const end = new AbortController();
   const stopped = new Promise((resolve, reject) => {
-    end.signal.addEventListener('abort', () => reject(new Error('It was stopped.')));
+    end.signal.addEventListener('abort', () => reject(new Stopped('It was stopped.')));
   });
   stopped.catch(() => {});
   const onAbort = () => end.abort();

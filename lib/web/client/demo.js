@@ -13,7 +13,7 @@ const isStatic = 'static' in document.body.dataset;
 export function createDemo(figure) {
   const { demo: name } = figure.dataset;
   const parts = furnish(figure);
-  const { run, again, status } = parts;
+  const { run, again, recording, status } = parts;
   /** @type {any[]} */
   let messages = [];
   let end;
@@ -42,17 +42,20 @@ export function createDemo(figure) {
     run.textContent = messages.length > 0 ? 'Run again' : 'Run';
   }
 
-  async function* kept(signal) {
-    messages = [];
-    const since = performance.now();
-    for await (const message of isStatic ? recorded(name, signal) : performed(name, signal)) {
-      messages.push({ at: performance.now() - since, ...message });
-      yield message;
-    }
-  }
+  const kept = (source) =>
+    async function* (signal) {
+      messages = [];
+      const since = performance.now();
+      for await (const message of source(name, signal)) {
+        messages.push({ at: performance.now() - since, ...message });
+        yield message;
+      }
+    };
 
-  for (const button of [run, again]) button.addEventListener('click', letGo);
-  run.addEventListener('click', () => (isRunning() ? stop() : show(kept, 1)));
+  for (const button of [run, again, recording]) button.addEventListener('click', letGo);
+  const source = isStatic ? recorded : performed;
+  run.addEventListener('click', () => (isRunning() ? stop() : show(kept(source), 1)));
+  recording.addEventListener('click', () => show(kept(recorded), 1));
   again.addEventListener('click', () =>
     show((signal) => replayed(messages, { signal, slower: SLOWER }), SLOWER),
   );
@@ -70,6 +73,12 @@ export function furnish(figure) {
     hidden: true,
     textContent: `Again, ${SLOWER} times slower`,
   });
+  const recording = make('button', {
+    type: 'button',
+    className: 'again',
+    hidden: isStatic,
+    textContent: 'Recording',
+  });
   const badge = make('p', { className: 'badge' });
   const drawing = make('div', { className: 'drawing' });
   const numbers = make('div', { className: 'numbers' });
@@ -77,9 +86,9 @@ export function furnish(figure) {
   const table = make('table', {});
   details.append(make('summary', { textContent: 'The same as a table' }), table);
   details.hidden = true;
-  run.after(again);
+  run.after(again, recording);
   stage.append(drawing, badge, numbers, details);
-  return { run, again, status, badge, drawing, numbers, details, table };
+  return { run, again, recording, status, badge, drawing, numbers, details, table };
 }
 
 /** One showing, from the first message to the last. @param {ReturnType<typeof furnish>} parts  @param {number} speed */
