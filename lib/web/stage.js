@@ -8,7 +8,7 @@
  *
  * @typedef {object} Stage  what a demo works with
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions> & { as?: string }) => Promise<import('../observe/program.js').Program>} launch
- *   `file` is a path from the root; `as` is how its lanes are called
+ *   `file` is a path from the root; `as` is how its lanes are called. Its ready() rejects where it is not: the demo ends there
  * @property {() => import('../measure/load.js').Load} load
  * @property {() => ReturnType<import('../check/lab.js').Lab['openLoop']>} openLoop
  * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
@@ -29,6 +29,7 @@ import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { demandTool } from '../tools/tools.js';
 import { UsageError } from '../common/usage-error.js';
+import { Undecided } from '../verdict/outcome.js';
 
 const LOOK_EVERY_MS = 50;
 const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms
@@ -88,12 +89,23 @@ function wordsOf(/** @type {any} */ fault) {
 
 class Stopped extends Error {}
 
+/** What is shown of a program that does not stand as it should would be false. @returns {never} */
+function notReady(file, listeners) {
+  throw new Undecided({
+    got: `${file} was to have ${listeners} that listen, and has fewer: this machine is too busy.`,
+    why: 'A program that has not come up shows nothing that is true.',
+    try: 'run it again, or play the recording',
+  });
+}
+
 function doors({ lab, send, watched, root, signal }) {
   return {
     load: lab.load,
     openLoop: lab.openLoop,
     async launch(file, /** @type {any} */ { as, ...options } = {}) {
       const program = await lab.launch(file, options);
+      const isReady = program.ready.bind(program);
+      program.ready = async (listeners) => (await isReady(listeners)) || notReady(file, listeners);
       watched.push({ program, as, seen: 0, silent: new Set() });
       return program;
     },
