@@ -10,12 +10,12 @@ import { createStory, heirsOf, lanesOf, nameOf, rowsOf, tell } from './xray-stor
 
 const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 1168;
-const MARGIN = 150; // for the lanes' names
-const RIGHT = 20;
-const HEIGHT = 340; // at the most, so that a slide need not shrink the text
+const MARGIN = 164; // for the lanes' names
+const RIGHT = 36; // the last label of the axis needs it
+const HEIGHT = 396; // at the most, so that a slide need not shrink the text
 const HEIGHT_ABOVE_CHART = 300;
-const WIDEST_LANE = 44;
-const WIDEST_CLIENT = 9;
+const WIDEST_LANE = 72;
+const WIDEST_CLIENT = 12;
 const CLIENTS_AT_MOST = 130;
 const AXIS = 30;
 const SHORTEST_MS = 600;
