@@ -4,6 +4,7 @@ import {
   demandMatched,
   demandOthersStay,
   demandRecovery,
+  demandRepeated,
   demandSilence,
   demandSpread,
   demandSticky,
@@ -18,6 +19,7 @@ import {
   keepSilent,
   primaryOf,
   readByNewcomer,
+  repeatIds,
 } from './looks/counter.js';
 import { PLACES, visitAfterDeath, visitInTurn } from './looks/sticky.js';
 import { countInStore, loseStore, measureCost, restartAll } from './looks/store.js';
@@ -27,17 +29,17 @@ const promises = {
     'the primary owns the counts: every increment counts, and all workers tell the same',
   'answers-matched': 'many questions at once: each is given its own answer',
   'death-exact':
-    'a worker dies with questions under way; when its clients have asked again, the count is exact',
+    'an id counts once and has one answer, also when a worker dies with questions under way',
   'owner-silent':
-    'while the primary is silent a client gets a 503, and its late answer is for nobody',
+    'while the primary is silent a client gets a 503 after a second; the late answer is for nobody',
   'all-served': 'sticky: every client is served, and every worker has clients',
   'sticky-keeps': 'sticky: each client meets the same worker at each visit',
   'others-stay':
     'sticky: when a worker dies its clients are served, and all others stay where they are',
   'redis-exact':
-    'in Redis the count is exact, through the death of a worker and a restart of the cluster',
+    'in Redis an id counts once, too, through the death of a worker and a restart of the cluster',
   'redis-away':
-    'while Redis is silent or away clients get a 503; nothing ends, and it recovers by itself',
+    'while Redis is silent or away clients get a 503; nothing ends or is done later, and it recovers',
 };
 
 const TIMES = 80; // increments
@@ -59,6 +61,9 @@ check('09-shared-state', promises, (lesson) => {
   const matched = observe([main], (program) => askForMany(program, primaryOf(program)));
   const death = observe([main], (program) => dieWithAnswers(program, primaryOf(program), 'figs'));
   const toldAfter = observe([main, death], readByNewcomer);
+  const repeats = observe([main, together], (program, seen) =>
+    repeatIds(program, primaryOf(program), seen),
+  );
   const away = meanwhile([together], () => loseStore(launch, start), { isSlow: true });
   const sticky = meanwhile([], async () =>
     visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
@@ -74,12 +79,13 @@ check('09-shared-state', promises, (lesson) => {
   hold('answers-matched', [matched], demandMatched, { needs });
   hold(
     'death-exact',
-    [main, death, toldAfter],
-    (program, seen, told) => {
+    [main, death, toldAfter, repeats],
+    (program, seen, told, repeated) => {
       demandExact(program, seen, 'The primary stands still and a worker dies');
       demandExact(program, { ...seen, told }, 'A new worker has come in its place');
+      demandRepeated(repeated, 'the primary');
     },
-    { needs },
+    { needs: [...needs, 'answers-matched'] },
   );
   hold(
     'owner-silent',

@@ -2,6 +2,10 @@
 import { Undecided, demand, exitsOf, groupBy, whyOfCrash } from '../../lib/check/checking.js';
 import { PLACES } from './looks/sticky.js';
 
+const LATE_MS = 1_500; // for a question that should be given up after a second
+const LATE_TURNS = 20; // of the event loop, 20 ms or more each, since that second was over
+const EARLY_MS = 800;
+
 const busy = (got) =>
   new Undecided({
     got,
@@ -15,6 +19,7 @@ const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => ev
 /** Every increment once, each answer of its own, and the same for whoever asks. */
 export function demandTogether(program, { times, adds, told, pids }, where) {
   const unheard = adds.filter(({ count }) => count === undefined);
+  const [nonsense] = adds.filter((one) => !Number.isInteger(one.count));
   demand(unheard.length === 0, {
     expected: 'Each client gets a 200 with { count }.',
     got: `${unheard.length} of ${times} increments got none. The last answer: ${wordsOf(unheard[0]?.last)}.`,
@@ -34,8 +39,10 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
   const [got, why, repair] = firstTrue([
     [
       ![...told, ...first].every(Number.isInteger),
-      `Not every answer has a whole number in "count". One of them: ${wordsOf(adds[0]?.last)}.`,
-      'The check reads the answer as a client would: JSON, { name, count, pid }.',
+      nonsense
+        ? `Not every answer has a whole number in "count". One of them: ${wordsOf(nonsense.last)}.`
+        : 'Not every answer to GET /count/pears has a whole number in "count".',
+      'The check reads the answer as a client would: JSON, { name, count, pid }. A text, "7", is no number.',
       'leave app.js as it was; add() and read() promise the count, a number',
     ],
     [
@@ -71,7 +78,10 @@ const wordsOf = ({ status, error, body } = /** @type {any} */ ({})) =>
 /** Names counted so often that the answer of one is wrong for every other. */
 export function demandMatched(questions) {
   const told = questions.filter(({ count }) => count !== undefined);
-  if (told.length === 0) throw busy('Nobody was answered within a second.');
+  if (told.length === 0) {
+    demandPatience(questions, 'the primary is silent for a moment');
+    throw busy('Nobody was answered within a second.');
+  }
   const wrong = told.filter(({ count, expected }) => count !== expected);
   demand(wrong.length === 0, {
     expected: `${wrong[0]?.name} has been counted ${wrong[0]?.expected - 1} times: its next answer is ${wrong[0]?.expected}.`,
@@ -118,9 +128,78 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
   });
 }
 
+/** Ids that came again, several times at once and later. */
+export function demandRepeated(repeats, where) {
+  const { twins, twinsCount, others } = repeats;
+  const [unheard] = twins.filter((one) => one.count === undefined);
+  const [other] = twins.filter((one) => one.told !== 1);
+  const isMore = twinsCount !== 1;
+  const story = isMore
+    ? {
+        why: 'Each was told that the id is unknown before any had remembered it, and so each was counted.',
+        try: `look the id up, count and remember the id in a single step, in ${where}; nobody may come in between`,
+      }
+    : storyOf(other?.told, 1);
+  demand(!other && !isMore, {
+    expected: `${twins.length} clients send one increment, all with the same id and at the same time: it counts once, and each is answered 1.`,
+    got: unheard
+      ? `One got no answer any more: ${wordsOf(unheard.last)}.`
+      : `They were answered ${twins.map((one) => quoted(one.told)).join(', ')}; the count is ${twinsCount}.`,
+    ...(!unheard && story),
+  });
+  demandKept(repeats, `after ${others} others`);
+}
+
+/** Ids that were acknowledged once and then come again. */
+function demandKept({ repeated, times, count }, when) {
+  const [unheard] = repeated.filter((one) => one.count === undefined);
+  demand(!unheard, {
+    expected: 'An id that comes again is answered as the first time.',
+    got: `${unheard?.id} got no answer any more when it came again, ${when}: ${wordsOf(unheard?.last)}.`,
+  });
+  demand(count === times, {
+    expected: `${repeated.length} ids that were acknowledged come again, ${when}. They change nothing: the count is ${times}, as before.`,
+    got: `It is ${count}.`,
+    why:
+      count > times
+        ? 'The ids were forgotten too soon: what was done before was done once more.'
+        : 'The count itself was forgotten, or set to what it had been before.',
+    try:
+      count > times
+        ? 'remember each id for ten minutes, however many others come meanwhile, and whoever ends'
+        : 'let nothing but an increment change a count; a time to live is for ids only',
+  });
+  const [other] = repeated.filter((one) => one.told !== one.first);
+  demand(!other, {
+    expected: `An id that comes again, ${when}, is answered as the first time: ${other?.id} was answered ${other?.first}.`,
+    got: `Now it was answered ${quoted(other?.told)}; the count is ${count}.`,
+    ...storyOf(other?.told, other?.first),
+  });
+}
+
+/** Why an id that comes again is answered something else. */
+function storyOf(told, first) {
+  if (typeof told === 'string' && Number(told) === first)
+    return {
+      why: `${quoted(told)} is a text, and ${first} a number. Redis keeps texts: INCR answers a number, and GET of what was remembered a text.`,
+      try: 'Number(...) around what the script answers, or tonumber(...) in it',
+    };
+  return {
+    why: 'That is not the count that this increment made. Who asks again wants the answer that was lost.',
+    try: 'remember with the id what it was answered, and answer that',
+  };
+}
+
+const quoted = (told) => (told === undefined ? 'nothing' : JSON.stringify(told));
+
 /** The owner was silent: a 503 in time, late answers for nobody, and exact in the end. */
 export function demandSilence(program, { early, late, unheard, expected, count, fate }, owner) {
-  demandUnavailable(early, `${owner} is silent`);
+  const isRemembered = ({ first, count: again }) => first !== undefined && again === first; // by the worker, too
+  demandUnavailable(
+    early.filter((one) => !isRemembered(one)),
+    `${owner} is silent`,
+  );
+  demandPatience([...early, ...late], `${owner} is silent`);
   const told = late.filter((one) => one.count !== undefined);
   if (told.length === 0 && !fate) throw busy('No later question was answered within a second.');
   const wrong = told.filter((one) => one.count !== one.expected);
@@ -140,25 +219,54 @@ export function demandSilence(program, { early, late, unheard, expected, count, 
   });
 }
 
-/** Answers while the owner cannot be asked: 503, and soon. */
+/**
+ * Answers while the owner cannot be asked: 503, and after a second. Whether a question was given up too late is told by
+ * its process: its event loop turned so often after the second that a timer would have fired.
+ */
 function demandUnavailable(answers, when) {
-  const wrong = answers.filter(({ status }) => status !== 503);
-  const hung = wrong.filter(({ status }) => status === undefined);
-  if (wrong.length > 0 && wrong.every((one) => hung.includes(one) && !one.isPatient))
-    throw busy(`${wordsOf(wrong[0])}, but the worker had no time to give up, either.`);
-  const [other] = wrong.filter((one) => !hung.includes(one));
-  demand(wrong.length === 0, {
+  const isSilent = ({ error }) => /^(no answer|only a part)/.test(error ?? '');
+  const others = answers.filter((one) => one.status !== 503 && !isSilent(one));
+  const slow = answers.filter((one) => isSilent(one) || one.waitedMs > LATE_MS);
+  const late = slow.filter(({ turns }) => turns >= LATE_TURNS);
+  if (others.length === 0 && slow.length > 0 && late.length === 0)
+    throw busy(
+      `${wordsOf(slow[0])}, after ${inSeconds(slow[0].waitedMs)}, but the worker had no time to give up sooner.`,
+    );
+  const [wrong] = [...others, ...late];
+  const isSlow = others.length === 0 && late.some(({ status }) => status === 503);
+  const isBroken = others.length > 0 && wrong.status === undefined;
+  demand(!wrong, {
     expected: `While ${when} a client gets a 503 after a second.`,
-    got: `${wrong.length} of ${answers.length} clients: ${wordsOf(other ?? wrong[0])}.`,
-    why: other
-      ? 'Nobody but the owner knows the count. Any other answer is made up.'
-      : 'Whoever waits for ever keeps the client, a connection and memory. "Not now" is an answer.',
+    got: isSlow
+      ? `${late.length} of ${answers.length} clients got it after ${inSeconds(wrong.waitedMs)}.`
+      : `${others.length + late.length} of ${answers.length} clients: ${wordsOf(wrong)}.`,
+    why: isBroken ? whyBroken : others.length > 0 ? whyMadeUp : isSlow ? whyLate : whyHung,
     try: "within(1_000, question, '... does not answer'); the route makes a 503 of what is thrown",
   });
 }
 
+const whyMadeUp = 'Nobody but the owner knows the count. Any other answer is made up.';
+const whyBroken = 'A connection that breaks tells its client nothing. "Not now" is an answer.';
+const whyLate =
+  'The limit is longer than a second. Each client that waits keeps a connection, and memory, in the worker.';
+const whyHung =
+  'Whoever waits for ever keeps the client, a connection and memory. "Not now" is an answer.';
+
+/** Nobody is given up before the second is over, by the worker's own clock. */
+function demandPatience(answers, when) {
+  const hasty = answers.filter(({ status, waitedMs }) => status === 503 && waitedMs < EARLY_MS);
+  demand(hasty.length === 0, {
+    expected: `While ${when} a client gets a 503 after a second, and no sooner.`,
+    got: `${hasty.length} of ${answers.length} clients got it after ${inSeconds(hasty[0]?.waitedMs)}.`,
+    why: 'Who is given up so soon asks again, and a pause of a moment becomes an error for everybody.',
+    try: 'a limit of a second for each question: within(1_000, ...)',
+  });
+}
+
+const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
+
 /** Every client is served, and no worker is left out. */
-export function demandSpread({ program, rounds, isFull, isCrowded }) {
+export function demandSpread({ program, rounds, coming, isCrowded }) {
   const visits = rounds.flat();
   const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
   demand(lost.length === 0, {
@@ -170,16 +278,18 @@ export function demandSpread({ program, rounds, isFull, isCrowded }) {
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
   const used = new Set(visits.map(({ pid }) => pid));
-  if (used.size < PLACES && !isFull && isCrowded)
+  if (used.size < PLACES && coming.length > 0 && isCrowded)
     throw busy(
-      `${PLACES - used.size} of the workers had served nobody yet, and may still be coming up.`,
+      `${coming.length} of ${PLACES} workers had served nobody and were still busy when the clients came: they may have been coming up.`,
     );
   demand(used.size >= PLACES, {
     expected: `${rounds[0].length} clients, and each of ${PLACES} workers serves some.`,
     got: `${used.size === 1 ? 'One worker has' : `${used.size} workers have`} them all.`,
-    why: isFull
-      ? 'A hash that uses too little of the address has few values: all begin with 127.0.0.'
-      : "A hash that uses too little of the address has few values. Or a worker says 'ready', and nobody puts it in its place.",
+    why:
+      whyOfCrash(program.events) ??
+      (coming.length === 0
+        ? 'The others had come up, and waited for clients. A hash that uses too little of the address has few values: all begin with 127.0.0.'
+        : "A hash that uses too little of the address has few values. Or a worker says 'ready', and nobody puts it in its place."),
     try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
 }
@@ -250,9 +360,10 @@ export function demandOthersStay({ program, homes, victim, visits, hung, wasAwak
 }
 
 /** In Redis, through a death and a restart. */
-export function demandStore({ program, together }, { death, kept }) {
+export function demandStore({ program, together }, { death, repeats, kept, late, keptLater }) {
   demandTogether(program, together, 'Redis');
   demandExact(program, death, 'Redis stands still and a worker dies');
+  demandRepeated(repeats, 'Redis');
   const expected = [together.times, death.sent];
   demand(
     kept.every((count, index) => count === expected[index]),
@@ -261,6 +372,19 @@ export function demandStore({ program, together }, { death, kept }) {
       got: `They are ${kept.join(' and ')}.`,
       why: 'Redis holds the counts; a cluster that comes up has nothing to set, and nothing to clear.',
       try: 'let INCR make the count: of a name that was never counted it makes 1',
+    },
+  );
+  demandKept(
+    late,
+    'after a restart of the whole cluster and nine minutes, which were taken off the time that each key has',
+  );
+  demand(
+    keptLater.every((count, index) => count === expected[index]),
+    {
+      expected: `Eleven minutes later the ids may be forgotten. The counts are ${expected.join(' and ')}, as before.`,
+      got: `They are ${keptLater.join(' and ')}.`,
+      why: "The key of the count was given a time to live, too ('EX', EXPIRE), and Redis has forgotten it.",
+      try: "'EX' for the id only; the count is for ever",
     },
   );
 }
@@ -290,11 +414,24 @@ export function demandRecovery(/** @type {any} */ { silence, absent, program, aw
   });
   demandUnavailable(away, 'Redis is away');
   const lost = back.filter(({ count }) => count === undefined);
+  const isConnected = lost[0]?.clients > 0;
   demand(lost.length === 0, {
     expected: 'Redis is back on its port: soon the same workers count again.',
     got: `Many seconds later still: ${wordsOf(lost[0]?.last)}.`,
-    why: 'A client that has given up does not try again by itself.',
-    try: 'socket: { reconnectStrategy: 200 }, which tries every 200 ms, for ever',
+    why: isConnected
+      ? 'The worker is connected again, and is refused. A Redis that was started anew knows nothing of what the one before was told, nor the scripts that were loaded into it.'
+      : 'Redis has no connection from the worker. A client that has given up does not try again by itself.',
+    try: isConnected
+      ? 'client.eval(script, ...), which sends the script each time'
+      : 'socket: { reconnectStrategy: 200 }, which tries every 200 ms, for ever',
+  });
+  const [queued] = back.filter(({ doneLater }) => doneLater > 0);
+  demand(!queued, {
+    expected:
+      'Increments are asked for while Redis is away, and answered 503. When it is back they have not been done.',
+    got: `Nobody has asked for them again, and the count of their name is ${queued?.doneLater}.`,
+    why: 'They were kept in a queue, and sent when there was a connection again: in a minute or an hour, when their clients have long gone.',
+    try: 'disableOfflineQueue: true; without a connection a command fails at once',
   });
   demandSilence(program, silence, 'Redis');
 }

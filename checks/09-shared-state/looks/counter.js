@@ -3,9 +3,11 @@
  * owner of the counts that stands still, a worker that dies just then.
  */
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
+  eventsOf,
   exitsOf,
   forksOf,
   get,
@@ -24,14 +26,24 @@ export const SEEN_MS = 1_000;
 export const STOPS_WITHIN_MS = 10; // a signal has arrived
 const NEWCOMER_MS = 4_000;
 const BEAT_MS = 25; // an event loop that has turned since then has sent what it had to send
+const LIMIT_MS = 1_000; // after that a question is given up
+const REPEATED = 6; // ids that come again
+const OTHERS = 1_000; // increments of others before they do
+const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
-/** The count that an answer tells; undefined unless it is a whole 200. */
-export function countOf({ status, body, error }) {
+/** The count that an answer tells; undefined unless it is a whole 200, and NaN where it is no number. */
+export function countOf(answer) {
+  const told = toldBy(answer);
+  return told === undefined || typeof told === 'number' ? told : NaN;
+}
+
+/** What an answer tells as the count, be it a number or not; undefined unless it is a whole 200. */
+function toldBy({ status, body, error }) {
   if (status !== 200 || error) return undefined;
   try {
-    return Number(JSON.parse(body).count);
+    return JSON.parse(body).count ?? null;
   } catch {
-    return NaN;
+    return null;
   }
 }
 
@@ -41,13 +53,22 @@ export const primaryOf = (program) => ({
   goOn: () => program.kill(program.pid, 'SIGCONT'),
 });
 
-export const add = ({ url }, { agent = /** @type {Agent | false} */ (false), name, id }) =>
-  get(`${url}/count/${name}?id=${id}`, { agent, method: 'POST', timeoutMs: PATIENCE_MS });
+/** Several clients may ask with the same id: `client` tells their requests apart. */
+const queryOf = (/** @type {any} */ { id, client }) =>
+  client === undefined ? `?id=${id}` : `?client=${client}&id=${id}`;
+
+/** Asks for an increment, or only for the count. */
+export function add({ url }, { agent = /** @type {Agent | false} */ (false), ...question }) {
+  const { name, isRead } = question;
+  const method = isRead ? 'GET' : 'POST';
+  const path = `/count/${name}${queryOf(question)}`;
+  return get(url + path, { agent, method, timeoutMs: PATIENCE_MS });
+}
 
 /**
  * One increment, asked for again and again with the same id until it is acknowledged, which is a whole 200.
  * @param {any} program
- * @param {{ name: string, id: string, agent?: Agent | false }} question
+ * @param {{ name: string, id: string, client?: number, agent?: Agent | false }} question
  */
 export async function addUntilCounted(program, question, patienceMs = INSIST_MS) {
   const { name, id, agent = false } = question;
@@ -57,7 +78,8 @@ export async function addUntilCounted(program, question, patienceMs = INSIST_MS)
     await sleep(RETRY_MS);
     answers.unshift(await add(program, { name, id }));
   }
-  return { id, count: countOf(answers[0]), tries: answers.length, last: answers[0] };
+  const [last] = answers;
+  return { id, count: countOf(last), told: toldBy(last), tries: answers.length, last };
 }
 
 /** So many increments by clients at once, each with a connection of its own. */
@@ -99,9 +121,9 @@ export async function countTogether(program, name, times) {
  * Asks for increments, each over an open connection, while the owner of the counts stands still: a question can be on
  * its way and nothing is answered. `meanwhile` gets the questions and who executes them, and may ask more over the same
  * connections; then the owner goes on.
- * @param {(asked: any) => Promise<Promise<import('../../../lib/observe/client.js').Answer>[]>} [meanwhile]
+ * @param {(under: any) => Promise<{ asked?: Promise<import('../../../lib/observe/client.js').Answer>[], requests?: any[] }>} [meanwhile]
  */
-async function askWhileStill(program, owner, questions, meanwhile = async () => []) {
+async function askWhileStill(program, owner, questions, meanwhile = async () => ({})) {
   const agent = new Agent({ keepAlive: true, maxSockets: questions.length });
   await Promise.all(
     questions.map(() => get(`${program.url}/visits`, { agent, timeoutMs: PATIENCE_MS })),
@@ -114,7 +136,8 @@ async function askWhileStill(program, owner, questions, meanwhile = async () => 
     const requests = await sentOf(program, first, questions);
     const more = await meanwhile({ agent, asked, requests });
     owner.goOn();
-    return await Promise.all([...asked, ...more]);
+    const answers = await Promise.all([...asked, ...(more.asked ?? [])]);
+    return withWaits(program, answers, [...requests, ...(more.requests ?? [])]);
   } finally {
     owner.goOn();
     agent.destroy();
@@ -125,7 +148,7 @@ async function askWhileStill(program, owner, questions, meanwhile = async () => 
 export async function sentOf(program, first, questions) {
   const found = () => {
     const requests = requestsOf(program.events.slice(first));
-    return questions.map(({ id }) => requests.find(({ url }) => url.endsWith(`?id=${id}`)));
+    return questions.map((one) => requests.find(({ url }) => url.endsWith(queryOf(one))));
   };
   const isSent = (request) =>
     request && program.lastBeats.get(request.pid) > request.startMs + BEAT_MS;
@@ -144,7 +167,77 @@ async function prepareNames(program, label) {
 export async function askForMany(program, owner) {
   const questions = await prepareNames(program, 'many');
   const answers = await askWhileStill(program, owner, questions);
-  return questions.map((question, index) => ({ ...question, count: countOf(answers[index]) }));
+  return questions.map((question, index) => ({
+    ...answers[index],
+    ...question,
+    count: countOf(answers[index]),
+  }));
+}
+
+/**
+ * Ids that come again: one from several clients at the same time, before anybody can have been answered, and some that
+ * were acknowledged, after many others.
+ * @param {any} program
+ * @param {any} owner
+ * @param {any} together  what countTogether saw
+ */
+export async function repeatIds(program, owner, { adds }) {
+  const questions = Array.from({ length: AT_ONCE }, (_, client) => ({
+    name: 'twins',
+    id: 'twins-0',
+    client,
+  }));
+  const answers = await askWhileStill(program, owner, questions);
+  const twins = await Promise.all(
+    questions.map((question, index) =>
+      countOf(answers[index]) === undefined
+        ? addUntilCounted(program, question)
+        : { count: countOf(answers[index]), told: toldBy(answers[index]), last: answers[index] },
+    ),
+  );
+  const twinsCount = await read(program, 'twins');
+  let others = 0;
+  for (let flood = 0; flood < FLOODS && others < OTHERS; flood += 1)
+    others += await addOthers(program, `others-${flood}`, OTHERS);
+  return { twins, twinsCount, others, ...(await repeat(program, 'pears', adds)) };
+}
+
+/** Some increments that were acknowledged are asked for again, with their ids. */
+export async function repeat(program, name, adds) {
+  const known = adds.filter(({ count }) => Number.isInteger(count)).slice(0, REPEATED);
+  const again = await Promise.all(known.map(({ id }) => addUntilCounted(program, { name, id })));
+  const repeated = known.map(({ id, count }, index) => ({ ...again[index], id, first: count }));
+  return { repeated, times: adds.length, count: await read(program, name) };
+}
+
+/**
+ * Many increments with ids of their own, each connection's all at once (pipelining), so that they cost little.
+ * @returns {Promise<number>}  how many were acknowledged
+ */
+async function addOthers({ port }, name, times) {
+  const shares = Array.from({ length: 2 * WORKERS }, (_, lane) => {
+    const ids = Array.from(
+      { length: times / (2 * WORKERS) },
+      (_one, index) => `${name}-${lane}-${index}`,
+    );
+    const requests = ids.map((id, index) => {
+      const end = index === ids.length - 1 ? 'Connection: close\r\n' : '';
+      return `POST /count/${name}?id=${id} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n${end}\r\n`;
+    });
+    return countAcknowledged(port, requests.join(''));
+  });
+  return (await Promise.all(shares)).reduce((total, one) => total + one, 0);
+}
+
+function countAcknowledged(port, requests) {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(requests));
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+    socket.setEncoding('latin1').on('data', (part) => (text += part));
+    socket.on('error', () => {}); // 'close' follows
+    socket.on('close', () => resolve(text.split('HTTP/1.1 200 ').length - 1));
+  });
 }
 
 /**
@@ -168,7 +261,7 @@ export async function dieWithAnswers(program, owner, name) {
     program.kill(victim, 'SIGKILL');
     victims = asked.filter((_, index) => requests[index]?.pid === victim);
     await Promise.all(victims);
-    return [];
+    return {};
   });
   const isHeard = (events) => exitsOf(events).some(({ workerPid }) => workerPid === victim);
   await program.until(isHeard, SEEN_MS); // until then new connections are dealt to the dead as well
@@ -215,43 +308,61 @@ const notSeen = new Undecided({
 });
 
 /**
- * The owner is silent for longer than a client should wait. Then the same connections carry other questions, the owner
- * goes on and answers all it has heard, and the clients who were sent away ask again.
+ * The owner is silent for longer than a client should wait. Half of those who ask then were acknowledged before, and ask
+ * once more, and one wants to read. Then the same connections carry other questions, the owner goes on and answers all it has heard, and the
+ * clients who were sent away ask again.
  */
 export async function keepSilent(program, owner) {
   const before = 2 * AT_ONCE;
-  await addMany(program, 'long', before);
+  const counted = await addMany(program, 'long', before);
   const later = await prepareNames(program, 'late');
-  const questions = later.map(({ name }) => ({ name: 'long', id: `early-${name}` }));
-  let patient = [];
-  const answers = await askWhileStill(
-    program,
-    owner,
-    questions,
-    async ({ agent, asked, requests }) => {
-      await Promise.all(asked);
-      patient = requests.map((request) => isPatient(program, request));
-      const first = program.events.length;
-      const more = later.map((question) => add(program, { agent, ...question }));
-      await sentOf(program, first, later);
-      return more;
-    },
-  );
-  const early = answers.slice(0, questions.length);
+  const isKnown = (index) => index % 2 === 1;
+  const adds = later.map(({ name }, index) => ({
+    name: 'long',
+    id: isKnown(index) ? `long-${index}` : `early-${name}`,
+  }));
+  const questions = [...adds, { name: 'long', id: 'early-read', isRead: true }];
+  const answers = await askWhileStill(program, owner, questions, async ({ agent, asked }) => {
+    await Promise.all(asked);
+    const first = program.events.length;
+    const more = later.map((question) => add(program, { agent, ...question }));
+    return { asked: more, requests: await sentOf(program, first, later) };
+  });
+  const early = questions.map(({ id }, index) => ({
+    ...answers[index],
+    count: countOf(answers[index]),
+    first: counted.find((one) => one.id === id)?.count,
+  }));
   const late = answers.slice(questions.length);
-  const retried = await Promise.all(questions.map((one) => addUntilCounted(program, one)));
+  const retried = await Promise.all(adds.map((one) => addUntilCounted(program, one)));
   return {
-    early: early.map((answer, index) => ({ ...answer, isPatient: patient[index] })),
-    late: later.map((question, index) => ({ ...question, count: countOf(late[index]) })),
+    early,
+    late: later.map((question, index) => ({
+      ...late[index],
+      ...question,
+      count: countOf(late[index]),
+    })),
     unheard: retried.filter(({ count }) => count === undefined),
-    expected: before + questions.length,
+    expected: before + adds.filter((_, index) => !isKnown(index)).length,
     count: await read(program, 'long'),
     fate: program.fate,
   };
 }
 
-/** It had time to give up, by its own event loop: a timer of a second, asked for at the start, has fired. */
-export function isPatient({ events }, request) {
-  const isItsBeat = ({ what, pid }) => what === 'beat' && pid === request?.pid;
-  return events.findLast(isItsBeat)?.t > request?.startMs + (PATIENCE_MS * 3) / 5;
+/**
+ * Answers, and of each how long its process took for it, by its own clock, and how often that process's event loop turned
+ * between the moment when the question should have been given up and the answer (or the end of the client's patience).
+ */
+export function withWaits(program, answers, requests) {
+  const all = requestsOf(program.events);
+  const beats = eventsOf(program.events, 'beat');
+  return answers.map((answer, index) => {
+    const request = requests[index];
+    if (!request) return { ...answer, waitedMs: answer.doneMs - answer.sentMs, turns: 0 };
+    const { pid, url, startMs } = request;
+    const isIt = (one) => one.pid === pid && one.url === url && one.startMs === startMs;
+    const endMs = all.find(isIt)?.endMs ?? answer.doneMs;
+    const isLate = (beat) => beat.pid === pid && beat.t > startMs + LIMIT_MS && beat.t < endMs;
+    return { ...answer, waitedMs: endMs - startMs, turns: beats.filter(isLate).length };
+  });
 }

@@ -23,13 +23,21 @@ const ASLEEP_MS = 1_500; // of the five seconds for which a client waits
 const UNREADY_MS = 20; // after its start a Node.js has not loaded a single file of ours
 const BUSY = 0.5; // share of the time: it loads its packages
 const CALM_BEATS = 4;
+const LONG_CALM_BEATS = 25; // half a second: a worker that once had nothing to do for so long had got ready
 
-/** Clients of different addresses, each with a new connection at every visit. */
+/**
+ * Clients of different addresses, each with a new connection at every visit. `coming` are the workers that may not have
+ * been ready when the last round began: they had served nobody, and had not been seen to have nothing to do.
+ */
 export async function visitInTurn(program) {
-  const isFull = await waitForAll(program);
+  await waitForAll(program);
   const rounds = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await visit(program, `${round}`));
-  return { program, rounds, isFull, isCrowded: isCrowded() && !areIdle(program.events) };
+  let coming = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    coming = idlersOf(program.events).filter((pid) => !wasCalm(program.events, pid));
+    rounds.push(await visit(program, `${round}`));
+  }
+  return { program, rounds, coming, isCrowded: isCrowded() };
 }
 
 /**
@@ -37,7 +45,7 @@ export async function visitInTurn(program) {
  * addresses that no client has, and each time from new ones. Whoever serves none of them is waited for, for a while.
  */
 async function waitForAll(program) {
-  const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= PLACES;
+  const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= PLACES; // served somebody
   const startedMs = () => eventsOf(program.events, 'start').at(-1)?.t ?? 0;
   const lateMs = () => {
     if (areIdle(program.events)) return startedMs() + LATE_MS.idle;
@@ -48,10 +56,9 @@ async function waitForAll(program) {
     const scout = (localAddress) =>
       get(`${program.url}/visits?scout`, { localAddress, timeoutMs: PATIENCE_MS });
     await Promise.all(from.map(scout));
-    if (isFull()) return true;
+    if (isFull()) return;
     await sleep(SCOUT_AGAIN_MS);
   }
-  return false;
 }
 
 /** Everybody comes once; tells who served whom, as it was observed, and what the client was told. */
@@ -125,18 +132,35 @@ export async function visitAfterDeath({ program, rounds }) {
 }
 
 /** The workers that have served nobody have loaded what they need and wait, without a timer, for what comes. */
-function areIdle(events) {
+const areIdle = (events) => idlersOf(events).every((pid) => isIdle(events, pid));
+
+/** The workers that have served nobody. */
+function idlersOf(events) {
   const used = new Set(requestsOf(events).map(({ pid }) => pid));
-  const others = forksOf(events).filter(({ workerPid }) => !used.has(workerPid));
-  return others.every(({ workerPid }) => isIdle(events, workerPid));
+  return forksOf(events).flatMap(({ workerPid }) => (used.has(workerPid) ? [] : workerPid));
 }
 
 function isIdle(events, pid) {
-  const beats = eventsOf(events, 'beat').filter((event) => event.pid === pid);
+  const beats = beatsOf(events, pid);
   const busy = beats.findLastIndex(({ elu }) => elu > BUSY);
-  const hasTimer = beats.findLast(({ timers }) => timers !== undefined)?.timers > 0;
-  return busy >= 0 && !hasTimer && beats.length - 1 - busy >= CALM_BEATS;
+  return busy >= 0 && !hasTimer(beats) && beats.length - 1 - busy >= CALM_BEATS;
 }
+
+/**
+ * It is idle, or was for a long stretch after it had loaded what it needs: what others take from it then makes it look
+ * busy, and changes nothing.
+ */
+function wasCalm(events, pid) {
+  const beats = beatsOf(events, pid);
+  let calm = -Infinity;
+  const isLong = beats.some(({ elu }) => (calm = elu > BUSY ? 0 : calm + 1) >= LONG_CALM_BEATS);
+  return isIdle(events, pid) || (isLong && !hasTimer(beats));
+}
+
+const beatsOf = (events, pid) => eventsOf(events, 'beat').filter((event) => event.pid === pid);
+
+/** Something is still going to happen in it by itself. */
+const hasTimer = (beats) => beats.findLast(({ timers }) => timers !== undefined)?.timers > 0;
 
 /** A worker has been forked since, and is ready. */
 function isReplaced(events, first) {
@@ -146,8 +170,9 @@ function isReplaced(events, first) {
 
 /** Did its event loop turn all the time while this client waited in vain? */
 function isAwake({ events }, pid, { sentMs, doneMs }) {
-  const beats = eventsOf(events, 'beat').filter((event) => event.pid === pid);
-  const times = beats.map(({ t }) => t).filter((t) => t > sentMs && t < doneMs);
+  const times = beatsOf(events, pid)
+    .map(({ t }) => t)
+    .filter((t) => t > sentMs && t < doneMs);
   return [...times, doneMs].every((t, index) => t - (times[index - 1] ?? sentMs) < ASLEEP_MS);
 }
 

@@ -10,15 +10,20 @@ import {
   addUntilCounted,
   countTogether,
   dieWithAnswers,
-  isPatient,
   keepSilent,
   read,
+  repeat,
+  repeatIds,
   sentOf,
+  withWaits,
 } from './counter.js';
 
 const RECOVERY_MS = 8_000;
+const KEPT_MS = 540_000; // an id is kept for ten minutes: after nine it is still known
+const LATER_MS = 120_000; // then it may be forgotten, and only the id
 const WARM_UP = 40; // rounds: compiled code is several times as fast
 const BUDGET = { usualMs: 300, longerMs: 1_500 }; // of each side
+const GONE = 'gone'; // what is counted while Redis is away
 const WIDE = 2; // an interval whose high end is twice its low end tells little
 
 /** Counts in a real Redis together. */
@@ -31,16 +36,25 @@ export async function countInStore(launch, startWith, times) {
   return { store, start, program, together: await countTogether(program, 'pears', times) };
 }
 
-/** The same through the death of a worker, and after a restart of the whole cluster. */
-export async function restartAll({ store, start, program }) {
+/**
+ * The same through the death of a worker, with ids that come again, and after a restart of the whole cluster: at once,
+ * after nine minutes, and when the ids may be forgotten.
+ */
+export async function restartAll({ store, start, program, together }) {
   const death = await dieWithAnswers(program, store, 'figs');
+  const repeats = await repeatIds(program, store, together);
   const [again] = await Promise.all([start(1), program.stop()]);
-  const kept = await Promise.all(['pears', 'figs'].map((name) => read(again, name)));
-  return { death, kept, again };
+  const readBoth = () => Promise.all(['pears', 'figs'].map((name) => read(again, name)));
+  const kept = await readBoth();
+  await store.age(KEPT_MS);
+  const late = await repeat(again, 'pears', together.adds);
+  await store.age(LATER_MS);
+  return { death, repeats, kept, late, keptLater: await readBoth(), again };
 }
 
 /**
  * Redis is away when a cluster starts, then there, then silent, then away again; at last it is back, without its memory.
+ * Each time it is back the count tells whether what was refused meanwhile has been done all the same.
  */
 export async function loseStore(launch, startWith) {
   const port = await freePort();
@@ -49,18 +63,21 @@ export async function loseStore(launch, startWith) {
   if (absent) return { absent };
   const away = await askOnce(program);
   const store = await startRedis(launch, { port });
-  const back = [await countAgain(program, 'first')];
+  const back = [await countAgain(program, store, 'first')];
   if (back[0].count === undefined) return { program, away, back };
   const silence = await keepSilent(program, store);
   await store.stop();
   away.push(...(await askOnce(program)));
-  await startRedis(launch, { port });
-  back.push(await countAgain(program, 'second'));
+  const anew = await startRedis(launch, { port });
+  back.push(await countAgain(program, anew, 'second'));
   return { silence, program, away, back };
 }
 
-const countAgain = (program, name) =>
-  addUntilCounted(program, { name: 'back', id: `back-${name}` }, RECOVERY_MS);
+async function countAgain(program, store, name) {
+  const answer = await addUntilCounted(program, { name: 'back', id: `back-${name}` }, RECOVERY_MS);
+  if (answer.count === undefined) return { ...answer, clients: await store.countClients() };
+  return { ...answer, doneLater: await read(program, GONE) };
+}
 
 /** `absent` says why the program does not listen while Redis is away, if it does not. */
 async function startWithout(start) {
@@ -75,16 +92,13 @@ async function startWithout(start) {
 /** Increments and a count that was told before, each asked for over a new connection. */
 async function askOnce(program) {
   const first = program.events.length;
-  const questions = ['a', 'b', 'c', 'd'].map((letter) => ({ name: 'gone', id: `gone-${letter}` }));
+  const questions = ['a', 'b', 'c', 'd'].map((letter) => ({ name: GONE, id: `gone-${letter}` }));
   const count = { name: 'long', id: 'gone-e' };
   const told = get(`${program.url}/count/${count.name}?id=${count.id}`, { timeoutMs: PATIENCE_MS });
   const answers = await Promise.all([...questions.map((one) => add(program, one)), told]);
   questions.push(count);
   const requests = await sentOf(program, first, questions);
-  return answers.map((answer, index) => ({
-    ...answer,
-    isPatient: isPatient(program, requests[index]),
-  }));
+  return withWaits(program, answers, requests);
 }
 
 /**

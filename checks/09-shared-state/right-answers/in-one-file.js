@@ -1,4 +1,4 @@
-// accepts: all in one file; the script answers with the count of the moment
+// accepts: all in one file; the script always answers what it has remembered
 import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
 import http from 'node:http';
@@ -87,8 +87,10 @@ function createDealer() {
 async function createStore() {
   const { createClient } = await import('@redis/client');
   const script = `
-    if redis.call('SET', KEYS[2], 1, 'NX', 'EX', 600) then redis.call('INCR', KEYS[1]) end
-    return redis.call('GET', KEYS[1])`;
+    if redis.call('EXISTS', KEYS[2]) == 0 then
+      redis.call('SET', KEYS[2], redis.call('INCR', KEYS[1]), 'EX', 600)
+    end
+    return redis.call('GET', KEYS[2])`;
   const client = createClient({
     url: process.env.REDIS_URL,
     disableOfflineQueue: true,
