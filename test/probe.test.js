@@ -378,6 +378,26 @@ test('FORKSHOP_PROBE=life leaves out requests and connections', async (t) => {
   assert.deepEqual([...program.find('request'), ...program.find('connection')], []);
 });
 
+test('FORKSHOP_PROBE=waits tells beside requests for how long Atomics.wait() was to hold the thread', async (t) => {
+  const text = `const cell = new Int32Array(new SharedArrayBuffer(4));
+    require('node:http').createServer((q, r) => {
+      Atomics.wait(cell, 0, 1);
+      r.end(Atomics.wait(cell, 0, 0, 7.5));
+    }).listen(process.env.PORT);`;
+  const program = await start('waits.cjs', text, { FORKSHOP_PROBE: 'waits' });
+  t.after(() => process.kill(program.pid, 'SIGKILL'));
+  await until('it listens', () => program.find('listening').length === 1);
+  assert.equal((await get(program.url)).body, 'timed-out');
+  await until('it has answered', () => program.find('response').length === 1);
+  const [request] = requestsOf(program.events(), '/');
+  const waits = program.find('wait');
+  assert.deepEqual(
+    waits.map(({ ms }) => ms),
+    [7.5],
+  );
+  assert.ok(waits[0].t >= request.startMs + 7 && waits[0].t <= (request.endMs ?? 0));
+});
+
 /** @param {string} name @param {string} text */
 async function assertSame(name, text) {
   const bare = await run(name, text);

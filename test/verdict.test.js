@@ -1,5 +1,6 @@
 // Verifies what a learner reads: sentences, lines and drawings, from records to text.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { faultOfRandomHex } from '../lib/verdict/bodies.js';
 import { explainNotReady } from '../lib/verdict/diagnosis.js';
@@ -289,13 +290,21 @@ test('what is wrong with the bodies is said in a sentence', () => {
     },
     ...{ error: undefined, ...more },
   });
-  const hex = (length, digit = 'a') => digit.repeat(length);
+  const hex = (length) =>
+    randomBytes(Math.ceil(length / 2))
+      .toString('hex')
+      .slice(0, length);
+  const twice = hex(12_000);
   const fault = (...answers) => faultOfRandomHex(answers) ?? 'none';
   assert.equal(fault(answer(hex(10_000)), answer(hex(20_000))), 'none');
   assert.match(fault(answer(hex(9_998))), /9998 hex digits, which are 4999 bytes/);
   assert.match(fault(answer(hex(20_002))), /10001 bytes/);
   assert.match(fault(answer('hello')), /no hex text; it begins with "hello"/);
-  assert.match(fault(answer(hex(12_000)), answer(hex(12_000))), /same bytes/);
+  assert.match(fault(answer(hex(12_001))), /12001 hex digits, but two make a byte/);
+  assert.match(fault(answer(twice), answer(twice)), /same bytes/);
+  assert.match(fault(answer(hex(100).repeat(110))), /in it more than once/);
+  assert.match(fault(answer(hex(12_000)), answer(twice), answer(`f0${twice}`)), /several answers/);
+  assert.match(fault(answer('0123456789'.repeat(1_000))), /Only 10 of the 16 hex digits/);
   assert.match(fault(answer('', { error: 'no answer within 4 s' })), /no answer within 4 s/);
   assert.match(fault(answer('', { status: 500 })), /status 500/);
   assert.match(fault(answer(hex(12_000), { headers: {} })), /content-type is missing/);

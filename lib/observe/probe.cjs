@@ -21,6 +21,8 @@
  *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), in a flood of
  *               requests more (how many were not reported one by one), and now and then rss (bytes), timers (how many
  *               keep the process alive)
+ *   wait        ms: for so long Atomics.wait() held the thread; it ends at t. Only where FORKSHOP_PROBE is 'waits', and then
+ *               beside all the rest
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like
  *   crash       error (its stack), origin
  *   exit        code
@@ -51,6 +53,7 @@ const utilizationSince = performance.eventLoopUtilization.bind(performance);
 
 const file = process.env.FORKSHOP_TIMELINE;
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
+const seesWaits = process.env.FORKSHOP_PROBE === 'waits';
 
 /** What we tell of a cluster's events. */
 const fieldsOf = {
@@ -98,6 +101,7 @@ function observe(fd) {
   reportChildren(tell);
   reportServers(tell);
   if (cluster.isPrimary && isMainThread) reportWorkers(tell);
+  if (seesWaits) reportWaits(tell, now);
   const countRequests = seesRequests ? reportRequests(log, now, who) : () => ({});
   startBeat(tell, log, now, countRequests);
 }
@@ -182,6 +186,21 @@ function reportServers(tell) {
       tell('connection', { client: socket?.remotePort, how: kindOf(server) });
     }
   });
+}
+
+/**
+ * What was asked for, where the time was up: a busy machine makes it longer, and that is not the program's doing. What
+ * woke up before took as long as it took.
+ */
+function reportWaits(tell, now) {
+  const { wait } = Atomics;
+  Atomics.wait = function (array, index, value, ms) {
+    const fromMs = now();
+    const how = wait.apply(this, arguments);
+    if (how !== 'not-equal')
+      tell('wait', { ms: round(how === 'timed-out' ? Number(ms) : now() - fromMs, 1000) });
+    return how;
+  };
 }
 
 function reportWorkers(tell) {

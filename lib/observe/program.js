@@ -14,7 +14,8 @@
  * @property {string} entry  absolute path of the program
  * @property {string[]} [args]  behind the entry on its command line
  * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
- * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
+ * @property {'requests' | 'life' | 'waits'} [probe]  life: report processes only, no requests (for floods of tiny ones); waits:
+ *   beside requests, how long each blockFor() was told to block
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run

@@ -2,6 +2,8 @@
 
 const FEWEST_BYTES = 5_000;
 const MOST_BYTES = 10_000;
+const PART = 16; // digits: that so many come twice by chance will not happen
+const PARTS = 32; // of each answer are looked for, spread over all of it
 
 /**
  * Says what keeps these answers from being 5,000 to 10,000 random bytes as hex text, other bytes in each.
@@ -15,6 +17,26 @@ export function faultOfRandomHex(answers) {
   }
   const bodies = new Set(answers.map(({ body }) => body));
   if (bodies.size < answers.length) return 'Several answers had the same bytes.';
+  return faultOfChance(answers.map(({ body }) => body.toLowerCase()));
+}
+
+/** Random bytes have every digit, and nothing in them comes a second time. @param {string[]} texts */
+function faultOfChance(texts) {
+  const all = texts.join(' ');
+  for (const text of texts) {
+    const used = new Set(text).size;
+    if (used < 16)
+      return `Only ${used} of the 16 hex digits occur in it: these are no random bytes.`;
+    const step = (text.length - PART) / (PARTS - 1);
+    for (let number = 0; number < PARTS; number += 1) {
+      const at = Math.floor(number * step);
+      const part = text.slice(at, at + PART);
+      if (text.indexOf(part, text.indexOf(part) + 1) !== -1)
+        return `The digits ${part} come in it more than once: these are no random bytes.`;
+      if (all.indexOf(part, all.indexOf(part) + 1) !== -1)
+        return `The digits ${part} come in several answers: these are no random bytes.`;
+    }
+  }
   return undefined;
 }
 
@@ -29,5 +51,6 @@ function faultOfOne({ status, error, headers, body }) {
   if (body.length < 2 * FEWEST_BYTES || body.length > 2 * MOST_BYTES) {
     return `It has ${body.length} hex digits, which are ${body.length / 2} bytes.`;
   }
+  if (body.length % 2 !== 0) return `It has ${body.length} hex digits, but two make a byte.`;
   return undefined;
 }

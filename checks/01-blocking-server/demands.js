@@ -1,0 +1,289 @@
+/** What lesson 1 demands of what was seen, in the order of its promises; and what the hundred clients tell. */
+import {
+  Undecided,
+  deepestOverlap,
+  demand,
+  faultOfRandomHex,
+  mean,
+  meanOf,
+  quickestOf,
+  requestsOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
+import {
+  blocksOf,
+  cameInTime,
+  durationOf,
+  faultOfReports,
+  isOwnFault,
+  isTrue,
+  parse,
+  wasDisturbed,
+} from './looks.js';
+
+const LEAST_MS = 9.5; // a timer may be half a millisecond early
+const MOST_MS = 20.5;
+const FAR_TOO_LONG_MS = 30; // for the quickest of many, on any machine
+const TOO_LONG_MS = 24; // for several of them, on one that is not busy
+const FEW = 2;
+const OWN_MS = 5; // more than that a / does not need beside its blocking
+const DATABASE_MS = 98;
+
+const tooBusy = (got) =>
+  new Undecided({
+    got,
+    why: 'The machine is too busy for this.',
+    try: 'close other programs, then check again',
+  });
+
+export function demandListens({ events }, { answers: [{ status, error }] }) {
+  demand(status === 200 && !error, {
+    expected: 'GET / is answered with status 200.',
+    got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
+    why: whyOfCrash(events),
+    try: 'start it with PORT=8080, then: curl -i localhost:8080/',
+  });
+}
+
+export function demandBody({ answers }) {
+  const fault = faultOfRandomHex(answers);
+  demand(!fault, {
+    expected: 'The body is text of 10,000 to 20,000 hex digits, other ones each time.',
+    got: fault,
+    try: "response.type('text').send(randomHex(between(5_000, 10_000)));",
+  });
+}
+
+/** Each / blocks for as long as it should, and only then is its client answered. */
+export function demandTime(program, first, homes, home) {
+  const story = {
+    expected: 'Each / blocks for 10 to 20 ms, then it is answered.',
+    try: 'blockFor(between(10, 20)); before the answer',
+  };
+  const looks = [first, homes, home];
+  const all = looks.flatMap(({ requests }) => requests);
+  const quickest = quickestOf(all);
+  demand(quickest > LEAST_MS && quickest < FAR_TOO_LONG_MS, {
+    ...story,
+    got: `The quickest took ${quickest.toFixed(1)} ms.`,
+  });
+  const answered = looks.flatMap(({ answers }) => answers).filter(({ error }) => !error);
+  const soonest = Math.min(...answered.map(({ sentMs, doneMs }) => doneMs - sentMs));
+  demand(soonest > LEAST_MS, {
+    ...story,
+    got: `A client had its answer after ${soonest.toFixed(1)} ms, and the handler went on for ${quickest.toFixed(1)} ms.`,
+    why: 'What is done after the answer holds up everybody else just as long, and its own client sees nothing of it.',
+  });
+  const isOneByOne = deepestOverlap(homes.requests) <= 1;
+  demandNotTooLong(program, story, isOneByOne ? all : [...first.requests, ...home.requests]);
+}
+
+/**
+ * None takes too long. How long it was told to block is a fact, where it blocks with blockFor(); how long it took is a
+ * matter of the machine, too.
+ */
+function demandNotTooLong(program, story, requests) {
+  const [fromMs, toMs] = [requests[0].startMs, Math.max(...requests.map(({ endMs }) => endMs))];
+  const blocks = blocksOf(program).filter(({ t }) => t > fromMs && t <= toMs);
+  const isIn = ({ startMs, endMs = Infinity }, { t }) => t > startMs && t <= endMs;
+  const toldMs = requests.map((one) => sumOf(blocks.filter((block) => isIn(one, block))));
+  const under = requestsOf(program.events);
+  const stray = blocks.find((block) => !under.some((one) => isIn(one, block)));
+  demand(!stray, {
+    ...story,
+    got: `It blocked for ${stray?.ms.toFixed(1)} ms while no request was under way.`,
+    why: 'What is done after the answer holds up everybody else just as long.',
+  });
+  const ownMs = Math.min(...requests.map((one, index) => durationOf(one) - toldMs[index]));
+  const longest = Math.max(...toldMs);
+  if (Math.min(...toldMs) > 0 && ownMs < OWN_MS) {
+    const got = `One / blocked for ${longest.toFixed(1)} ms.`;
+    return demand(longest < MOST_MS, { ...story, got });
+  }
+  const long = requests.map(durationOf).filter((ms) => ms > TOO_LONG_MS);
+  if (long.length <= FEW) return undefined;
+  const got = `${long.length} of ${requests.length} took longer than that: up to ${Math.max(...long).toFixed(1)} ms.`;
+  if (wasDisturbed(program, fromMs)) throw tooBusy(got);
+  throw demand(false, { ...story, got });
+}
+
+const sumOf = (blocks) => blocks.reduce((sum, { ms }) => sum + ms, 0);
+
+export function demandAlone({ requests }, seen) {
+  const repair = {
+    why: 'The handler gives the event loop back before it has answered.',
+    try: 'blockFor(...), without await',
+  };
+  const depth = deepestOverlap(requests);
+  demand(depth === 1, {
+    expected: 'Of eight requests for / at once, one is executed after the other.',
+    got: `${depth} were under way at the same time.`,
+    ...repair,
+  });
+  if (!cameInTime(seen)) throw tooBusy('A /health never came while a / was on.');
+  demand(seen.healthMs >= seen.firstEndMs, {
+    expected: 'A /health that comes while a / is on is executed after it.',
+    got: `It was executed ${(seen.firstEndMs - seen.healthMs).toFixed(1)} ms before its end.`,
+    ...repair,
+  });
+}
+
+/**
+ * [condition, why, try]: what is wrong with the number that /health tells. The first whose condition is met.
+ * @type {[(delay: any) => boolean, string, string][]}
+ */
+const WRONG_DELAYS = [
+  [
+    ({ told }) => typeof told !== 'number',
+    'Whoever collects it wants to compare it with other numbers. In JSON a number has no quotation marks.',
+    'eventLoopDelayMs: delay.max / 1e6',
+  ],
+  [
+    ({ told, tookMs }) => told > tookMs,
+    'That is longer than since the last time: max is in nanoseconds, or it is older and was not forgotten.',
+    'delay.max / 1e6, and delay.reset() when it has been told',
+  ],
+  [
+    ({ told }) => told <= 0,
+    'A histogram counts from enable() on, so one that is made in the handler has seen nothing.',
+    'const delay = monitorEventLoopDelay({ resolution: 5 }); delay.enable(); both outside the handler',
+  ],
+  [
+    ({ told, longestMs }) => told * 1000 > longestMs - 5 && told < 1,
+    'The field is called eventLoopDelayMs: these are seconds.',
+    'delay.max / 1e6',
+  ],
+  [
+    (delay) => !isTrue({ ...delay, toldAgain: -Infinity }),
+    'A few long gaps are hidden in the mean of many short ones. And max knows only what came after the last reset().',
+    'delay.max / 1e6; delay.reset() only when it has been told',
+  ],
+  [
+    () => true,
+    'It is still the same one: max is kept until reset().',
+    'delay.reset(); when it has been told',
+  ],
+];
+
+export function demandDelay({ delay }) {
+  if (isTrue(delay)) return;
+  const [, why, repair] = WRONG_DELAYS.find(([isIt]) => isIt(delay)) ?? [];
+  const [told, again] = [delay.told, delay.toldAgain].map(asSeen);
+  demand(false, {
+    expected:
+      `{"eventLoopDelayMs": a number}, after two / of which the longer took ${delay.longestMs.toFixed(1)} ms about as ` +
+      'much, and less when asked again at once.',
+    got: `It said ${told}, and when asked again ${again}.`,
+    why,
+    try: repair,
+  });
+}
+
+const asSeen = (value) =>
+  typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
+
+export function demandReport({ answers, requests }, late) {
+  const took = (one) => durationOf(one).toFixed(1);
+  const bad = [...answers, ...late.answers].find(
+    ({ status, error, body }) => error || status !== 200 || parse(body).rows !== 100,
+  );
+  const expected = '{"rows":100}, 100 ms after each request';
+  demand(!bad, {
+    expected,
+    got: `One got ${bad?.error ?? `status ${bad?.status}, ${bad?.body.slice(0, 60)}`}.`,
+    why: 'The database is as slow as before, and answers the same: only the way of waiting changes.',
+  });
+  const quickest = quickestOf(requests);
+  demand(quickest > DATABASE_MS, {
+    expected,
+    got: `The quickest took ${quickest.toFixed(1)} ms.`,
+    why: 'The database is as slow as before: only the way of waiting changes. Without await nobody waits.',
+    try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+  });
+  const later = [late.first, ...late.later.requests];
+  const short = later.find((one) => durationOf(one) === quickestOf(later));
+  demand(quickestOf(later) > DATABASE_MS, {
+    expected,
+    got:
+      late.isJoined && short !== late.first
+        ? `The first took ${took(late.first)} ms; one that came while it was under way took ${took(short)} ms.`
+        : `The first ones took ${quickest.toFixed(1)} ms and more, a later one ${took(short)} ms.`,
+    why: 'The database takes 100 ms for each report. A cache, or one query for several who ask, is another lesson.',
+    try: 'await sleep(100); in each call of the handler',
+  });
+}
+
+/** @type {Record<string, (seen: any) => { got: string, why: string }>} */
+const STORIES = {
+  turns: ({ depth, requests }) => ({
+    got: `${depth} of ${requests.length} was the most that was under way at once.`,
+    why: 'A handler that waits without await holds the only thread, and everybody with it: async in front of it changes nothing.',
+  }),
+  health: () => ({
+    got: 'The /health was executed only after the first /report had been answered.',
+    why: 'A handler that waits without await holds the only thread, and everybody with it.',
+  }),
+  blocks: ({ blocks }) => ({
+    got: `Meanwhile the thread was blocked ${timesOf(blocks.length)}, for ${Math.round(sumOf(blocks))} ms in all.`,
+    why: 'A part of the handler waits, another part blocks, and that one holds up everybody.',
+  }),
+  queue: ({ requests }) => ({
+    got: `All were under way together, and took ${inOrder(requests.map(durationOf))} ms.`,
+    why: 'One waits until the other is done: they queue for something, or a part of the handler blocks.',
+  }),
+};
+
+const timesOf = (count) => (count === 1 ? 'once' : `${count} times`);
+const inOrder = (times) =>
+  times
+    .map(Math.round)
+    .sort((a, b) => a - b)
+    .join(', ');
+
+export function demandOverlap(reports, late) {
+  for (const seen of [reports, late.later]) {
+    const kind = faultOfReports(seen);
+    if (!kind) continue;
+    const { got, why } = STORIES[kind](seen);
+    if (!isOwnFault(kind, seen)) throw tooBusy(got);
+    demand(false, {
+      expected:
+        'Reports that come together do not wait for each other: all are under way before the first is answered, ' +
+        '/health is answered in between, and each takes 100 ms.',
+      got,
+      why,
+      try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+    });
+  }
+  if (!late.isJoined) throw tooBusy('No /report ever came while another one was under way.');
+}
+
+/** Little's law, predicted and measured. */
+export function tellOfQueue({ requests }, { clients, batches, batchMs, healthMs }, measured) {
+  const serviceMs = mean(requests.map(durationOf));
+  const waits = batches.map((batch) => mean(batch.map((one) => one.doneMs - one.sentMs)) / 1000);
+  measured('requests-per-second', {
+    label: `requests per second for / with ${clients} clients`,
+    ...meanOf(batches.map(({ length }) => (length / batchMs) * 1000)),
+    formula: {
+      value: 1000 / serviceMs,
+      says: `1000 / ${serviceMs.toFixed(1)} ms that one / takes`,
+    },
+    unit: 'requests/s',
+  });
+  measured('mean-response', {
+    label: `mean response time with ${clients} clients`,
+    ...meanOf(waits),
+    formula: {
+      value: (clients * serviceMs) / 1000,
+      says: `Little's law: ${clients} waiting, one served every ${serviceMs.toFixed(1)} ms`,
+    },
+    unit: 's',
+    isHeadline: true,
+  });
+  measured('health-response', {
+    label: 'a single /health meanwhile, which needs no time itself, took',
+    value: healthMs / 1000,
+    unit: 's',
+  });
+}

@@ -1,0 +1,170 @@
+/**
+ * What the check of lesson 1 does with the learner's program and sees of it: requests that come together and apart, what
+ * /health tells of them; at the end a hundred clients, which decide nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  askAtOnce,
+  createLoad,
+  deepestOverlap,
+  eventsOf,
+  get,
+  isCrowded,
+  nowMs,
+  requestsOf,
+} from '../../lib/check/checking.js';
+
+export const AT_ONCE = 8;
+export const REPORTS_AT_ONCE = 3;
+const MANY_REPORTS = 9; // more than a small pool of connections serves at once
+const TIMER_MS = 5; // a timer of one's own tells how late it was: up to its period less than a / took
+const SPREAD_MS = 30; // reports that came together and wait side by side are done together
+const STARVED_MS = 5; // kept from running for longer, it may have been late for that
+
+/** Did others keep it from running since then? */
+export const wasDisturbed = (program, sinceMs) =>
+  program.turn.starvedSince(sinceMs) > STARVED_MS || isCrowded();
+
+/** For how long each Atomics.wait(), as in blockFor(), held the only thread, and when it was over. */
+export const blocksOf = ({ events }) =>
+  eventsOf(events, 'wait').filter(({ tid }) => tid === undefined);
+
+export const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
+const spreadOf = (requests) => {
+  const times = requests.map(durationOf);
+  return Math.max(...times) - Math.min(...times);
+};
+
+export const cameInTime = ({ healthSentMs, firstEndMs }) => healthSentMs < firstEndMs;
+
+export const parse = (/** @type {string} */ body) => {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
+};
+
+/** By what reports that came together held up somebody, if by anything. */
+export function faultOfReports({ requests, depth, blocks, healthMs, firstEndMs }) {
+  if (depth < requests.length) return 'turns';
+  if (firstEndMs !== undefined && !(healthMs < firstEndMs)) return 'health';
+  if (blocks.length > 0) return 'blocks';
+  return spreadOf(requests) > SPREAD_MS ? 'queue' : undefined;
+}
+
+/** Is it the program's doing? It was not kept from running for so long that others may have done that. */
+export const isOwnFault = (kind, { requests, blocks, starvedMs, isCrowded, ...seen }) =>
+  blocks.length > 0 ||
+  (!isCrowded &&
+    {
+      turns: () => starvedMs < SPREAD_MS,
+      health: () => seen.firstEndMs - seen.healthSentMs > SPREAD_MS + starvedMs,
+      queue: () => spreadOf(requests) > SPREAD_MS + 2 * starvedMs,
+    }[kind]());
+
+export const isFree = (seen) => !faultOfReports(seen);
+
+/** Looks until it sees what it seeks, a few times at the most: a busy machine spoils one look, not all. */
+export async function seek(look, isFound, attempts = 4) {
+  let seen;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    seen = await look();
+    if (isFound(seen)) break;
+  }
+  return seen;
+}
+
+/** Asks for the path several times at once, and for /health when the first of them has been seen to start. */
+export async function askHealthDuring(program, path, times) {
+  const before = program.events.length;
+  const asked = askAtOnce(program, path, times);
+  await program.until((events) => requestsOf(events.slice(before), path).length > 0);
+  const { sentMs } = await get(`${program.url}/health`);
+  const { answers, requests } = await asked;
+  const [health] = requestsOf(program.events.slice(before), '/health');
+  const firstEndMs = Math.min(...requests.map(({ endMs = Infinity }) => endMs));
+  return {
+    ...whatCame(program, requests),
+    answers,
+    firstEndMs,
+    healthSentMs: sentMs,
+    healthMs: health?.startMs,
+  };
+}
+
+/** Requests that came together: how many were under way at once, what blocked meanwhile, how much others disturbed. */
+function whatCame(program, requests) {
+  const fromMs = Math.min(...requests.map(({ startMs }) => startMs));
+  const toMs = Math.max(...requests.map(({ endMs = Infinity }) => endMs));
+  return {
+    requests,
+    depth: deepestOverlap(requests),
+    blocks: blocksOf(program).filter(({ t }) => t > fromMs && t <= toMs),
+    starvedMs: program.turn.starvedSince(fromMs),
+    isCrowded: isCrowded(),
+  };
+}
+
+/**
+ * What /health tells after two /, of which each blocks, and a quiet time, in which only reports wait: of these one began
+ * before the two /, and the others, many of them, come while it is under way.
+ */
+export async function readDelays(program, areFree) {
+  const sinceMs = nowMs();
+  const before = program.events.length;
+  const seen = (path) => requestsOf(program.events.slice(before), path);
+  const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  await tell();
+  const earlier = askAtOnce(program, '/report', 1);
+  await program.until(() => seen('/report').length > 0);
+  for (let count = 0; count < 2; count += 1) await askAtOnce(program, '/', 1);
+  const { answers } = await askAtOnce(program, '/report', areFree ? MANY_REPORTS : 1);
+  answers.push(...(await earlier).answers);
+  const told = await tell();
+  const tookMs = nowMs() - sinceMs;
+  const toldAgain = await tell();
+  const [first, ...later] = seen('/report');
+  const longestMs = Math.max(...seen('/').map(durationOf));
+  return {
+    delay: { told, toldAgain, tookMs, longestMs },
+    first,
+    answers,
+    isJoined: later.length > 0 && later[0].startMs < (first.endMs ?? Infinity),
+    later: whatCame(program, later),
+  };
+}
+
+/** The number is the longest delay, as far as we know it, and was forgotten when it was told. */
+export const isTrue = ({ told, toldAgain, longestMs, tookMs }) =>
+  typeof told === 'number' && told > longestMs - TIMER_MS && told <= tookMs && toldAgain < told;
+
+const CLIENTS = 100;
+const FIRST_ROUND_MS = 1_700; // by then each client has been served once
+const BATCHES = 5;
+const BATCH_MS = 150;
+const HEALTHS = 4;
+
+/** A hundred clients ask for / as fast as they are answered; some /health come in between. */
+export async function measureQueue(program) {
+  const load = createLoad();
+  const durationMs = FIRST_ROUND_MS + BATCHES * BATCH_MS;
+  const url = `${program.url}/`;
+  const firing = load.fire({ url, connections: CLIENTS, durationMs, isFresh: true });
+  await program.until((events) => requestsOf(events, '/').length > 0);
+  const healths = Promise.all(
+    Array.from({ length: HEALTHS }, async (_, index) => {
+      await sleep((FIRST_ROUND_MS * index) / HEALTHS);
+      const { sentMs, doneMs } = await get(`${program.url}/health`, { timeoutMs: durationMs });
+      return doneMs - sentMs;
+    }),
+  );
+  const { answers, startMs } = await firing;
+  load.close();
+  const batches = Array.from({ length: BATCHES }, (_, index) => {
+    const fromMs = startMs + FIRST_ROUND_MS + index * BATCH_MS;
+    return answers.filter(({ doneMs: t }) => t >= fromMs && t < fromMs + BATCH_MS);
+  });
+  const healthsMs = (await healths).sort((a, b) => a - b);
+  return { clients: CLIENTS, batches, batchMs: BATCH_MS, healthMs: healthsMs[HEALTHS / 2] };
+}
