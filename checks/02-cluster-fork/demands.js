@@ -50,6 +50,7 @@ export function demandOnePort({ events, port }) {
 }
 
 export function demandAnswers({ events }, { requests, answers }) {
+  const crash = whyOfCrash(events);
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   const idle = workers.filter(
     (worker) => !requests.some(({ pid, endMs }) => pid === worker && endMs !== undefined),
@@ -63,11 +64,16 @@ export function demandAnswers({ events }, { requests, answers }) {
     got:
       `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).` +
       (error ? ` A request failed: ${error}.` : ''),
-    why:
-      whyOfCrash(events) ??
-      'A worker runs the file from the top. It serves only if it gets to listen().',
-    try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+    why: crash ?? 'A worker runs the file from the top. It serves only if it gets to listen().',
+    try: repairOf(crash, workers.length > deaf.length),
   });
+}
+
+function repairOf(crash, doesOneListen) {
+  if (crash?.includes('EADDRINUSE'))
+    return 'app.listen(port) in each worker, without exclusive: true; the primary listens on no port itself';
+  if (doesOneListen) return 'the same app.listen(port) in every worker';
+  return 'if (cluster.isPrimary) { fork } else { serve(); }';
 }
 
 export function demandPrimaryRests({ events }, { requests }) {
@@ -115,10 +121,10 @@ function faultOfCounts({ answers, others }) {
     const told = some.map(({ headers }) => Number(headers['x-worker-served']));
     const counts = told.sort((a, b) => a - b);
     if (counts.every((count, index) => count === index + 1)) continue;
-    const else_ = others.filter((request) => String(request.pid) === pid).length;
+    const forOthers = others.filter((request) => String(request.pid) === pid).length;
     return {
       got: `The answers of process ${pid} to requests for / say X-Worker-Served: ${counts.join(', ')}.`,
-      ...whyOfCounts(counts, some, else_),
+      ...whyOfCounts(counts, some, forOthers),
     };
   }
   return undefined;
