@@ -25,9 +25,10 @@ export function scrub(env) {
  * @returns {NodeJS.ProcessEnv}
  */
 export function environmentOf({ options, port, folder, temporary, compileCache }) {
-  const { entry, env = {}, probe = 'requests', pretendCores, pretendWaits } = options;
+  const { entry, env = {}, probe = 'requests', pretendCores, pretendForks, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
+  if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);

@@ -20,6 +20,6 @@ if (cluster.isWorker) {
 } else if (/^[1-9]\d?$/.test(NODE_CLUSTER_WORKERS)) {
   Array.from({ length: Number(NODE_CLUSTER_WORKERS) }, () => cluster.fork());
 } else {
-  process.stderr.write(`${NODE_CLUSTER_WORKERS} is no number of workers from 1 to 99\n`);
+  process.stderr.write(`NODE_CLUSTER_WORKERS: ${NODE_CLUSTER_WORKERS} is no number from 1 to 99\n`);
   process.exitCode = 1;
 }

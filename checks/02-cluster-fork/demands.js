@@ -1,0 +1,299 @@
+/** What lesson 2 demands of what was seen, in the order of its promises. */
+import {
+  Undecided,
+  deepestOverlap,
+  demand,
+  demandSpeedup,
+  disturbanceOf,
+  faultOfRandomHex,
+  forksOf,
+  groupBy,
+  isCrowded,
+  listenersOf,
+  quickestOf,
+  requestsOf,
+  speedupOfBlocking,
+  speedupOfCpu,
+  watchMachine,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
+import { PRETENDED_CORES, WORKERS } from './looks.js';
+
+const LEAST_SPEEDUP = 0.7 * WORKERS;
+const MOST_SPEEDUP = 1.25 * WORKERS;
+const LEAST_MS = 9.5;
+const TOO_LONG_MS = 22; // for the quickest of some twenty
+const FAR_TOO_LONG_MS = 80; // on a machine that others keep busy, too
+const SHOWN = 300; // characters
+
+export function demandFour({ events }) {
+  const forks = forksOf(events).length;
+  demand(forks === WORKERS, {
+    expected: 'four calls of cluster.fork() in the primary',
+    got: forks === 0 ? 'It forks no worker.' : `It forked ${forks}.`,
+    why:
+      forks > 0
+        ? 'NODE_CLUSTER_WORKERS tells how many; the primary forks that many, once.'
+        : undefined,
+    try: 'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
+  });
+}
+
+export function demandOnePort({ events, port }) {
+  const ports = [...listenersOf(events).keys()];
+  demand(ports.length === 1, {
+    expected: `All listen on PORT, which is ${port} here.`,
+    got: `They listen on ${ports.length} ports: ${ports.join(', ')}.`,
+    why: 'Clients know one port. The cluster module lets all workers listen on the same one.',
+    try: 'the same app.listen(port) in every worker',
+  });
+}
+
+export function demandAnswers({ events }, { requests, answers }) {
+  const crash = whyOfCrash(events);
+  const workers = forksOf(events).map(({ workerPid }) => workerPid);
+  const idle = workers.filter(
+    (worker) => !requests.some(({ pid, endMs }) => pid === worker && endMs !== undefined),
+  );
+  const error = answers.find((answer) => answer.error)?.error;
+  const deaf = idle.filter(
+    (pid) => !events.some((event) => event.pid === pid && event.what === 'listening'),
+  );
+  demand(idle.length === 0, {
+    expected: `Each of the ${workers.length} workers answers some of ${requests.length} requests.`,
+    got:
+      `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).` +
+      (error ? ` A request failed: ${error}.` : ''),
+    why: crash ?? 'A worker runs the file from the top. It serves only if it gets to listen().',
+    try: repairOf(crash, workers.length > deaf.length),
+  });
+}
+
+function repairOf(crash, doesOneListen) {
+  if (crash?.includes('EADDRINUSE'))
+    return 'app.listen(port) in each worker, without exclusive: true; the primary listens on no port itself';
+  if (doesOneListen) return 'the same app.listen(port) in every worker';
+  return 'if (cluster.isPrimary) { fork } else { serve(); }';
+}
+
+export function demandPrimaryRests({ events }, { requests }) {
+  const workers = new Set(forksOf(events).map(({ workerPid }) => workerPid));
+  const others = requests.filter(({ pid }) => !workers.has(pid));
+  demand(others.length === 0, {
+    expected: 'Workers execute every request.',
+    got: `The primary executed ${others.length} of ${requests.length}.`,
+    why: 'A primary that serves is blocked by its own requests, and deals no connection meanwhile.',
+    try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+  });
+}
+
+export function demandOwnMemory(seen) {
+  const fault = faultOfPids(seen) ?? faultOfCounts(seen);
+  demand(!fault, {
+    expected:
+      'X-Worker-Pid: the pid that executed the request. X-Worker-Served: 1, 2, 3, ... in each worker, one for each request for /.',
+    why: 'Each worker is a process: it ran the file from the top and has its own variables.',
+    try: "served += 1; and response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });",
+    ...fault,
+  });
+}
+
+/** What is wrong with the pids that the headers tell, joined by the client's port to the process that really answered. */
+function faultOfPids({ answers, requests }) {
+  const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
+  for (const { client, headers, error } of answers) {
+    if (error) return { got: `A request failed: ${error}.` };
+    const pid = pidOf.get(client);
+    const told = headers['x-worker-pid'];
+    if (told === undefined) return { got: 'An answer has no X-Worker-Pid.' };
+    if (told !== String(pid))
+      return { got: `An answer by process ${pid} says X-Worker-Pid: ${told}.` };
+  }
+  return undefined;
+}
+
+/** What is wrong with the counts, process by process. */
+function faultOfCounts({ answers, others }) {
+  const byPid = groupBy(answers, ({ headers }) => headers['x-worker-pid']);
+  for (const [pid, some] of byPid) {
+    if (some.some(({ headers }) => headers['x-worker-served'] === undefined))
+      return { got: 'An answer has no X-Worker-Served.' };
+    const told = some.map(({ headers }) => Number(headers['x-worker-served']));
+    const counts = told.sort((a, b) => a - b);
+    if (counts.every((count, index) => count === index + 1)) continue;
+    const forOthers = others.filter((request) => String(request.pid) === pid).length;
+    return {
+      got: `The answers of process ${pid} to requests for / say X-Worker-Served: ${counts.join(', ')}.`,
+      ...whyOfCounts(counts, some, forOthers),
+    };
+  }
+  return undefined;
+}
+
+function whyOfCounts(counts, answers, others) {
+  if (counts[0] === 0)
+    return {
+      why: 'It tells the count before it counts. The request that is being answered counts too.',
+    };
+  if (others > 0 && counts.at(-1) === counts.length + others)
+    return {
+      why: `It has also answered ${others} for /cpu. Only requests for / are to be counted.`,
+      try: "served += 1; in the handler of app.get('/'), not in app.use()",
+    };
+  if (answers.some(({ isReused }) => isReused) && counts.at(-1) < counts.length)
+    return {
+      why: 'Two of its requests came on one connection, as from a browser. Requests are to be counted, not connections.',
+    };
+  return {};
+}
+
+export function demandSameWork(seen, seenCalmly) {
+  const quickest = quickestOf([...seen.requests, ...seenCalmly.requests]);
+  const isLong = quickest > TOO_LONG_MS;
+  const story = {
+    expected: 'Each / blocks for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
+    got: faultOfRandomHex(seen.answers) ?? `The quickest took ${quickest.toFixed(1)} ms.`,
+  };
+  if (isLong && quickest < FAR_TOO_LONG_MS && !faultOfRandomHex(seen.answers) && isCrowded())
+    throw new Undecided({
+      ...story,
+      why: 'The machine is too busy to tell whether it was the work that took so long.',
+      try: 'close other programs, then check again',
+    });
+  demand(quickest > LEAST_MS && !isLong && !faultOfRandomHex(seen.answers), {
+    ...story,
+    why: isLong
+      ? 'All requests of a worker wait while it blocks. This is more work than that of lesson 1.'
+      : 'A server that does less work is no speedup.',
+    try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000))',
+  });
+}
+
+export function demandOnePerCore(forks) {
+  demand(forks === PRETENDED_CORES, {
+    expected: `${PRETENDED_CORES} workers where os.availableParallelism() is ${PRETENDED_CORES}`,
+    got: `It forked ${forks}.`,
+    why: 'os.cpus().length counts cores that this process may not be allowed to use.',
+    try: "import { availableParallelism } from 'node:os';",
+  });
+}
+
+export function demandGuard(nonsense, legal) {
+  for (const tried of nonsense) demandRefusal(tried);
+  for (const tried of legal) demandAccepted(tried);
+}
+
+/** A setting as one types it in a shell. */
+const typed = (value) => `NODE_CLUSTER_WORKERS=${value === '' ? "''" : value}`;
+
+function demandRefusal(tried) {
+  const fault = faultOfRefusal(tried);
+  demand(!fault, {
+    expected: `${typed(tried.value)}: a message on stderr that names NODE_CLUSTER_WORKERS, exit code 1, and no worker`,
+    why: 'A typing error in a deployment should be found when it starts, not when it is busy.',
+    try: 'if (!/^[1-9]\\d?$/.test(wanted)) { console.error(...); process.exit(1); }',
+    ...fault,
+    got: `${typed(tried.value)}: ${fault?.got}`,
+    output: tried.output,
+  });
+}
+
+function faultOfRefusal({ value, fate, output, errors, isStarted, hasWorker }) {
+  if (isStarted && fate?.kind === 'ended' && fate.code !== 0) {
+    return {
+      got: `it refused, but had already started a ${hasWorker ? 'worker' : 'process'}.`,
+      try: 'look at the variable before the first cluster.fork()',
+    };
+  }
+  if (isStarted) return { got: 'it started all the same.', ...(value === '' && EMPTY) };
+  if (fate?.kind !== 'ended') return { got: 'it neither started nor refused.' };
+  if (fate.code === 0)
+    return { got: 'it forked no worker and ended as if all were well (exit code 0).' };
+  if (fate.code !== 1) {
+    return {
+      got: `it ${fate.signal ? `was ended by ${fate.signal}` : `ended with exit code ${fate.code}`}.`,
+      why: 'Scripts and service managers read the exit code, so the text says which one it is: 1.',
+      try: 'process.exit(1)',
+    };
+  }
+  return faultOfMessage(output, errors);
+}
+
+const EMPTY = {
+  why: 'An empty variable is set, and empty is no number: perhaps a script took it from another variable with a typing error.',
+  try: 'if (wanted === undefined) return availableParallelism(); and after that refuse',
+};
+
+function faultOfMessage(output, errors) {
+  if (errors.includes('NODE_CLUSTER_WORKERS')) return undefined;
+  if (output.includes('NODE_CLUSTER_WORKERS')) {
+    return {
+      got: 'it said why, but on stdout.',
+      why: 'stdout is for results, which are often piped or thrown away. What went wrong belongs on stderr.',
+      try: 'console.error instead of console.log',
+    };
+  }
+  const said = output.trim();
+  if (said === '') return { got: 'it ended, but did not say why.' };
+  return {
+    got: `its message does not name the variable: ${said.slice(0, SHOWN)}`,
+    why: 'Whoever reads the message did not write the program, and has to know what to set right.',
+  };
+}
+
+function demandAccepted({ value, forks, fate, output }) {
+  const isRefused = forks === 0 && fate;
+  demand(forks === Number(value), {
+    expected: `${typed(value)} forks ${value} ${value === '1' ? 'worker' : 'workers'}: from 1 to 99 every whole number is allowed.`,
+    got: isRefused
+      ? `${typed(value)}: it forked no worker and ended with exit code ${fate.code}.`
+      : `${typed(value)}: it forked ${forks === 0 ? 'no worker' : forks}.`,
+    why:
+      forks === 0 && !fate
+        ? 'One worker is a cluster too: the primary forks it, and serves nothing itself.'
+        : 'Whoever runs the server may know better how many workers it needs, so the variable wins.',
+    try: 'if (/^[1-9]\\d?$/.test(wanted)) return Number(wanted);',
+    output,
+  });
+}
+
+export async function measureBlocking({ measured, conditionsWere }, contest) {
+  const machine = watchMachine();
+  const limits = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
+  const speedup = await speedupOfBlocking({ ...contest, ...limits, path: '/' });
+  const conditions = conditionsWere(machine());
+  const label = `blocking work, ${WORKERS} workers against one process`;
+  measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
+  demandSameWorkers(contest.candidate);
+  demandBlocking(contest.candidate, speedup);
+  demandSpeedup(speedup, disturbanceOf(conditions));
+}
+
+function demandSameWorkers({ events }) {
+  const more = forksOf(events).length - WORKERS;
+  demand(more === 0, {
+    expected: 'The same four workers serve from the beginning to the end.',
+    got: `Under load it forked ${more} more.`,
+    why: 'Workers end and are replaced, or the primary forks on and on.',
+  });
+}
+
+function demandBlocking({ events }, { value, low }) {
+  const byWorker = groupBy(requestsOf(events, '/'), ({ pid }) => pid);
+  const depth = Math.max(...[...byWorker.values()].map(deepestOverlap));
+  demand(depth === 1 && low <= MOST_SPEEDUP, {
+    expected: 'Each worker executes one / after the other, because the work blocks.',
+    got:
+      depth > 1
+        ? `Up to ${depth} were under way in one worker at the same time.`
+        : `It is ${value.toFixed(1)} times as fast, with ${WORKERS} workers.`,
+    why: 'The handler gives the event loop back before it has answered, or it does not do the work.',
+    try: 'blockFor(between(10, 20)); without await, before the answer',
+  });
+}
+
+export async function measureCpu({ measured }, contest) {
+  const speedup = await speedupOfCpu({ ...contest, path: '/cpu', windowMs: 60, budgetMs: 600 });
+  const label = `CPU work, ${WORKERS} workers against one process`;
+  measured('cpu', { label, unit: 'times', ...speedup });
+}

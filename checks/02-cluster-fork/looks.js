@@ -1,0 +1,162 @@
+/** What lesson 2's check does with programs, and what it sees. */
+import { Agent } from 'node:http';
+import { cpus } from 'node:os';
+import {
+  Undecided,
+  askAtOnce,
+  createLoad,
+  createSpinners,
+  exitsOf,
+  forksOf,
+  get,
+  isCrowded,
+  listenersOf,
+  requestsOf,
+} from '../../lib/check/checking.js';
+
+export const WORKERS = 4;
+export const PRETENDED_CORES = cpus().length === 3 ? 2 : 3; // another number than the machine has
+const LEGAL = ['1', '10', '99']; // the ends of the range, and where a digit is added
+const NONSENSE = ['abc', '0', '-1', '2.5', '100', ''];
+const SEEN_WITHIN_MS = 1_000;
+const PRETENCE_MS = 500; // whoever has not forked them all by then waits for something that only real workers do
+const REFUSAL_MS = 150; // from its first worker to its end
+const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
+
+/** A program with four workers, which all listen, or never will. */
+export async function startFour({ launch, ready }) {
+  const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
+  const program = await ready(await launch({ env }), WORKERS);
+  demandTurn(program.events);
+  return program;
+}
+
+/** Where others want the cores, a worker that does not listen yet may be late: nothing is told of such a program. */
+function demandTurn(events) {
+  const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
+  const ended = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
+  const late = forksOf(events).filter(
+    ({ workerPid }) => !listening.has(workerPid) && !ended.has(workerPid),
+  );
+  if (late.length === 0 || !isCrowded()) return;
+  throw new Undecided({
+    got: `Of the workers that it forked, ${late.length} did not listen yet, and may only be late.`,
+    why: 'The machine is too busy: other programs want its cores.',
+    try: 'close other programs, then check again',
+  });
+}
+
+/**
+ * Two requests on one connection, one for the other page, then rounds of some at once until every worker has executed one,
+ * or it is plain that some never will.
+ */
+export async function askUntilAllAnswer(program) {
+  const beginnings = [askTwiceOnOneConnection(program), askAtOnce(program, '/cpu', 1)];
+  const [all, { requests: others }] = await Promise.all(beginnings);
+  for (let round = 0; round < 12; round += 1) {
+    const { answers, requests } = await askAtOnce(program, '/', 2 * WORKERS);
+    all.answers.push(...answers);
+    all.requests.push(...requests);
+    const pids = new Set(all.requests.map(({ pid }) => pid));
+    if (forksOf(program.events).every(({ workerPid }) => pids.has(workerPid))) break;
+    if ((listenersOf(program.events).get(program.port)?.size ?? 0) < WORKERS) break;
+  }
+  return { ...all, others };
+}
+
+async function askTwiceOnOneConnection(program) {
+  const first = program.events.length;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const answers = [];
+  for (let count = 0; count < 2; count += 1) answers.push(await get(`${program.url}/`, { agent }));
+  agent.destroy();
+  const answered = answers.filter(({ error }) => !error).length;
+  const seen = () => requestsOf(program.events.slice(first), '/');
+  await program.until(() => seen().filter(({ endMs }) => endMs).length >= answered, SEEN_WITHIN_MS);
+  return { answers, requests: seen() };
+}
+
+const hasWorker = (events) => events.some(({ what, role }) => what === 'fork' || role === 'worker');
+const hasBegun = (events) =>
+  hasWorker(events) || events.some(({ what }) => ['child', 'listening'].includes(what));
+
+/** How many workers it forks where a fork starts no process, but is told as started and listening. */
+async function forksPretended(launch, wanted, options) {
+  const program = await launch({ ...options, pretendForks: true });
+  const count = () => forksOf(program.events).length;
+  await program.until(() => count() >= wanted, PRETENCE_MS);
+  await program.until(() => count() > wanted, ONE_MORE_MS);
+  await program.stop();
+  return count();
+}
+
+/**
+ * How many workers it forks when it is not told, on a machine that says it has so many cores. Where the pretence leads to
+ * less, it may wait for something that only real workers do: so it is started in earnest.
+ */
+export async function forkByDefault(launch) {
+  const options = { pretendCores: PRETENDED_CORES };
+  const pretended = await forksPretended(launch, PRETENDED_CORES, options);
+  if (pretended >= PRETENDED_CORES) return pretended;
+  const program = await launch(options);
+  const count = () => forksOf(program.events).length;
+  await program.settled(() => count() >= PRETENDED_CORES);
+  await program.ready(count());
+  await program.settled(() => count() > PRETENDED_CORES, ONE_MORE_MS);
+  await program.stop();
+  if (count() < PRETENDED_CORES) demandTurn(program.events);
+  return count();
+}
+
+/** Numbers that are allowed, each with how many workers it forked. */
+export const tryLegal = (launch) => Promise.all(LEGAL.map((value) => tryOne(launch, value)));
+
+async function tryOne(launch, value) {
+  const wanted = Number(value);
+  const options = { env: { NODE_CLUSTER_WORKERS: value } };
+  const pretended = await forksPretended(launch, wanted, options);
+  if (pretended >= wanted) return { value, forks: pretended };
+  const program = await launch(options);
+  const goesOn = (events) =>
+    pretended === 0 ? hasWorker(events) : forksOf(events).length > pretended;
+  const isAccepted = await program.settled(goesOn); // 99 real ones are not waited for
+  const { fate, events } = program;
+  const output = program.output();
+  await program.stop();
+  if (isAccepted) return { value, forks: wanted };
+  demandTurn(events);
+  return { value, forks: forksOf(events).length, fate, output };
+}
+
+/** Numbers of workers that make no sense, each with what became of the program. */
+export const tryNonsense = (launch) =>
+  Promise.all(NONSENSE.map((value) => refuseOne(launch, value)));
+
+async function refuseOne(launch, value) {
+  const options = { env: { NODE_CLUSTER_WORKERS: value }, isErrorApart: true };
+  const program = await launch(options);
+  await program.settled(hasBegun);
+  const hasEnded = ({ what, pid }) => what === 'exit' && pid === program.pid;
+  const isOver = await program.until((events) => events.some(hasEnded), REFUSAL_MS);
+  if (isOver) await program.ended(); // it has begun, and may refuse after all
+  const { fate, events } = program;
+  const [output, errors] = [program.output(), program.errors()];
+  await program.stop();
+  const isStarted = hasBegun(events);
+  if (!fate && !isStarted && isCrowded()) throw new Undecided(NEITHER);
+  return { value, fate, output, errors, isStarted, hasWorker: hasWorker(events) };
+}
+
+const NEITHER = {
+  got: 'It was not to be seen in time whether the program starts or refuses.',
+  why: 'The machine is too busy: other programs want its cores.',
+  try: 'close other programs, then check again',
+};
+
+/** The same work on both sides: the learner's cluster, and the single process that it was made from. */
+export async function prepareContest({ launch, ready, isLonger }, candidate) {
+  const load = createLoad();
+  const spinners = createSpinners(WORKERS);
+  const control = await ready(await launch({ isReference: true }));
+  return { load, spinners, control, candidate, workers: WORKERS, isLonger };
+}

@@ -1,0 +1,34 @@
+/**
+ * Preloaded where a check asks "and how many workers would it fork?", of 99, too: cluster.fork() forks nobody. The primary
+ * hears that the worker is online and then that it listens, as it would of a quick one, and may fork the next. Nothing of
+ * it keeps the primary alive. The probe reports the forks as ever; a worker that is none has no pid.
+ */
+'use strict';
+
+const { ChildProcess } = require('node:child_process');
+const cluster = require('node:cluster');
+
+const { spawn } = ChildProcess.prototype;
+const port = Number(process.env.PORT);
+
+ChildProcess.prototype.spawn = function (options) {
+  const isWorker = options.envPairs?.some((pair) => pair.startsWith('NODE_UNIQUE_ID='));
+  if (!isWorker) return spawn.call(this, options);
+  this.connected = true;
+  this.send = () => true;
+  this.disconnect = () => {};
+  setImmediate(tellOf, this);
+  return 0;
+};
+
+/** Tells the primary of a worker what it would be told if it had started. */
+function tellOf(child) {
+  const worker = Object.values(cluster.workers).find((one) => one.process === child);
+  if (!worker) return;
+  const address = { address: null, port, addressType: 4, fd: undefined };
+  for (const [state, ...about] of [['online'], ['listening', address]]) {
+    worker.state = state;
+    worker.emit(state, ...about);
+    cluster.emit(state, worker, ...about);
+  }
+}
