@@ -4,7 +4,8 @@
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
  * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not the check.
  *
- * Messages in:  { start: id, command, args, env, cwd, port, folder, hasChannel }   { post: id, message }   { stop: id }
+ * Messages in:  { start: id, command, args, env, cwd, port, folder, hasChannel, isErrorApart }   { post: id, message }
+ *               { stop: id }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
@@ -53,14 +54,16 @@ function start(order) {
   }
 }
 
-function begin({ start: id, command, args, env, cwd, port, folder, hasChannel }) {
+function begin({ start: id, command, args, env, cwd, port, folder, hasChannel, isErrorApart }) {
   const output = openSync(join(folder, 'output.txt'), 'a');
+  const errors = isErrorApart ? openSync(join(folder, 'errors.txt'), 'a') : output;
   const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
-  const run = { id, port, folder, known: new Map(), sinceMs: nowMs(), files: { output, timeline } };
+  const files = { output, timeline, ...(isErrorApart && { errors }) };
+  const run = { id, port, folder, known: new Map(), sinceMs: nowMs(), files };
   const mark = { FORKSHOP_RUN: id };
   const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
   /** @type {import('node:child_process').StdioOptions} */
-  const stdio = ['ignore', output, output, ...(hasChannel ? /** @type {const} */ (['ipc']) : [])];
+  const stdio = ['ignore', output, errors, ...(hasChannel ? /** @type {const} */ (['ipc']) : [])];
   const child = spawn(command, args, { ...options, stdio });
   run.pid = child.pid;
   run.post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
@@ -86,8 +89,8 @@ function limit(run, family) {
   const sizes = {
     processes: family.length,
     memory: family.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
-    output: fstatSync(run.files.output).size,
-    timeline: fstatSync(run.files.timeline).size,
+    output: sizeOf(run.files.output) + sizeOf(run.files.errors),
+    timeline: sizeOf(run.files.timeline),
   };
   const of = Object.keys(LIMITS).find((name) => sizes[name] > LIMITS[name]);
   if (!of) return;
@@ -95,6 +98,9 @@ function limit(run, family) {
   tell({ excess: run.id, of, amount: sizes[of] });
   endRun(run);
 }
+
+const sizeOf = (/** @type {number | undefined} */ fd) =>
+  fd === undefined ? 0 : fstatSync(fd).size;
 
 /** Ends everything that belongs to the run and waits until it is gone. Resolves to the pids that could not be ended. */
 async function stop(id) {

@@ -20,6 +20,7 @@
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
+ * @property {boolean} [isErrorApart]  what it prints on stderr can be told from the rest: see errors
  * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
  */
 import { randomUUID } from 'node:crypto';
@@ -99,12 +100,13 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], isNative = false, hasChannel } = this.options;
+    const { entry, args = [], isNative = false, hasChannel, isErrorApart } = this.options;
     const { id, ownPort: port, folder } = this;
     const { cwd = isNative ? folder : rootFolder } = this.options;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
-    this.send({ start: id, command, args: rest, env, cwd, port, folder, hasChannel });
+    const how = { env, cwd, port, folder, hasChannel, isErrorApart };
+    this.send({ start: id, command, args: rest, ...how });
   }
 
   /** Its processes, as far as it has reported them. */
@@ -264,7 +266,12 @@ export class Program {
   /** What the program printed, its last 16 kB. */
   output() {
     if (this.closed) return this.lastOutput;
-    return readEnd(join(this.folder, 'output.txt'), OUTPUT_SHOWN);
+    return readEnd(join(this.folder, 'output.txt'), OUTPUT_SHOWN) + this.errors();
+  }
+
+  /** What it printed on stderr, the last 16 kB; without isErrorApart nothing is known of that. Ask before it is stopped. */
+  errors() {
+    return readEnd(join(this.folder, 'errors.txt'), OUTPUT_SHOWN);
   }
 
   /** Ends the program and everything that it started. @returns {Promise<number[]>} the pids that would not go */
