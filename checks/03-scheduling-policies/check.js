@@ -9,11 +9,13 @@ import {
   demandSkipped,
   tellHint,
 } from './demands/policies.js';
-import { demandCounts, faultOfCounts } from './demands/counts.js';
+import { demandCounts } from './demands/counts.js';
+import { askForCounts } from './looks/counts.js';
 import {
   CONNECTIONS,
   WORKERS,
   askInTurn,
+  askInTurnTwice,
   askOnTwoConnections,
   chooseInTwoWays,
   dealMeanwhile,
@@ -22,7 +24,7 @@ import {
   sharedListeners,
   startTiny,
   tryAllNonsense,
-} from './looks.js';
+} from './looks/policies.js';
 
 const promises = {
   'rr-accepts':
@@ -46,7 +48,7 @@ check('03-scheduling-policies', promises, (lesson) => {
   const main = observe([], () => start());
   const first = observe([main], (program) => askInTurn(program, WORKERS));
   const refusals = meanwhile([], () => tryAllNonsense(lesson));
-  const inTurn = observe([main, first], (program) => askInTurn(program, CONNECTIONS));
+  const inTurn = observe([main, first], askInTurnTwice);
   const none = meanwhile([], () => start(['--policy', 'none']));
   const inNoTurn = meanwhile([none], (program) => askInTurn(program, CONNECTIONS));
   const shared = meanwhile([none], sharedListeners);
@@ -54,7 +56,7 @@ check('03-scheduling-policies', promises, (lesson) => {
   const kept = observe([main, first], askOnTwoConnections);
   const busy = observe([main, inTurn], dealMeanwhile, { isSlow: true });
   const tiny = meanwhile([choices], () => startTiny(lesson));
-  const miscount = observe([main, first], faultOfCounts);
+  const counts = observe([main, first], askForCounts);
 
   hold('rr-accepts', [main, first], demandRoundRobin);
   hold('refuses-nonsense', [refusals], demandRefusals);
@@ -63,7 +65,7 @@ check('03-scheduling-policies', promises, (lesson) => {
   hold('option-wins', [choices], demandChoices, { needs: ['rr-accepts', 'none-is-on'] });
   hold('keep-alive-pins', [kept], demandPinned, { needs: ['rr-in-turn'] });
   hold('blocked-is-skipped', [busy], demandSkipped, { needs: ['rr-in-turn'] });
-  hold('counts', [miscount], demandCounts, { needs: ['rr-accepts'] });
+  hold('counts', [counts], demandCounts, { needs: ['rr-accepts'] });
 
   measure([main, inTurn], (...seen) => drawShares(lesson, 'rr', ...seen));
   measure([none, inNoTurn], (...seen) => drawShares(lesson, 'none', ...seen));

@@ -1,77 +1,103 @@
-/** What lesson 3 demands of /counts: it asks until an answer is wrong, and says which mistake makes such counts. */
-import { Agent } from 'node:http';
-import { demand, get, groupBy, requestsOf, whyOfCrash } from '../../../lib/check/checking.js';
-import { WORKERS } from '../looks.js';
+/**
+ * What lesson 3 demands of /counts. It goes through the record of what was asked and answered: what must have been told by
+ * then, and what cannot have been counted yet; and says which mistake makes such counts.
+ */
+import { Undecided, demand, whyOfCrash } from '../../../lib/check/checking.js';
 import { ONE_LISTENER, storyOfCrash } from './policies.js';
 
-const ROUNDS = 4;
-const AT_ONCE = 16;
-const ALL_BEGUN_MS = 1_500;
+const TRY = {
+  tell: 'served += 1; process.send({ served }); in the route of /',
+  ask: "process.send({ ask: 'counts' }) in /counts, each time; answer when process.on('message', ...) hears the primary",
+  answer:
+    'worker.send(counts) to the worker that asks; there waiting.shift().json(counts) for each',
+};
 
-export function demandCounts(fault) {
+/** @param {{ steps: import('../looks/counts.js').Step[], base: Map<number, number>, events: any[] }} look */
+export function demandCounts({ steps, base, events }) {
+  const fault = firstFault(steps, base);
   demand(!fault, {
     expected: 'JSON such as {"5172":10,"5177":10}: how many requests for / each process has had',
     ...fault,
+    ...(fault?.isWaiting ? whyAmongSeveral(fault, events) : storyOfCrash(events)),
   });
 }
 
-/** What /counts tells, against what was observed: after each request, from each worker, and to many at once. */
-export async function faultOfCounts(program) {
-  const ask = () => get(`${program.url}/counts`);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    await get(`${program.url}/`);
-    await program.drained(); // every event loop has turned since: what was to be told is told
-    const had = groupBy(requestsOf(program.events, '/'), ({ pid }) => pid);
-    for (let turn = 0; turn < WORKERS; turn += 1) {
-      const fault = faultOfTold(await ask(), had);
-      if (fault) return explained(fault, program);
+/** A crash says which; where several waited, it is that. */
+function whyAmongSeveral({ why }, events) {
+  return { why: [whyOfCrash(events), why].filter(Boolean).join('. ') };
+}
+
+/**
+ * What has to be told, by what has happened before:
+ * - of the worker that is asked, all that it has answered: it tells of a request before it looks at the next, and a
+ *   channel keeps the order;
+ * - of another, all that it had answered when it was asked itself, and its answer has come: then the primary knew;
+ * - of all, no more than they were asked for.
+ */
+function firstFault(steps, base) {
+  const [asked, answered] = [countOf(base), countOf(base)];
+  const known = new Map();
+  const least = new Map(); // of each question, what has to be told
+  let stands = false;
+  for (const { hasHeard = [], ...step } of steps) {
+    stands = step.stands ?? stands;
+    for (const pid of hasHeard) known.set(pid, answered.of(pid) - 1);
+    const { path, pid, answer } = step.asked ?? step.answered ?? {};
+    if (path === '/' && step.asked) asked.add(pid);
+    if (path === '/' && step.answered) {
+      const fault = faultOfRequest(answer, pid);
+      if (fault) return fault;
+      answered.add(pid);
     }
-    if (round < ROUNDS - 1) continue;
-    const answers = await askTogether(program);
-    const fault = answers.map((answer) => faultOfTold(answer, had)).find(Boolean);
-    if (fault) return explained({ ...fault, try: ONE_LISTENER }, program, AT_ONCE);
+    if (path === '/counts' && step.asked) {
+      const isWaiting = stands;
+      least.set(step.asked, { isWaiting, low: new Map(known).set(pid, answered.of(pid)) });
+    }
+    if (path === '/counts' && step.answered) {
+      const { isWaiting, low } = least.get(step.answered);
+      if (stands && isWaiting && answer.status === 200) return faultOfCopy(pid);
+      const fault = faultOfTold(answer, { pid, low, asked, isWaiting });
+      if (fault) return fault;
+      known.set(pid, low.get(pid));
+    }
   }
   return undefined;
 }
 
-/**
- * So many requests that several wait in the same worker: on connections that are there already, while the primary stands
- * still and answers nobody.
- */
-async function askTogether(program) {
-  const agents = Array.from({ length: AT_ONCE }, () => new Agent({ keepAlive: true }));
-  const askAll = () => Promise.all(agents.map((agent) => get(`${program.url}/counts`, { agent })));
-  try {
-    const answers = await askAll();
-    if (answers.some(({ status }) => status !== 200)) return answers;
-    const begun = () => requestsOf(program.events, '/counts').length;
-    const before = begun();
-    program.kill(program.pid, 'SIGSTOP');
-    const asked = askAll();
-    await program.until(() => begun() >= before + AT_ONCE, ALL_BEGUN_MS);
-    program.kill(program.pid, 'SIGCONT');
-    return [...answers, ...(await asked)];
-  } finally {
-    for (const agent of agents) agent.destroy();
-  }
-}
-
-/** The whole story of a wrong answer to /counts. */
-async function explained({ got, ...story }, program, atOnce = 1) {
-  await program.drained(); // the last words of who died
-  if (atOnce === 1) return { got, ...story, ...storyOfCrash(program.events) };
-  const why =
-    'Several clients wait at the same worker, and each needs its own answer: one variable holds one response.';
+function countOf(base) {
+  const counts = new Map(base);
   return {
-    got: `${atOnce} requests at once: ${got}`,
-    ...story,
-    why: [whyOfCrash(program.events), why].filter(Boolean).join('. '),
+    pids: () => [...counts.keys()],
+    of: (pid) => counts.get(pid) ?? 0,
+    add: (pid) => counts.set(pid, (counts.get(pid) ?? 0) + 1),
   };
 }
 
+function faultOfRequest({ error, status }, pid) {
+  if (error || status !== 200)
+    return {
+      got: `A request for / failed: ${error ?? `status ${status}`}.`,
+      why: 'A route that counts has to answer as well.',
+      try: 'curl -i localhost:8080/',
+    };
+  if (pid === undefined)
+    throw new Undecided({
+      got: 'It was not seen which process answered a request for /.',
+      why: 'What a process tells of itself did not come in time: other programs keep this machine busy.',
+      try: 'close other programs, then check again',
+    });
+  return undefined;
+}
+
+const faultOfCopy = (pid) => ({
+  got: `The primary was made to stand still, and process ${pid} answered /counts all the same.`,
+  why: 'It answered with what it had heard earlier, and others may have had requests since. Only the primary hears of all.',
+  try: TRY.ask,
+});
+
 /** What is wrong with an answer to /counts, why, and what to do. */
-function faultOfTold({ status, body, error }, had) {
-  if (error || status !== 200) return faultOfFailure(error, status);
+function faultOfTold({ status, body, error }, question) {
+  if (error || status !== 200) return faultOfFailure(error, status, question);
   let told;
   try {
     told = JSON.parse(body) ?? {};
@@ -83,18 +109,26 @@ function faultOfTold({ status, body, error }, had) {
       try: 'response.json(counts)',
     };
   }
-  const pids = Object.keys(told);
-  const saw = (pid) => had.get(Number(pid))?.length ?? 0;
-  const wrong = [...new Set([...pids, ...[...had.keys()].map(String)])].find(
-    (pid) => (told[pid] ?? 0) !== saw(pid),
-  );
-  if (wrong === undefined) return undefined;
-  const got = `It tells ${JSON.stringify(told)}; process ${wrong} has had ${saw(wrong)}.`;
-  return { got, ...whyWrong(pids, told, had, told[wrong] > saw(wrong)) };
+  const { low, asked } = question;
+  const pids = [...new Set([...asked.pids().map(String), ...Object.keys(told)])];
+  const isWrong = (pid) => {
+    const count = told[pid] ?? 0;
+    const isIn = count >= (low.get(Number(pid)) ?? 0) && count <= asked.of(Number(pid));
+    return !isIn || !Number.isInteger(count);
+  };
+  const wrong = pids.find(isWrong);
+  return wrong === undefined ? undefined : whyWrong(wrong, told, question);
 }
 
-function faultOfFailure(error, status) {
+function faultOfFailure(error, status, { isWaiting }) {
   const got = `/counts failed: ${error ?? `status ${status}`}.`;
+  if (isWaiting)
+    return {
+      isWaiting,
+      got: `Two clients waited at each worker: ${got}`,
+      why: 'Each needs its own answer: one variable holds one response.',
+      try: ONE_LISTENER,
+    };
   if (status === 404)
     return { got, why: 'There is no /counts yet.', try: "app.get('/counts', ...) in the workers" };
   if (error?.startsWith('no answer'))
@@ -107,29 +141,54 @@ function faultOfFailure(error, status) {
 }
 
 /** Which mistake makes such counts. */
-function whyWrong(pids, told, had, isMore) {
+function whyWrong(wrong, told, { pid, low, asked, isWaiting }) {
+  const had = asked.of(Number(wrong));
+  const tells = `It tells ${JSON.stringify(told)}`;
+  const got = `${tells}; process ${wrong} has had ${had}.`;
+  const pids = Object.keys(told);
   if (pids.length === 0)
     return {
+      got,
       why: 'The primary has counted nothing, or in a Map: that becomes {} in JSON.',
       try: 'const counts = {}; and counts[worker.process.pid] = ...',
     };
-  if (!pids.some((pid) => had.has(Number(pid))))
+  if (!pids.some((each) => asked.of(Number(each)) > 0))
     return {
+      got,
       why: `The counts are to be by pid; "${pids[0]}" is the pid of no worker.`,
       try: 'counts[worker.process.pid]',
     };
-  if (pids.length === 1 && had.size > 1)
+  if (wrong in told && !Number.isInteger(told[wrong]))
     return {
+      got: `${tells}, where ${JSON.stringify(told[wrong])} is no count.`,
+      why: 'A count is a whole number, and in JSON one without quotation marks.',
+      try: '{"5172":10,"5177":10}',
+    };
+  if (pids.length === 1 && asked.pids().length > 1)
+    return {
+      got,
       why: 'A worker knows only its own requests. The primary hears of all: ask it.',
       try: "process.send({ ask: 'counts' }) in the worker, worker.send(counts) in the primary",
     };
-  if (isMore)
+  if ((told[wrong] ?? 0) > had)
     return {
+      got,
       why: 'Something else than a request for / was counted, perhaps the questions for the counts.',
       try: 'look in the primary at what each message says',
     };
+  const count = low.get(Number(wrong));
+  const who = Number(wrong) === pid ? 'it' : `process ${wrong}`;
+  const tellsOf = `${count} requests for /, and it tells of ${told[wrong] ?? 0}`;
+  if (isWaiting)
+    return {
+      isWaiting,
+      got: `Two clients waited at process ${pid} for /counts. Before the second asked, ${who} had answered ${tellsOf}.`,
+      why: 'It passed on the answer to another question, and what has happened since that was asked is not in it.',
+      try: TRY.answer,
+    };
   return {
-    why: 'Each request for / is to be told at once, and each worker to have a count of its own.',
-    try: 'served += 1; process.send({ served }); in the route of /',
+    got: `When process ${pid} was asked for /counts, ${who} had answered ${tellsOf}.`,
+    why: 'Each request is to be told by itself, at once. By a timer, several together or when the connection closes is too late: whoever asks next is told too little.',
+    try: TRY.tell,
   };
 }

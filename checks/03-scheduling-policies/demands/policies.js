@@ -1,9 +1,16 @@
 /**
- * What lesson 3 demands of what was seen, a function for each promise; for the last, counts, see
- * 03-scheduling-policies.counts.js.
+ * What lesson 3 demands of what was seen, a function for each promise; for the last, see counts.js.
  */
 import { Undecided, demand, forksOf, groupBy, whyOfCrash } from '../../../lib/check/checking.js';
-import { CONNECTIONS, KEPT, LEAST_BUSY_MS, WORKERS, hasForked, isUp } from '../looks.js';
+import {
+  CONNECTIONS,
+  KEPT,
+  LEAST_BUSY_MS,
+  WORKERS,
+  hasForked,
+  isCycle,
+  isUp,
+} from '../looks/policies.js';
 
 export const ONE_LISTENER =
   "one process.on('message', ...) outside the route, and an array of the responses that wait: waiting.shift().json(counts)";
@@ -91,10 +98,6 @@ function faultOfAnswers({ answers, pids }) {
   return `${who} answered a request for / with "${body.slice(0, 40)}", not with its pid.`;
 }
 
-const isCycle = (pids) =>
-  new Set(pids.slice(0, WORKERS)).size === WORKERS &&
-  pids.every((pid, index) => pid === pids[index % WORKERS]);
-
 const sharesOf = (pids) => [...groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
 
 /** shared: how many workers listen on a socket that the primary opened for all. */
@@ -119,11 +122,19 @@ export function demandChoices(choices) {
   const wrong = choices.find(({ how, wanted }) => how !== wanted);
   demand(!wrong, {
     expected: `${wrong?.name}: ${whoAccepted([wrong?.wanted])}`,
-    got: wrong?.how ? whoAccepted([wrong.how]) : 'No worker listens.',
+    got: wrong?.how ? whoAccepted([wrong.how]) : whyNobody(wrong ?? {}),
     why: 'Who starts the program by hand knows best; the environment comes next; rr is for when neither says anything.',
     try: "values.policy ?? process.env.NODE_CLUSTER_SCHED_POLICY ?? 'rr'",
     ...storyOfCrash(wrong?.events),
   });
+}
+
+/** Without a worker that listens. */
+function whyNobody({ fate, output = '' }) {
+  if (fate?.kind !== 'ended') return 'It runs, but no worker listens.';
+  const said = output.trim().split('\n')[0];
+  const end = fate.signal ? `was ended by ${fate.signal}` : `ended with exit code ${fate.code}`;
+  return `It ${end} before a worker listened${said && `, and said: ${said}`}`;
 }
 
 export function demandRefusals(ends) {
@@ -131,23 +142,44 @@ export function demandRefusals(ends) {
     const isCrash = /ERR_INTERNAL_ASSERTION/.test(whyOfCrash(end.events) ?? '');
     const fault = faultOfRefusal(end, isCrash);
     demand(!fault, {
-      expected: 'a message that says what the policy can be, exit code 1, and no worker',
+      expected: 'a message on stderr, exit code 1, and no worker',
       got: `${name}: ${fault}`,
       why: isCrash
         ? 'It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy is no constant of the module.'
         : 'Nobody notices a policy that is not the one which was asked for; a worker that has started may have clients already.',
-      try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }",
+      try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }, above the first fork",
     });
   }
 }
 
-function faultOfRefusal({ fate, events, output }, isCrash) {
+function faultOfRefusal({ fate, events, output, errors }, isCrash) {
   if (isUp(events)) return `it ${hasForked(events) ? 'forked a worker' : 'listens'} all the same.`;
   if (fate?.kind !== 'ended') return 'it neither started nor refused.';
+  if (fate.signal) return `it was ended by ${fate.signal}.`;
   if (fate.code === 0) return 'it forked no worker and ended as if all were well (exit code 0).';
   if (isCrash) return 'it crashed inside Node.js, with a stack trace.';
-  return /polic|\brr\b/i.test(output) ? undefined : 'it ended, but did not say why.';
+  if (fate.code !== 1) return `it refused with exit code ${fate.code}, not 1.`;
+  const slip = slipOf(events);
+  if (slip) return `it ended by a mistake of its own, ${slip}`;
+  if (withoutWarnings(errors) !== '') return undefined;
+  return output.trim() === ''
+    ? 'it ended, but did not say why.'
+    : 'it said why on stdout, where a script looks for results; the place for errors is stderr.';
 }
+
+/** What JavaScript throws at a mistake, such as a name that is not there; who refuses by throwing says it in his own words. */
+const SLIP = new RegExp(
+  '^(ReferenceError: .* (is not defined|before initialization)|' +
+    'TypeError: (Cannot (read|set|convert|destructure) |Assignment to constant |.* is not (a function|a constructor|iterable)))',
+);
+
+function slipOf(events) {
+  const [error] = (events.find(({ what }) => what === 'crash')?.error ?? '').split('\n');
+  return SLIP.test(error) ? error : undefined;
+}
+
+/** What Node.js itself remarks is no refusal. */
+const withoutWarnings = (errors) => errors.replace(/^\((node:\d+|Use `node).*$/gm, '').trim();
 
 export function demandPinned({ answers, pids, opened }) {
   const [first, second] = [pids[0], pids[KEPT]];

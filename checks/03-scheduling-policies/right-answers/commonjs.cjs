@@ -28,15 +28,12 @@ function startPrimary() {
 }
 
 function startWorker() {
-  const waiting = new Set();
-  process.on('message', (counts) => {
-    for (const response of waiting) response.end(JSON.stringify(counts));
-    waiting.clear();
-  });
+  const waiting = [];
+  process.on('message', (counts) => waiting.pop().end(JSON.stringify(counts)));
   const answer = (response) => response.end(`${process.pid}`);
   const routes = {
     '/': (response) => process.send('count', () => answer(response)),
-    '/counts': (response) => process.send('counts?') && waiting.add(response),
+    '/counts': (response) => process.send('counts?') && waiting.unshift(response),
     '/block': (response) => answer(response, blockFor(500)),
     '/wait': (response) => setTimeout(answer, 500, response),
   };

@@ -18,7 +18,7 @@ switch (values.policy ?? NODE_CLUSTER_SCHED_POLICY) {
     break;
   default:
     console.error('policy: rr | none');
-    process.exit(64);
+    process.exit(1);
 }
 
 const served = {};

@@ -9,11 +9,12 @@ import {
   eventsOf,
   forksOf,
   get,
+  groupBy,
   interleave,
   mean,
   ratioOf,
   requestsOf,
-} from '../../lib/check/checking.js';
+} from '../../../lib/check/checking.js';
 
 export const WORKERS = 4;
 export const CONNECTIONS = 40;
@@ -30,7 +31,7 @@ const UNDER_LOAD = 16; // connections
 const BRIEF = { budgetMs: 700, exact: 0.1 }; // half an interval, of the ratio
 const LONGER = { budgetMs: 4_000, exact: 0.03 };
 const WIDE = 2; // an interval that tells nothing
-const TINY = new URL('../../lessons/03-scheduling-policies/small/tiny.js', import.meta.url);
+const TINY = new URL('../../../lessons/03-scheduling-policies/small/tiny.js', import.meta.url);
 const BY_VARIABLE = { NODE_CLUSTER_SCHED_POLICY: 'none' };
 const CHOICES = [
   { name: 'NODE_CLUSTER_SCHED_POLICY=none', env: BY_VARIABLE, wanted: 'kernel' },
@@ -41,13 +42,20 @@ const CHOICES = [
     wanted: 'handed',
   },
 ];
+const byOption = (value) => ({ name: `--policy "${value}"`, args: ['--policy', value] });
+const byVariable = (value) => ({
+  name: `NODE_CLUSTER_SCHED_POLICY="${value}"`,
+  env: { NODE_CLUSTER_SCHED_POLICY: value },
+});
+/** Each is taken for a policy by another mistake. */
 const NONSENSE = [
-  { name: '--policy rrr', args: ['--policy', 'rrr'] },
-  { name: '--policy ""', args: ['--policy', ''] },
-  {
-    name: 'NODE_CLUSTER_SCHED_POLICY=roundrobin',
-    env: { NODE_CLUSTER_SCHED_POLICY: 'roundrobin' },
-  },
+  byOption('rrr'),
+  byOption(''),
+  byOption('RR'),
+  byOption(' none'),
+  byOption('toString'), // every object has it
+  byVariable('roundrobin'),
+  byVariable('None'),
 ];
 
 /** Requests on new connections, one after the other: who accepted each connection, and who executed the request. */
@@ -60,19 +68,32 @@ export async function askInTurn(program, times) {
   const isSeen = () => requestsOf(program.events.slice(first), '/').length >= answers.length;
   if (!answers.at(-1)?.error) await program.until(isSeen, SEEN_WITHIN_MS);
   const events = program.events.slice(first);
-  const accepted = eventsOf(events, 'connection');
-  const howOf = new Map(accepted.map(({ client, how }) => [client, how]));
+  const accepted = eventsOf(events, 'connection').map(({ t, ...one }) => ({ ...one, startMs: t }));
   return {
     answers,
-    hows: answers.map(({ client }) => howOf.get(client)),
+    hows: joined(answers, accepted).map((one) => one?.how),
     pids: pidsOf(events, answers),
   };
 }
 
 /** Which process executed each of these requests for /. */
-function pidsOf(events, answers) {
-  const pidOf = new Map(requestsOf(events, '/').map(({ client, pid }) => [client, pid]));
-  return answers.map(({ client }) => pidOf.get(client));
+const pidsOf = (events, answers) => joined(answers, requestsOf(events, '/')).map((one) => one?.pid);
+
+/** To each answer what was seen of it, by the client's port, which may come again: then it is the next of that port. */
+function joined(answers, seen) {
+  const inOrder = [...seen].sort((a, b) => a.startMs - b.startMs);
+  const ofClient = groupBy(inOrder, ({ client }) => client);
+  return answers.map(({ client }) => ofClient.get(client)?.shift());
+}
+
+export const isCycle = (pids) =>
+  new Set(pids.slice(0, WORKERS)).size === WORKERS &&
+  pids.every((pid, index) => pid === pids[index % WORKERS]);
+
+/** What is dealt in turn is so each time; a worker that comes late, on a busy machine, disturbs but one look. */
+export async function askInTurnTwice(program) {
+  const look = await askInTurn(program, CONNECTIONS);
+  return isCycle(look.pids) || look.answers.at(-1).error ? look : askInTurn(program, CONNECTIONS);
 }
 
 /** How many workers listen on a socket that the primary opened for all: only then it hears of it. */
@@ -90,12 +111,13 @@ export async function sharedListeners(program) {
  * @param {(events: any[]) => boolean} isDone
  */
 async function startBriefly({ launch }, { args, env }, isDone) {
-  const program = await launch({ args, env: { NODE_CLUSTER_WORKERS: '1', ...env } });
+  const environment = { NODE_CLUSTER_WORKERS: '1', ...env };
+  const program = await launch({ args, env: environment, isErrorApart: true });
   await program.settled(isDone);
   const { fate, events } = program;
-  const output = program.output();
+  const [output, errors] = [program.output(), program.errors()];
   await program.stop();
-  return { fate, events, output };
+  return { fate, events, output, errors };
 }
 
 /** Who accepts when the environment speaks, and when the option speaks against it. */
@@ -106,8 +128,8 @@ export function chooseInTwoWays(lesson) {
         const workers = forksOf(events).map(({ workerPid }) => workerPid);
         return eventsOf(events, 'listening').find(({ pid }) => workers.includes(pid));
       };
-      const { events } = await startBriefly(lesson, choice, (seen) => Boolean(listener(seen)));
-      return { ...choice, events, how: listener(events)?.handle };
+      const end = await startBriefly(lesson, choice, (seen) => Boolean(listener(seen)));
+      return { ...choice, ...end, how: listener(end.events)?.handle };
     }),
   );
 }

@@ -1,0 +1,174 @@
+/**
+ * What the check of lesson 3 does to see whether /counts is right. It does not ask when the counts are right, but what a
+ * count must hold by what has happened before. So it keeps a record, in order: what was asked, what was answered, which
+ * process stood still meanwhile. The demands go through that record, and no clock has a part in it.
+ *
+ * @typedef {import('../../../lib/check/session.js').Program} Program
+ * @typedef {{ path: string, answer?: any, pid?: number }} One  a request; pid: the process that executed it
+ * @typedef {object} Step  one of these
+ * @property {One} [asked]
+ * @property {One} [answered]
+ * @property {boolean} [stands]  from here on the primary stands still, or goes on
+ * @property {number[]} [hasHeard]  these workers have stood still since their last answer, and since then the primary has
+ *   answered a question: by then it had read all that they had sent
+ */
+import { Agent } from 'node:http';
+import { eventsOf, forksOf, get, groupBy, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import { WORKERS } from './policies.js';
+
+const EACH = 2; // connections to each worker: x and y
+const ROUNDS = 3;
+const BEGUN_MS = 1_500;
+
+/**
+ * Asks for / and /counts, on connections that stay open, so that it is known who is asked.
+ * @param {Program} program
+ * @returns {Promise<{ steps: Step[], base: Map<number, number>, events: any[] }>}  base: how many requests for / each worker
+ *   had had before
+ */
+export async function askForCounts(program) {
+  const agents = Array.from({ length: EACH * WORKERS }, keepingOpen);
+  const other = keepingOpen();
+  try {
+    get(`${program.url}/wait`, { agent: other }); // a request, but not for /
+    const opened = [];
+    for (const agent of agents) opened.push(await get(`${program.url}/`, { agent }));
+    await program.drained();
+    const first = program.events.length;
+    const had = groupBy(requestsOf(program.events, '/'), ({ pid }) => pid);
+    const record = createRecord(program);
+    await askAll(program, record, pairsOf(opened, agents, had));
+    await program.drained();
+    record.tellPids(program.events.slice(first));
+    const base = new Map([...had].map(([pid, requests]) => [pid, requests.length]));
+    return { steps: record.steps, base, events: program.events };
+  } finally {
+    for (const agent of [...agents, other]) agent.destroy();
+  }
+}
+
+const keepingOpen = () => new Agent({ keepAlive: true, maxSockets: 1 });
+
+/** Two connections to each worker, or one. */
+function pairsOf(opened, agents, had) {
+  const executed = [...had.values()].flat().sort((a, b) => a.startMs - b.startMs);
+  const pidOf = new Map(executed.map(({ client, pid }) => [client, pid]));
+  const all = agents.map((agent, index) => ({ agent, pid: pidOf.get(opened[index].client) }));
+  return [...groupBy(all, ({ pid }) => pid)].map(([pid, connections]) => ({
+    pid,
+    x: connections[0].agent,
+    y: (connections[1] ?? connections[0]).agent,
+  }));
+}
+
+/** Writes down what is asked and answered, in order. */
+function createRecord(program) {
+  /** @type {Step[]} */
+  const steps = [];
+  /** @type {One[]} */
+  const all = [];
+  return {
+    steps,
+    add: (/** @type {Step} */ step) => void steps.push(step),
+    /** @returns {Promise<any>} the answer */
+    async ask(path, agent) {
+      /** @type {One} */
+      const one = { path };
+      all.push(one);
+      steps.push({ asked: one });
+      one.answer = await get(program.url + path, { agent });
+      steps.push({ answered: one });
+      return one.answer;
+    },
+    /** Which process executed what: the requests of a connection come in the order in which they were sent. */
+    tellPids(events) {
+      const seen = requestsOf(events).sort((a, b) => a.startMs - b.startMs);
+      const ofClient = groupBy(seen, ({ client }) => client);
+      for (const one of all) one.pid = ofClient.get(one.answer.client)?.shift()?.pid;
+    },
+  };
+}
+
+const isGood = ({ status, error }) => status === 200 && !error;
+
+/** Ends with the first answer that failed. */
+async function askAll(program, record, pairs) {
+  const last = new Map();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { pid, x, y } of pairs) {
+      await record.ask('/', y);
+      const answer = await record.ask('/counts', round === 0 ? x : y);
+      if (!isGood(answer)) return;
+      last.set(pid, answer);
+    }
+  }
+  const kept = pairs.filter(({ pid }) => {
+    const { isReused, headers } = last.get(pid);
+    return pid && isReused && headers.connection !== 'close';
+  });
+  if (kept.length === 0) return; // a promise of its own; here it is not known who would be asked
+  if (await askBesideSleepers(program, record, kept)) await askWhileItStands(program, record, kept);
+}
+
+/**
+ * All workers but one answer and stand still at once, so that none can tell later what it has not told yet; then the one
+ * that is awake is asked for /counts, twice.
+ */
+async function askBesideSleepers(program, record, pairs) {
+  const awake = pairs[pairs.length - 1];
+  const sleepers = pairs.slice(0, -1);
+  const wakeUp = () => sleepers.forEach(({ pid }) => program.kill(pid, 'SIGCONT'));
+  try {
+    for (const { pid, y } of sleepers) {
+      await record.ask('/', y);
+      await record.ask('/', y); // it has done with the one before
+      program.kill(pid, 'SIGSTOP');
+    }
+    let isDone = false;
+    const asked = record.ask('/counts', awake.y).finally(() => (isDone = true));
+    await hasTurned(program, [primaryOf(program), awake.pid], () => isDone);
+    if (!isDone)
+      wakeUp(); // the primary may have asked all workers
+    else record.add({ hasHeard: sleepers.map(({ pid }) => pid) });
+    return isGood(await asked) && isGood(await record.ask('/counts', awake.y));
+  } finally {
+    wakeUp();
+  }
+}
+
+/**
+ * While the primary stands still, each worker is asked for /counts, then for /, which it answers, then for /counts again.
+ * So two clients wait at each, and who asked last is to be told of one request more.
+ */
+async function askWhileItStands(program, record, pairs) {
+  const primary = primaryOf(program);
+  const first = program.events.length;
+  const begun = () => requestsOf(program.events.slice(first), '/counts').length;
+  try {
+    record.add({ stands: program.kill(primary, 'SIGSTOP') });
+    const early = pairs.map(({ x }) => record.ask('/counts', x));
+    await program.until(() => begun() >= early.length, BEGUN_MS);
+    let left = pairs.length;
+    const between = pairs.map(({ y }) => record.ask('/', y).finally(() => (left -= 1)));
+    await program.until(() => left === 0, BEGUN_MS);
+    const late = pairs.map(({ y }) => record.ask('/counts', y));
+    await program.until(() => begun() >= early.length + late.length, BEGUN_MS);
+    record.add({ stands: false });
+    program.kill(primary, 'SIGCONT');
+    await Promise.all([...early, ...between, ...late]);
+  } finally {
+    program.kill(primary, 'SIGCONT');
+  }
+}
+
+const primaryOf = ({ events, pid }) => forksOf(events)[0]?.pid ?? pid;
+
+/** Waits until these processes have turned their event loops twice since, or it is not asked for any more. */
+async function hasTurned(program, pids, isDone) {
+  const sinceMs = nowMs();
+  const isTurned = (events) => {
+    const beats = eventsOf(events, 'beat').filter(({ t }) => t > sinceMs);
+    return pids.every((pid) => beats.filter((beat) => beat.pid === pid).length >= 2);
+  };
+  await program.until((events) => isDone() || isTurned(events), BEGUN_MS);
+}
