@@ -2,6 +2,7 @@ import { Undecided, check } from '../../lib/check/checking.js';
 import {
   demandByHand,
   demandFaster,
+  demandNoOrphans,
   demandNoneLost,
   demandOneOpener,
   demandParentRests,
@@ -14,6 +15,7 @@ import {
 import {
   CHILDREN,
   killNext,
+  killParent,
   measureBlocking,
   measureMore,
   meetCrowd,
@@ -32,6 +34,7 @@ const promises = {
   'listener-shared': '--give listener: the children accept by themselves, the parent no more',
   'gone-clients': 'clients that connect and are gone at once harm nobody',
   'death-survived': 'when a child dies, the parent, the others and its next client go on',
+  'no-orphans': 'when the parent is killed, its children end as well',
   speedup: 'four children serve blocking work about four times as fast as one process',
 };
 
@@ -48,6 +51,8 @@ check('04-port-sharing', promises, (lesson) => {
   const goneShared = meanwhile([sharing, shared], sendGoneClients);
   const deathRude = meanwhile([rude, goneRude], orUndecided(killNext));
   const deathShared = meanwhile([sharing, goneShared], orUndecided(killNext));
+  const orphanedRude = meanwhile([rude, deathRude], killParent);
+  const orphanedShared = meanwhile([sharing, deathShared], killParent);
   const contest = meanwhile([turns], () => prepareContest(lesson));
 
   const judged = (demand) => (door, seen) => judge(door, () => demand(door, seen));
@@ -73,6 +78,9 @@ check('04-port-sharing', promises, (lesson) => {
   });
   hold('death-survived', [rude, deathRude, sharing, deathShared], both(demandSurvivors), {
     needs: [...open2, 'connections-in-turn', 'gone-clients'],
+  });
+  hold('no-orphans', [rude, orphanedRude, sharing, orphanedShared], both(demandNoOrphans), {
+    needs: ['death-survived'],
   });
 
   const faster = async (door, sides) =>

@@ -84,16 +84,23 @@ export function demandNoneLost(door, crowd) {
       why: 'A server reads from a connection as soon as it has accepted it. What the parent has read the child never sees.',
       try: 'createServer({ pauseOnConnect: true }, ...) in the parent',
     },
+    closed: {
+      why: 'The parent has closed them. That send() returned false is no error: only its callback tells one.',
+      try: "child.send('connection', socket, (error) => { ... }); and nothing closed unless there is an error",
+    },
     left: {
       why: 'They were not sent, or arrived and were given to no http server.',
       try: "child.send('connection', socket); in the child httpServer.emit('connection', handle); and both words spelt right",
     },
   });
-  demandEarly(crowd);
+  demandEarly(door, crowd);
 }
 
-/** All of the crowd are answered; if not, taken: the children had the connections, but no request; left: nor these. */
-function demandAnswers({ program }, { answers, requests }, { taken, left }) {
+/**
+ * All of the crowd are answered; if not, taken: the children had the connections, but no request; left: nor these;
+ * closed: nor these, and the parent has closed them.
+ */
+function demandAnswers({ program }, { answers, requests }, { taken, left, closed = left }) {
   const lost = answers.filter(({ error }) => error);
   const isIn = (events, { client }) => events.some((event) => event.client === client);
   const inChildren = eventsOf(program.events, 'connection').filter(
@@ -102,21 +109,42 @@ function demandAnswers({ program }, { answers, requests }, { taken, left }) {
   const came = lost.filter((one) => isIn(inChildren, one));
   const crash = whyOfCrash(program.events);
   const isHeard = lost.some((one) => isIn(requests, one));
+  const isClosed = lost.every(({ error }) => error === 'ECONNRESET');
+  const repair = came.length > 0 ? taken : isClosed ? closed : left;
   demand(lost.length === 0, {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none: ${lost[0]?.error}. Of their connections ${came.length} came to a server in a child.`,
-    ...(crash ? { why: crash } : !isHeard && (came.length > 0 ? taken : left)),
+    ...(crash ? { why: crash } : !isHeard && repair),
   });
 }
 
-function demandEarly({ lostEarly }) {
+function demandEarly({ give }, { lostEarly, keptEarly }) {
+  const expected = 'Who comes while the program starts is answered, or refused.';
+  const kept = Math.min(lostEarly, keptEarly);
+  demand(kept === 0, {
+    expected,
+    got: `The parent accepted ${kept} of them, sent them to no child, and they are still waiting.`,
+    ...KEPT[give],
+  });
   demand(lostEarly < MANY_LOST, {
-    expected: 'Who comes while the program starts is answered, or refused.',
+    expected,
     got: `${lostEarly} clients were let in then, and are still waiting.`,
     why: 'A connection or a listener was sent to a child that could not take it yet.',
     try: "process.send('ready') at the end of child.js, and nothing sent to a child before that",
   });
 }
+
+/** What a parent that keeps clients to itself has missed. */
+const KEPT = {
+  connections: {
+    why: 'What the parent accepts it has to give away. One that no child could take is still in its hands.',
+    try: 'the port opened only when all children are ready, and each connection sent, or closed',
+  },
+  listener: {
+    why: 'From listen() until its server is closed the parent accepts as well, and it answers nobody.',
+    try: 'server.close() in the callback of listen(), right after the sends; they need nothing more of it',
+  },
+};
 
 export function demandParentRests({ program }, { answers, requests }) {
   const own = requests.filter(({ pid }) => pid === program.pid).length;
@@ -156,13 +184,12 @@ export function demandShared(door, crowd) {
     program.events.some((event) => event.handle === 'received' && event.pid === pid);
   const heirs = childrenOf(program).filter(isHeir).length;
   const opened = socketsOpened(program);
+  const crash = whyOfCrash(program.events);
   demand(heirs === children && opened.length === 1, {
     expected: `The parent opens the port and sends its server; each of ${children} children listens with that.`,
-    got: `${heirs} of ${children} listen with a socket that came by message; ${opened.length} were opened.`,
-    why:
-      whyOfCrash(program.events) ??
-      'A message takes the socket itself along: parent and child then listen on one and the same.',
-    try: "child.send('listener', server); and in the child httpServer.listen(handle);",
+    got: `${heirs} of ${children} listen with a socket that came by message. Sockets opened with listen(port): ${opened.length}.`,
+    ...(heirs > 0 && opened.length === 1 ? SOME_LISTEN : NONE_LISTENS),
+    ...(crash && { why: crash }),
   });
   demandClosed(program, crowd);
   const unserved = {
@@ -170,8 +197,17 @@ export function demandShared(door, crowd) {
     try: "httpServer.listen(handle) in child.js, when the message is 'listener'; both words spelt alike",
   };
   demandAnswers(door, crowd, { taken: unserved, left: unserved });
-  demandEarly(crowd);
+  demandEarly(door, crowd);
 }
+
+const NONE_LISTENS = {
+  why: 'A message takes the socket itself along: parent and child then listen on one and the same.',
+  try: "child.send('listener', server); and in the child httpServer.listen(handle);",
+};
+const SOME_LISTEN = {
+  why: 'Who is not ready yet when the listener is sent, or is left out of the loop, gets none.',
+  try: "when all are ready, and not before: for (const child of ready) child.send('listener', server);",
+};
 
 /** The parent's own copy of the listener: who accepts with it, and on Linux whether it is there at all. */
 function demandClosed(program, { answers, holders }) {
@@ -210,10 +246,18 @@ export function demandUnharmed({ give, program, fault }, seen) {
 export function demandSurvivors({ give, program, fault }, seen) {
   if (fault) throw fault;
   if (seen instanceof Undecided) throw seen;
-  const { victim, answers, vain, fate } = seen;
+  const { victim, answers, vain, fate, isStuck } = seen;
   const story = {
     expected: `--give ${give}: child ${victim} is killed. The parent and the others serve on.`,
   };
+  demand(!isStuck, {
+    ...story,
+    got: 'Since then the event loop of the parent has not turned: it serves nobody any more.',
+    why:
+      "A loop in it has no end. Who offers a client to the same child again until 'exit' comes has such a loop: a send " +
+      'that fails calls back before any event.',
+    try: 'in the callback of send() forget the child first: ready.delete(next); then deal(socket);',
+  });
   demand(!fate, {
     ...story,
     got: 'The parent ended as well.',
@@ -235,6 +279,25 @@ export function demandSurvivors({ give, program, fault }, seen) {
     try: "child.send('connection', socket, (error) => { if (error) { ready.delete(next); deal(socket); } });",
   });
 }
+
+export function demandNoOrphans({ give, program, fault }, seen) {
+  if (fault) throw fault;
+  if (!seen) throw new Undecided(NOT_TRIED);
+  const { length } = seen.orphans;
+  const port = seen.isOpen ? `, and port ${program.port} is still open` : '';
+  demand(length === 0, {
+    expected: `--give ${give}: the parent is killed (kill -9), and its children end with it.`,
+    got: `${length === 1 ? 'One of its children went' : `${length} of its children went`} on${port}.`,
+    why: "The channel closes, and 'disconnect' comes in each child. One that does not listen for it lives on, alone.",
+    try: "process.on('disconnect', () => process.exit()); in child.js, where it stood",
+  });
+}
+
+const NOT_TRIED = {
+  got: 'The parent could not be killed.',
+  why: 'What was tried before with the same program could not be told.',
+  try: 'close other programs, then check again',
+};
 
 export function demandFaster({ program }, { speedup, disturbance }) {
   demandSpeedup(speedup, disturbance);

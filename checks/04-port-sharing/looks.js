@@ -15,6 +15,7 @@ import {
   eventsOf,
   get,
   hasPid,
+  isCrowded,
   listeningSockets,
   nowMs,
   requestsOf,
@@ -25,7 +26,10 @@ import {
 export const CHILDREN = 4;
 const FEW = 2; // children, where their number is not the point
 export const CROWD = 60;
-const VISIT_EVERY_MS = 15;
+const VISIT_EVERY_MS = 5;
+const AT_THE_DOOR = 4; // clients at a time, once it is open
+const EARLY = 12; // of them are answered, and it is enough
+const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
 const HELD_MS = 1_000; // well below the patience of a client
@@ -33,6 +37,8 @@ const UP_TURNS = 2; // of all event loops: what was started is there
 const REST_TURNS = 8; // nothing more will come of what was asked
 const OWN_TURNS = 5;
 const LEAST_TURN_MS = 19;
+const LOOK_EVERY_MS = 15;
+const PARTING_MS = 3_000; // a timer that has not ended a child by now is of another kind
 const BUSY = 0.5; // share of the time in which an event loop was busy
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
 const CLUSTER = fileURLToPath(
@@ -50,7 +56,7 @@ export async function openDoor({ launch, ready }, give, children = FEW) {
   const door = { give, children, program, early };
   try {
     await ready(program, give === 'listener' ? 1 + children : 1);
-    await program.until(() => early.served() >= 3 || hasRested(program, REST_TURNS), DEADLINE_MS);
+    await program.until(() => early.isDone() || hasRested(program, REST_TURNS), DEADLINE_MS);
   } catch (/** @type {any} */ fault) {
     if (!fault.story) throw fault;
     return { ...door, fault };
@@ -64,12 +70,23 @@ export async function openDoor({ launch, ready }, give, children = FEW) {
 /** A crowd, when all is calm; and who holds the port then. */
 export async function meetCrowd({ give, program, early, fault }) {
   if (fault) return undefined;
+  const seenEarly = eventsOf(program.events, 'connection');
   const crowd = await (give === 'connections' ? askHeld : askAll)(program, '/pid', CROWD);
   await program.until(
     inVain(program, () => early.waiting() === 0),
     DEADLINE_MS,
   );
-  return { ...crowd, lostEarly: early.waiting(), holders: listeningSockets(program) ?? [] };
+  const lostEarly = early.waiting();
+  const keptEarly = keptBy(program, seenEarly).length;
+  return { ...crowd, lostEarly, keptEarly, holders: listeningSockets(program) ?? [] };
+}
+
+/** Of these connections those that the parent has accepted, and no child has ever had. */
+function keptBy({ events, pid: parent }, connections) {
+  const given = new Set(
+    eventsOf(events, 'connection').flatMap(({ pid, client }) => (pid === parent ? [] : [client])),
+  );
+  return connections.filter(({ pid, client }) => pid === parent && !given.has(client));
 }
 
 /** Asks while the children are stopped: a parent that reads has the requests before it can pass the connections on. */
@@ -150,8 +167,8 @@ function inVain(program, isDone) {
 }
 
 /**
- * Clients that come one after the other, without waiting for each other, until three have been answered, or it is plain
- * that none will be.
+ * Clients that come one after the other, without waiting for each other, and several at a time when the port is open,
+ * until enough have been answered, or it is plain that none will be.
  */
 function receiveEarly(program) {
   let [waiting, served, isOver] = [0, 0, false];
@@ -165,13 +182,13 @@ function receiveEarly(program) {
     const deadline = performance.now() + 2 * DEADLINE_MS;
     const isInVain = () =>
       program.fate || (listens(program.events) && hasRested(program, REST_TURNS));
-    while (served < 3 && !isOver && !isInVain() && performance.now() < deadline) {
-      visit();
+    while (served < EARLY && !isOver && !isInVain() && performance.now() < deadline) {
+      for (let left = listens(program.events) ? AT_THE_DOOR : 1; left > 0; left -= 1) visit();
       await sleep(VISIT_EVERY_MS);
     }
   };
   visitAll();
-  return { stop: () => (isOver = true), served: () => served, waiting: () => waiting };
+  return { stop: () => (isOver = true), isDone: () => served >= EARLY, waiting: () => waiting };
 }
 
 /** The Node processes that the parent has started. */
@@ -254,7 +271,10 @@ export async function killNext({ give, children, program, fault }) {
   if (give === 'connections')
     await orUndecided(program, () => (acceptQueueOf(program.port) ?? Infinity) >= callers.length);
   program.kill(program.pid, 'SIGCONT');
-  await orUndecided(program, hasNoticed(program, victim));
+  if (!(await goesOn(program, hasNoticed(program, victim)))) {
+    program.kill(program.pid, 'SIGKILL'); // it takes a whole core
+    return { victim, isStuck: true };
+  }
   const { answers } = program.fate ? { answers: [] } : await askAll(program, '/pid', 6 * children);
   await program.until(
     inVain(program, () => waiting.size === 0),
@@ -265,15 +285,54 @@ export async function killNext({ give, children, program, fault }) {
   return { victim, answers, vain, fate: program.fate };
 }
 
+/** Waits until the parent has noticed; false when its event loop has stopped turning, however long it had its turn. */
+async function goesOn(program, isNoticed) {
+  if ((await program.until(isNoticed, STUCK_MS)) || program.fate) return true;
+  const isBeat = ({ what, pid }) => what === 'beat' && pid === program.pid;
+  const isStuck = () => nowMs() - program.events.findLast(isBeat).t > STUCK_MS / 2;
+  if (isStuck() && !isCrowded()) return false;
+  if ((await program.until(isNoticed, DEADLINE_MS)) || program.fate) return true;
+  if (isStuck()) return false;
+  throw new Undecided(NOT_KILLED);
+}
+
+/**
+ * Kills the parent, and waits until nothing of it is left, or each child has turned its event loop often enough since to
+ * have heard of it, and has no timer that could still end it.
+ */
+export async function killParent({ program, fault }, death) {
+  if (fault || death instanceof Undecided || death?.isStuck || program.fate) return undefined;
+  program.kill(program.pid, 'SIGKILL');
+  const fromMs = nowMs();
+  const isReached = program.turn.limit(PARTING_MS);
+  for (;;) {
+    const orphans = program.survivors().filter((pid) => pid !== program.pid);
+    if (orphans.length === 0 || isReached() || haveStayed(program.events, orphans, fromMs))
+      return { orphans, isOpen: Boolean(listeningSockets(program)?.length) };
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** They have heard of all that happened until then, and nothing will end them any more. */
+function haveStayed(events, pids, fromMs) {
+  return pids.every((pid) => {
+    const beats = events.filter((one) => one.what === 'beat' && one.pid === pid && one.t > fromMs);
+    const idle = beats.filter(({ elu }) => elu < BUSY).length;
+    return idle >= REST_TURNS && !beats.findLast(({ timers }) => timers !== undefined)?.timers;
+  });
+}
+
 /** Waits until it is so, or the program is at its end. */
 async function orUndecided(program, isSo) {
   if ((await program.until(isSo, DEADLINE_MS)) || program.fate) return;
-  throw new Undecided({
-    got: `In ${DEADLINE_MS / 1000} s a child could not be killed before the parent's eyes.`,
-    why: 'Other programs use the machine.',
-    try: 'close other programs, then check again',
-  });
+  throw new Undecided(NOT_KILLED);
 }
+
+const NOT_KILLED = {
+  got: `In ${DEADLINE_MS / 1000} s a child could not be killed before the parent's eyes.`,
+  why: 'The machine is too busy for this.',
+  try: 'close other programs, then check again',
+};
 
 /** Sends a request on each connection. @returns the clients that still wait for an answer, or to be sent away */
 function askOn(clients) {
