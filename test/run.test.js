@@ -347,6 +347,24 @@ describe('a runner', () => {
     assert.ok(Number(program.output()) > 95, program.output());
   });
 
+  test('pretends that time passes sooner: for the timers between two limits', async (t) => {
+    const text = `import { setTimeout as sleep } from 'node:timers/promises';
+      import { promisify } from 'node:util';
+      await Promise.all([
+        sleep(300_000),
+        promisify(setTimeout)(300_000),
+        new Promise((resolve) => setTimeout(resolve, 300_000)),
+        new Promise((resolve) => AbortSignal.timeout(300_000).addEventListener('abort', resolve)),
+      ]);
+      setTimeout(() => {}, 600_000).unref(); // not this one
+      const startMs = performance.now();
+      await sleep(20); // nor this one
+      console.log(performance.now() - startMs > 15);`;
+    const program = await start(t, text, { pretendTimers: [1_000, 600_000, 100_000] });
+    await fate(program);
+    assert.equal(program.output(), 'true\n');
+  });
+
   test('waits until no request is left', async (t) => {
     const program = await start(
       t,

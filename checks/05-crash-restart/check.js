@@ -10,11 +10,13 @@ import {
   demandReplaced,
 } from './demands.js';
 import {
+  LEAVING,
   WORKERS,
   behead,
   crashAgain,
   crashTwice,
   drawAvailability,
+  giveUpBesideOther,
   leaveAsPlanned,
   startBoth,
   startInVain,
@@ -25,12 +27,15 @@ import {
 
 const promises = {
   replaced: 'a worker that crashes is replaced by one new worker, and the others go on',
-  'log-tells': 'the log tells the pid of each dead worker, with its signal or its exit code',
+  'log-tells':
+    'the log tells how each worker ended: its pid, its signal or exit code, a crash or not',
   'planned-leaves': 'a worker that leaves as planned is not replaced',
-  'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then it ends with exit code 0',
-  'slows-down': 'when no worker comes to listen, it waits longer before each new start',
-  'gives-up': 'after some starts in vain it gives up, with a message and exit code 1',
-  'each-time': 'it is replaced each time: at work, two at once, in one place for the sixth time',
+  'stops-clean':
+    'SIGTERM, Ctrl-C: what is under way is answered; the primary ends last, with exit code 0',
+  'slows-down': 'when no worker comes to listen, it waits twice as long before each restart',
+  'gives-up': 'after four restarts in vain it gives up: a message, exit code 1, and all end',
+  'each-time':
+    'it is replaced each time: a connection on its way, two at once, one place for the sixth time',
   'no-fork-in-shutdown': 'once told to stop, it forks no worker any more',
   'nothing-outlives': 'nothing outlives the primary, however it ended',
 };
@@ -41,10 +46,11 @@ check('05-crash-restart', promises, (lesson) => {
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
   const main = observe([], () => start());
   const inVain = meanwhile([], () => startInVain(launch), { isSlow: true });
+  const beside = meanwhile([], async () => giveUpBesideOther(await start()), { isSlow: true });
   const crashes = observe([main], crashTwice);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
   const leave = meanwhile([], async () => {
-    const program = await start();
+    const program = await start(LEAVING + 1);
     return { program, round: await leaveAsPlanned(program) };
   });
   const terminated = meanwhile([leave], ({ program }) => stopAtWork(program, 'SIGTERM'));
@@ -53,12 +59,12 @@ check('05-crash-restart', promises, (lesson) => {
   const beheaded = observe([main, again], behead);
 
   hold('replaced', [main, crashes], demandReplaced);
-  hold('log-tells', [crashes], demandLog);
+  hold('log-tells', [crashes, leave, interrupted], demandLog);
   hold('planned-leaves', [leave], demandLeave);
   hold('stops-clean', [interrupted, terminated], (...stops) => demandCleanStop(stops));
   const needs = ['replaced'];
   hold('slows-down', [inVain], demandBackOff, { needs });
-  hold('gives-up', [inVain], demandEnd, { needs });
+  hold('gives-up', [inVain, beside], demandEnd, { needs });
   hold('each-time', [main, again], demandReplaced, { needs });
   hold(
     'no-fork-in-shutdown',

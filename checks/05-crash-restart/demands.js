@@ -1,10 +1,19 @@
 /** What lesson 5 demands of what was seen, in the order of its promises. */
-import { demand, exitsOf, forksOf, whyOfCrash } from '../../lib/check/checking.js';
-import { DEADLINE_MS, LEAST_LAST_WAIT_MS, UNDER_WAY, busy } from './looks.js';
+import { demand, exitsOf, forksOf, isCrowded, whyOfCrash } from '../../lib/check/checking.js';
+import { DEADLINE_MS, LEAVING, ON_ITS_WAY, RESTARTS, UNDER_WAY, WORKERS, busy } from './looks.js';
 
-const LEAST_GROWTH = 1.5; // the last wait against the shortest
+const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
+const SHORTEST = 0.75; // of these: there may be some chance in a wait
+const LONGEST = 2;
 
 export function demandReplaced(program, rounds) {
+  const begun = forksOf(program.events.slice(0, rounds[0].first)).length;
+  demand(begun === WORKERS, {
+    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers, and none in reserve.`,
+    got: `It forked ${begun} before any had ended.`,
+    why: 'A spare worker takes memory and a share of the cores all the time; and whoever counts on it does not see that nobody is replaced.',
+    try: 'for (let count = 0; count < workers; count += 1) fork; one more for each that crashes, later',
+  });
   const lost = rounds.find(({ isBack }) => !isBack);
   const crashes = rounds.flatMap(({ victims }) => victims).length;
   demand(!lost, {
@@ -25,14 +34,19 @@ export function demandReplaced(program, rounds) {
 const LOSSES = [
   [({ crash }) => crash],
   [
-    ({ crashes, fate, how }) => crashes > 2 && (fate || !how.includes('middle')),
-    'Only restarts in a row that came to nothing count: a worker that listens begins the count afresh.',
-    "set the count back to 0 when a worker is 'listening'",
+    ({ fate, victims, back }) => !fate && back > 0 && back < victims.length,
+    'Two ends, two places: each needs a wait of its own. A timer that the second end clears, or a flag that a restart is under way, forgets the first.',
+    "in the handler of 'exit' a setTimeout() for each, and no clearTimeout() but when all stop",
+  ],
+  [
+    ({ fate, how }) => !fate && how === ON_ITS_WAY,
+    "For a worker that dies before it has accepted a connection 'disconnect' does not come, or late; 'exit' always does.",
+    "restart on 'exit', and not on 'disconnect'",
   ],
   [
     ({ crashes }) => crashes > 2,
-    "For a worker that dies at work 'disconnect' may never come; 'exit' always does.",
-    "restart on 'exit'",
+    'Only restarts in a row that came to nothing count: a worker that listens begins the count afresh.',
+    "set the count back to 0 when a worker is 'listening'",
   ],
   [
     ({ fate, victims, news }) => !fate && !victims.some((pid) => news.includes(String(pid))),
@@ -47,8 +61,7 @@ const LOSSES = [
 ];
 
 function storyOfLoss(program, round, crashes) {
-  const { how, victims, exits } = round;
-  const { fate } = program;
+  const { how, victims, exits, fate, back } = round;
   if (!fate && !victims.every((pid) => exits.some(({ workerPid }) => workerPid === pid))) {
     return {
       got: `After ${how} the worker still runs.`,
@@ -57,9 +70,10 @@ function storyOfLoss(program, round, crashes) {
     };
   }
   const crash = whyOfPrimary(program);
-  const [, why = crash, repair] = firstOf(LOSSES, { ...round, crashes, fate, crash });
+  const [, why = crash, repair] = firstOf(LOSSES, { ...round, crashes, crash });
   const end = fate && `The primary ended (${fate.signal ?? `exit code ${fate.code}`})`;
-  const got = `${end ?? 'Nobody came in its place'} after ${how}, which was crash number ${crashes}.`;
+  const few = victims.length > 1 ? `${back} of ${victims.length} came back` : undefined;
+  const got = `${end ?? few ?? 'Nobody came in its place'} after ${how}, which was crash number ${crashes}.`;
   return { got, why, try: repair };
 }
 
@@ -86,89 +100,197 @@ function demandOthers(rounds) {
   });
 }
 
-export function demandLog(rounds) {
-  const isTold = (news, { workerPid, code, signal }) => {
-    const pid = new RegExp(`\\b${workerPid}\\b`);
-    const how = new RegExp(`\\b${signal ?? code}\\b`);
-    return news.split('\n').some((line) => pid.test(line) && how.test(line.replace(pid, '')));
-  };
-  const [exit] = rounds.flatMap(({ exits, news }) => exits.filter((one) => !isTold(news, one)));
-  const how = exit?.signal ?? `exit code ${exit?.code}`;
-  demand(!exit, {
-    expected: `A line with ${exit?.workerPid}, the pid of a worker, and ${how}, as it ended.`,
-    got: 'No line has both.',
-    why: 'Whoever looks into the log in the morning wants to know whether it was a bug (a code), the kernel or a person (a signal).',
-    try: 'console.log(`worker ${worker.process.pid} ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);',
+/**
+ * Every end that was heard of, whatever it was.
+ * @param {any[]} rounds  of crashes
+ * @param {any} leave
+ * @param {any} stop
+ */
+export function demandLog(rounds, leave, stop) {
+  const ends = [
+    ...rounds.flatMap(({ exits, news }) => exits.map((exit) => ({ ...exit, printed: news }))),
+    ...leave.round.exits.map((exit) => ({ ...exit, printed: leave.round.news })),
+    ...exitsOf(stop.program.events).map((exit) => ({ ...exit, printed: stop.news })),
+  ];
+  const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
+  demand(!untold, {
+    expected: `A line with ${untold?.workerPid}, the pid of a worker, and ${howOf(untold)}, as it ended.`,
+    ...(untold && storyOfSilence(untold)),
+    output: untold?.printed,
   });
+  const [crash, goodbye] = [1, 0].map((code) => ends.find((end) => end.code === code));
+  const isTold = !crash || !goodbye || wordsOn(crash) !== wordsOn(goodbye);
+  demand(isTold, {
+    expected:
+      'Whether it was a crash is told, too: the lines of a crash and of a planned leave differ.',
+    got: `But for the numbers they are the same: "${isTold ? '' : linesOn(goodbye)[0].trim()}".`,
+    why: 'Whoever reads the log has to know which of the ends were wanted. The numbers alone do not say it: a worker that was asked to leave may end with exit code 1.',
+    try: "console.log(`... ended ${how}${isCrash ? ', a crash' : ''}`);",
+    output: goodbye?.printed,
+  });
+}
+
+const howOf = ({ signal = null, code = null } = {}) => signal ?? `exit code ${code}`;
+const wordOf = (word) => new RegExp(`\\b${word}\\b`);
+
+/** What was printed with this worker's pid. */
+const linesOn = ({ workerPid, printed }) =>
+  printed.split('\n').filter((line) => wordOf(workerPid).test(line));
+
+const tellsHow = (line, { workerPid, signal, code }) =>
+  wordOf(signal ?? code).test(line.replace(wordOf(workerPid), ''));
+
+/** The same without numbers and signals. */
+const wordsOn = (end) =>
+  linesOn(end)
+    .map((line) => line.replace(/SIG[A-Z]+|\d+/g, '#'))
+    .join('\n');
+
+/** What is missing, and in which line. */
+function storyOfSilence(end) {
+  const { workerPid, signal, planned, printed } = end;
+  const [own] = linesOn(end);
+  const near = own ?? printed.split('\n').find((line) => signal && wordOf(signal).test(line));
+  const quoted = near && `"${near.trim().slice(0, 120)}"`;
+  const missing = own ? `does not say ${howOf(end)}` : `does not say ${workerPid}`;
+  return {
+    got: quoted ? `The line ${quoted} ${missing}.` : 'No line has either.',
+    why: planned
+      ? 'Whoever reads the log in the morning wants to know of each worker that is gone, also of one that left as planned.'
+      : 'Whoever looks into the log in the morning wants to know whether it was a bug (a code), the kernel or a person (a signal).',
+    try: planned
+      ? "the log line comes first in the handler of 'exit', before any if"
+      : 'console.log(`worker ${worker.process.pid} ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);',
+  };
 }
 
 export function demandLeave({ program, round }) {
-  const { exits, victims } = round;
-  const [exit] = exits;
-  const { output } = round;
+  const { victims, crashes, news: output } = round;
+  const ends = exitsOf(program.events);
+  const [exit, other] = victims.map((pid) => ends.find(({ workerPid }) => workerPid === pid));
   demand(exit?.code === 0, {
     expected: 'After SIGTERM a worker disconnects and ends with exit code 0.',
-    got: `Process ${victims[0]} ${exit ? `ended with ${exit.signal ?? exit.code}` : 'still runs'}.`,
+    got: `Process ${victims[0]} ${exit ? `ended with ${howOf(exit)}` : 'still runs'}.`,
     try: 'keep the handler of SIGTERM at the end of serve() as it was',
     output,
   });
-  const { forks } = countOf(program.events, [round]);
-  demand(forks === 0, {
-    expected: 'A worker that left as planned is not replaced.',
-    got: `${forks} were forked.`,
-    why: 'Somebody wanted it to leave. A planned leave has exitedAfterDisconnect true.',
-    try: 'if (worker.exitedAfterDisconnect || code === 0) return;',
+  const { forks: all } = countOf(program.events, [round]);
+  const forks = all - crashes;
+  const hasThrown = other?.planned && other.code === 1; // else it was not to be brought to that
+  const isForThrower = hasThrown && forks < LEAVING;
+  demand(forks <= 0, {
+    expected: hasThrown
+      ? 'Two workers are asked to leave, and one of them throws when it has disconnected. Neither is replaced.'
+      : 'A worker that left as planned is not replaced.',
+    got: isForThrower
+      ? `${forks} was forked. Process ${victims[1]} had exitedAfterDisconnect true, and ended with exit code 1.`
+      : `${forks} ${forks === 1 ? 'was' : 'were'} forked.`,
+    why: isForThrower
+      ? 'Somebody wanted it to leave, and it has left, whatever its exit code.'
+      : 'Somebody wanted it to leave. A planned leave has exitedAfterDisconnect true.',
+    try: 'const isCrash = !worker.exitedAfterDisconnect && code !== 0;',
     output,
   });
 }
 
-export function demandBackOff({ waitsMs, lateMs, output }) {
-  const [shortest, last] = [Math.min(...waitsMs), waitsMs.at(-1)];
-  const isLong = last >= LEAST_LAST_WAIT_MS;
-  const isConstant = waitsMs.length > 1 && isLong;
-  const hasGrown = (waitMs) => waitMs >= LEAST_LAST_WAIT_MS && waitMs >= LEAST_GROWTH * shortest;
-  demand(isConstant && hasGrown(last), {
-    expected:
-      'The port is taken: before each restart in a row it waits longer, as 100, 200, 400, 800 ms.',
-    got: `It waited ${waitsMs.join(', ') || 'not at all'} ms, and forked ${waitsMs.length} times again.`,
+export function demandBackOff({ waitsMs, latesMs, restarts, output }) {
+  const waited = waitsMs.slice(0, RESTARTS);
+  const isShort = (waitMs, index) => waitMs < SHORTEST * WAITS_MS[index];
+  const isLong = (waitMs, index) => waitMs > LONGEST * WAITS_MS[index] + WAITS_MS[0];
+  const long = waited.findIndex(isLong);
+  const isBusy = long >= 0 && (isCrowded() || !isLong(waited[long] - latesMs[long], long));
+  const isConstant = waited.length > 1 && Math.max(...waited) < 2 * Math.min(...waited);
+  const isReset = isConstant && restarts > RESTARTS;
+  demand(waited.length > 0 && !waited.some(isShort) && (long < 0 || isBusy), {
+    expected: `The port is taken: before each restart in a row it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
+    got: `It waited ${waited.join(', ') || 'not at all'}${waited.length > 0 ? ' ms' : ', since it restarted nobody'}.`,
     why: 'Starting a worker takes CPU time from the programs that work. Soon tried again helps with a short trouble, and long waits do no harm in a long one.',
-    try: isConstant
+    try: isReset
       ? "does the count go back to 0 before the worker listens? 'online' is too early"
-      : "in the handler of 'exit' fork in a timer: after 100 ms, and twice as long after each restart in vain",
+      : "in the handler of 'exit' fork in a timer: setTimeout(..., 100 * 2 ** restarts), restarts being 0 for the first in a row",
     output,
   });
-  if (!hasGrown(last - lateMs))
-    throw busy(`The last wait, ${last} ms, may be ${lateMs} ms too long.`);
+  if (long >= 0)
+    throw busy(`Wait ${long + 1}, of ${waited[long]} ms, may be longer than the program wanted.`);
 }
 
-export function demandEnd({ fate, starts, output }) {
+/** @param {any} inVain @param {any} beside */
+export function demandEnd(inVain, beside) {
+  demandGivesUp(inVain);
+  demandAllEnd(beside);
+}
+
+const isTold = (output) => /giving up/i.test(output);
+
+function demandGivesUp({ fate, isStuck, restarts, waitsMs, output }) {
   const { code, signal } = fate ?? {};
-  const isTold = /g[ia]v\w* up|too (many|often)|in a row|limit|no (more|further)|abort/i.test(
-    output,
-  );
+  const waitedMs = waitsMs.reduce((sum, ms) => sum + ms, 0);
+  const count = `${restarts} restart${restarts === 1 ? '' : 's'}`;
+  const keepCount = `count the restarts since a worker was last 'listening'; after ${RESTARTS} of them end`;
+  /** @type {[any, string, string?][]} */
   const faults = [
-    [!fate, `${starts} starts had come to nothing, and it still ran.`],
+    [
+      isStuck,
+      'The last worker could not listen (EADDRINUSE), and still runs. So nobody restarts it, and nobody learns of it.',
+      'app.listen(port, (error) => { if (error) throw error; ... }), as it was',
+    ],
+    [
+      !fate && isTold(output),
+      `It said so, after ${count}, and still ran.`,
+      'process.exitCode alone ends nothing: no restart after that, no timer that goes on, every worker told to leave',
+    ],
+    [!fate && restarts > RESTARTS, `${count} had come to nothing, and it still ran.`, keepCount],
+    [!fate, `After ${count} and waits of ${waitedMs} ms it still ran.`, keepCount],
     [signal, `It was ended by ${signal}.`],
     [code === 0, 'It ended with exit code 0, as if all were well.'],
-    [!isTold, 'It ended without a word about giving up.'],
+    [code !== 1, `It ended with exit code ${code}.`],
+    [restarts !== RESTARTS, `It ended after ${count}.`, keepCount],
+    [!isTold(output), 'It ended without a line with the words "giving up".'],
   ];
-  const [, got] = faults.find(([isSo]) => isSo) ?? [];
+  const [, got, repair] = faults.find(([isSo]) => isSo) ?? [];
   demand(!got, {
-    expected:
-      'After four restarts in a row, and none came to listen: a message with "giving up", and exit code 1.',
+    expected: `After four restarts in a row, and none came to listen: a message with "giving up", and exit code 1.`,
     got: /** @type {string} */ (got),
     why: 'Somebody must learn of it: whoever started the server reads its exit code, and people its message.',
-    try: fate
-      ? "console.error('giving up: ...'); process.exitCode = 1;"
-      : "count the restarts since a worker was last 'listening'; after four of them end",
+    try: repair ?? "console.error('giving up: ...'); process.exitCode = 1; stop();",
+    output,
+  });
+}
+
+function demandAllEnd({ fate, inVain, goesOn, well, output }) {
+  const still =
+    goesOn > 0 ? `it forked ${goesOn} more` : `it still runs, and so does worker ${well}`;
+  const isEarly = inVain < RESTARTS; // it restarts nobody any more
+  const early = fate ? `It ended with ${howOf(fate)}` : 'Nobody came in its place';
+  demand(!isEarly, {
+    expected: 'In one of two places four restarts in a row come to nothing, and then it gives up.',
+    got: `${early} after ${inVain} of these restarts.`,
+    why: 'A trouble that passes by itself takes a moment: four attempts, with longer waits, are what is asked for.',
+    try: "count in the handler of 'exit', for each place; with the fifth end in a row give up",
+    output,
+  });
+  demand(fate?.code === 1, {
+    expected:
+      'In one of two places four restarts in a row came to nothing: it gives up, and ends with exit code 1. The worker in the other place ends, too.',
+    got: fate
+      ? `It ended with ${howOf(fate)}.`
+      : `It ${isTold(output) ? 'said "giving up"' : 'did not give up'}: ${still}.`,
+    why:
+      goesOn > 0
+        ? 'The count is one for each place, or one for all. What others do that have listened before sets none of them back.'
+        : 'With one worker fewer it looks alive from outside, and nobody learns of it. Once it has ended, whoever started it can start it afresh.',
+    try: 'process.exitCode = 1; stop(); which tells the workers that are left to leave',
     output,
   });
 }
 
 export function demandCleanStop(stops) {
-  const stop = stops.find(({ fate, lost }) => fate?.code !== 0 || lost.length > 0);
+  const stop = stops.find(
+    ({ fate, lost, behind }) => fate?.code !== 0 || lost.length > 0 || behind.length > 0,
+  );
   demand(!stop, {
-    expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
+    expected:
+      'The workers answer what they have begun, all end, the primary last, and the exit code is 0.',
     ...(stop && storyOfStop(stop)),
     output: stop?.output,
   });
@@ -201,9 +323,10 @@ const STOP_FAULTS = [
     'let the primary end by itself, when its last worker has left',
   ],
   [
-    ({ exits, forked }) => exits.length < forked,
-    ({ losses }) => `it ended before its workers had answered; ${losses}.`,
-    'process.exit() ends the primary at once; the workers see the channel close, and end with their work half done.',
+    ({ behind }) => behind.length > 0,
+    ({ behind, losses }) =>
+      `the primary ended before ${behind.length} of its workers, which had not left; ${losses}.`,
+    'Whoever has stopped the server takes it for ended when its primary is. A container is over then, with all that its workers have under way; and a worker that sees its channel close may end with its work half done.',
     'no process.exit() in the handler of the signal: the primary ends by itself when its last worker has left',
   ],
   [
@@ -214,13 +337,12 @@ const STOP_FAULTS = [
   ],
 ];
 
-function storyOfStop({ how, program, fate, lost, forks }) {
+function storyOfStop({ how, program, fate, lost, behind, forks }) {
   const exits = exitsOf(program.events);
-  const forked = forksOf(program.events).length;
   const error = lost.length > 0 ? ` (${lost[0].error})` : '';
   const losses = `of ${UNDER_WAY} requests under way ${lost.length} were lost${error}`;
   const more = forks > 0 ? `, and had forked ${forks} more` : '';
-  const facts = { how, fate, exits, forked, losses, more };
+  const facts = { how, fate, exits, behind, losses, more };
   const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
   return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
 }

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
@@ -27,11 +27,15 @@ const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 const REST_TURNS = 10; // of an event loop, about 200 ms: it tells of its timers in every fifth
 const LEAST_TURN_MS = 19;
 const LONG_TURNS = 150; // about 3 s: what a timer has not done by then it does not do
-const MOST_STARTS = 10;
+export const RESTARTS = 4; // in a row, and then it gives up
 const MOST_WAITING_MS = 5_000; // all waits together
-export const LEAST_LAST_WAIT_MS = 100;
+const MOST_TRIES = 3;
+const MOST_KILLS = 3 * RESTARTS;
+const HEARD = 2; // turns of an event loop: a signal that came before has been heard
 const STOP_LOOK_MS = 3_000;
 export const UNDER_WAY = 6;
+export const LEAVING = 2; // workers, and one that stays
+export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
@@ -116,7 +120,7 @@ export async function crashAgain(program, before) {
   if (!before.at(-1).isBack) return before;
   const killLast = (pids) => kill(program, pids.slice(-1));
   const rounds = await strikeInTurn(program, [
-    ['SIGKILL in the middle of its work', (pids) => killAtWork(program, pids.at(-1))],
+    [ON_ITS_WAY, (pids) => killBeforeItAccepts(program, pids.at(-1))],
     ['SIGKILL in the same place', killLast],
     ['SIGKILL in the same place', killLast],
     ['SIGKILL of two at once', (pids) => kill(program, pids)],
@@ -134,11 +138,49 @@ async function strikeInTurn(program, strikes) {
   return rounds;
 }
 
-/** One worker leaves as planned. */
+/** One worker leaves as planned. Another is asked to leave as well, and throws on its way out. */
 export async function leaveAsPlanned(program) {
-  const strike = (pids) => pids.slice(0, 1).filter((pid) => program.kill(pid, 'SIGTERM'));
-  const round = await strikeOnce(program, strike, WORKERS - 1);
-  return awaitOneMore(program, round);
+  let crashes = 0; // it was quicker than its leave: that is a crash as any other
+  const strike = async () => {
+    let thrower = 0;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      thrower = await throwWhileItLeaves(program);
+      const isIt = (/** @type {any} */ { workerPid }) => workerPid === thrower;
+      const exit = await program.until((events) => exitsOf(events).find(isIt), DEADLINE_MS);
+      if (!exit || exit.planned) break;
+      crashes += 1;
+      const rest = { before: settledTimersIn(program.events), fromMs: nowMs() };
+      const isBack = (events) => servingOf(events).length > LEAVING || isAtRest(events, rest);
+      await program.until(isBack, DEADLINE_MS);
+    }
+    const other = servingOf(program.events).find((pid) => pid !== thrower);
+    if (!other) throw busy('No other worker served any more.');
+    program.kill(other, 'SIGTERM');
+    return [other, thrower];
+  };
+  await program.until((events) => servingOf(events).length > LEAVING);
+  const round = await strikeOnce(program, strike, 1);
+  return { ...(await awaitOneMore(program, round)), crashes };
+}
+
+/**
+ * A worker that leaves closes its channel to the primary when the last connection is closed, and ends when nothing keeps
+ * it alive. On a connection with a request it still takes another: /buggy, and the client hangs up.
+ */
+async function throwWhileItLeaves(program) {
+  const first = program.events.length;
+  const socket = connect(program.port, '127.0.0.1').on('error', () => {}); // it ends with the worker
+  const asking = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  socket.resume().write(asking('/report'));
+  const begun = () => requestsOf(program.events.slice(first), '/report')[0];
+  const { pid } = (await program.until(begun)) ?? {};
+  if (pid === undefined) throw busy('A request for /report had not come to a worker.');
+  program.kill(pid, 'SIGTERM');
+  const told = program.events.length;
+  const isTurn = (event) => event.what === 'beat' && event.pid === pid;
+  await program.until((events) => events.slice(told).filter(isTurn).length >= HEARD);
+  socket.end(asking('/buggy'));
+  return pid;
 }
 
 /** There may come one worker more than is wanted. */
@@ -148,7 +190,7 @@ async function awaitOneMore(program, round) {
   const rest = { before, fromMs: nowMs() };
   const isDone = (events) => forksOf(events).length > forks || isAtRest(events, rest);
   await program.until(isDone, STOP_LOOK_MS);
-  return { ...round, last: program.events.length };
+  return { ...round, last: program.events.length, news: newsOf(program, round.said) };
 }
 
 /** Ends some workers and waits until `size` serve, or it is plain that they never will. */
@@ -171,9 +213,15 @@ async function strikeOnce(program, strike, size) {
   const events = program.events.slice(first);
   const exits = exitsOf(events).filter(({ workerPid }) => before.includes(workerPid));
   const gapsMs = isBack ? gapsOf(exits, events) : [];
+  const back = listeningOf(events).length;
+  const seen = { isBack, victims, exits, gapsMs, back, fate: program.fate };
+  return { ...seen, first, last: first + events.length, said, news: newsOf(program, said) };
+}
+
+/** What it has printed since. */
+function newsOf(program, said) {
   const output = program.output();
-  const news = output.startsWith(said) ? output.slice(said.length) : output;
-  return { isBack, victims, exits, gapsMs, first, last: first + events.length, news };
+  return output.startsWith(said) ? output.slice(said.length) : output;
 }
 
 /** From each death to the moment at which one more listens. */
@@ -187,14 +235,19 @@ async function askForABug(program) {
   return requestsOf(program.events, '/buggy').map(({ pid }) => pid);
 }
 
-/** Kills this worker when it is seen at work, or the first that is, while other requests wait for their turn. */
-async function killAtWork(program, wanted) {
+/**
+ * Lets this worker stand still, and kills it when a connection has been dealt to it, which it can no longer accept: the
+ * primary deals the next to whoever is free, so of so many it is one's turn once.
+ */
+async function killBeforeItAccepts(program, pid) {
   const first = program.events.length;
-  const asked = () => requestsOf(program.events.slice(first), '/').map(({ pid }) => pid);
-  const count = 3 * WORKERS;
-  for (let index = 0; index < count; index += 1) get(`${program.url}/`, { timeoutMs: DEADLINE_MS }); // some are lost with the worker
-  await program.until(() => asked().includes(wanted) || asked().length >= count);
-  return kill(program, asked().includes(wanted) ? [wanted] : asked().slice(-1));
+  program.kill(pid, 'SIGSTOP');
+  const count = WORKERS + 1;
+  for (let index = 0; index < count; index += 1) get(`${program.url}/`, { timeoutMs: DEADLINE_MS }); // one is lost
+  const others = (events) =>
+    requestsOf(events.slice(first), '/').filter((request) => request.pid !== pid);
+  await program.until((events) => others(events).length >= count - 1);
+  return kill(program, [pid]);
 }
 
 /** On a port that another program holds already, each worker dies of EADDRINUSE before it listens. */
@@ -209,22 +262,67 @@ async function launchOnTakenPort(launch) {
 export async function startInVain(launch) {
   const { program, other } = await launchOnTakenPort(launch);
   const isEnough = (events) =>
-    forksOf(events).length >= MOST_STARTS || sumOf(waitsOf(events, nowMs())) > MOST_WAITING_MS;
-  await program.until(isEnough, LONG_DEADLINE_MS);
+    restartsOf(events) > RESTARTS || sumOf(waitsOf(events, nowMs())) > MOST_WAITING_MS;
+  const fromMs = nowMs();
+  const isOver = (events) =>
+    isEnough(events) || isAtRest(events, { before: new Map([[program.pid, 0]]), fromMs });
+  await program.until(isOver, LONG_DEADLINE_MS);
   const { events, fate } = program;
-  const isDecided = fate || isEnough(events);
   await program.stop();
   other.close();
-  const starts = forksOf(events).length;
-  if (!isDecided)
-    throw busy(`Within ${LONG_DEADLINE_MS / 1000} s a worker could start only ${starts} times.`);
-  const waitsMs = waitsOf(events);
-  const lastEndMs = exitsOf(events)[waitsMs.length - 1]?.t;
-  const beats = eventsOf(events, 'beat').filter(
-    ({ pid, t }) => pid === program.pid && t > lastEndMs,
-  );
-  const lateMs = Math.max(0, ...beats.map(({ late }) => late));
-  return { fate, starts, waitsMs, lateMs, output: program.output() };
+  const isWaiting = !fate && isEnough(events) && restartsOf(events) <= RESTARTS;
+  const waitsMs = waitsOf(events, isWaiting ? nowMs() : undefined);
+  const latesMs = waitsMs.map((_, index) => lateIn(events, index));
+  const isStuck = !fate && exitsOf(events).length < forksOf(events).length && !isEnough(events);
+  const restarts = restartsOf(events);
+  return { fate, isStuck, restarts, waitsMs, latesMs, output: program.output() };
+}
+
+const restartsOf = (events) => forksOf(events).length - 1;
+
+/** How much too late the primary's event loop was, in all, while it waited for the next start. */
+function lateIn(events, index) {
+  const exit = exitsOf(events)[index];
+  const forkMs = forksOf(events)[index + 1]?.t ?? Infinity;
+  const beats = eventsOf(events, 'beat').filter(({ pid, t }) => pid === exit.pid && t > exit.t);
+  const last = beats.findIndex(({ t }) => t > forkMs); // it tells of what was before it
+  return sumOf(beats.slice(0, last === -1 ? undefined : last + 1).map(({ late }) => late));
+}
+
+/**
+ * In one place a worker is killed, and then each that comes there before it listens, until there have been so many in a
+ * row that it should give up. In the other place all is well.
+ */
+export async function giveUpBesideOther(program) {
+  await program.until((events) => servingOf(events).length >= WORKERS);
+  const before = settledTimersIn(program.events).set(program.pid, 0);
+  const [well, victim] = servingOf(program.events);
+  const hasListened = (pid) =>
+    listeningOf(program.events).some(({ workerPid }) => workerPid === pid);
+  program.kill(victim, 'SIGKILL');
+  let inVain = 0;
+  let index = WORKERS;
+  for (; inVain < RESTARTS; index += 1) {
+    const rest = { before, fromMs: nowMs() };
+    const next = () => forksOf(program.events)[index]?.workerPid;
+    const isOver = (events) => next() || isAtRest(events, rest);
+    const isSeen = await program.until(isOver, DEADLINE_MS);
+    if (index > WORKERS + MOST_KILLS || !(isSeen || program.fate))
+      throw busy('Its workers could not be killed before they listened.');
+    const pid = next();
+    if (pid === undefined) break; // it restarts nobody any more
+    program.kill(pid, 'SIGKILL');
+    inVain = hasListened(pid) ? 0 : inVain + 1;
+    const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
+    await program.until(hasEnded, DEADLINE_MS);
+  }
+  const rest = { before, fromMs: nowMs() };
+  const isMore = (events) => forksOf(events).length > index;
+  await program.until((events) => isMore(events) || isAtRest(events, rest), DEADLINE_MS);
+  const { fate, events } = program;
+  await program.stop();
+  const goesOn = fate ? 0 : forksOf(events).length - index;
+  return { fate, inVain, goesOn, well, output: program.output() };
 }
 
 export const busy = (got) =>
@@ -265,6 +363,7 @@ export async function stopAtWork(program, how) {
   const before = settledTimersIn(program.events);
   for (const { pid } of requestsOf(program.events.slice(first))) before.set(pid, 0); // those of /report
   const signalMs = nowMs();
+  const said = program.output();
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(program.pid, 'SIGTERM');
   const rest = { before, fromMs: nowMs() };
@@ -275,7 +374,20 @@ export async function stopAtWork(program, how) {
   const answers = await asked;
   const forks = forksOf(program.events).filter(({ t }) => t > signalMs).length;
   const lost = answers.filter(({ status }) => status !== 200);
-  return { how, program, fate, lost, left, forks, output: program.output() };
+  const behind = leftBehind(program);
+  const seen = { how, program, fate, lost, left, behind, forks };
+  return { ...seen, news: newsOf(program, said), output: program.output() };
+}
+
+/** The workers that had not ended when the primary did. Their own last word is there before it can hear of their end. */
+function leftBehind({ events, pid: primary }) {
+  const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
+  const before = events.slice(0, Math.max(end, 0));
+  const ended = new Set([
+    ...eventsOf(before, 'exit').map(({ pid }) => pid),
+    ...exitsOf(before).map(({ workerPid }) => workerPid),
+  ]);
+  return forksOf(before).flatMap(({ workerPid }) => (ended.has(workerPid) ? [] : [workerPid]));
 }
 
 /** Who is still there after the end of the primary, when nobody of them is about to end. */

@@ -25,11 +25,13 @@ export function scrub(env) {
  * @returns {NodeJS.ProcessEnv}
  */
 export function environmentOf({ options, port, folder, temporary, compileCache }) {
-  const { entry, env = {}, probe = 'requests', pretendCores, pretendForks, pretendWaits } = options;
+  const { entry, env = {}, probe = 'requests' } = options;
+  const { pretendCores, pretendForks, pretendTimers, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
+  if (pretendTimers) preloads.push(requiring('pretend-timers.cjs'));
   if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   return {
@@ -42,6 +44,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache }
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
+    ...(pretendTimers && { FORKSHOP_PRETEND_TIMERS: pretendTimers.join(' ') }),
     ...env,
   };
 }

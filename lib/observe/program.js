@@ -19,6 +19,8 @@
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {boolean} [pretendForks]  cluster.fork() is reported, but starts no process: how many would it fork?
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
+ * @property {[from: number, until: number, by: number]} [pretendTimers]  a timer from so many ms until so many fires so many
+ *   times as soon
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post

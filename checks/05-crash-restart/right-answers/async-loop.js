@@ -20,8 +20,8 @@ async function keepAlive() {
     const planned = worker.exitedAfterDisconnect === true || (code === 0 && signal === null);
     console.log(`[${worker.process.pid}] ${signal ?? `code ${code}`} ${planned ? '(planned)' : '(crash)'}`);
     if (planned || stopping.signal.aborted) return;
-    if (attempt === 5) throw new Error('giving up: the sixth start in a row has failed');
-    await sleep(75 * 2 ** attempt, undefined, { signal: stopping.signal }).catch(() => {});
+    if (attempt === 4) throw new Error('giving up: the fifth start in a row has failed');
+    await sleep(100 * 2 ** attempt, undefined, { signal: stopping.signal }).catch(() => {});
     attempt += 1;
   }
 }

@@ -1,4 +1,4 @@
-// accepts: CommonJS, the first restart at once, then longer and longer
+// accepts: CommonJS; cluster.disconnect() for the stop, which ends the primary when all have left
 const cluster = require('node:cluster');
 const os = require('node:os');
 const express = require('express');
@@ -20,12 +20,13 @@ if (cluster.isPrimary) {
   process.on('SIGTERM', shutdown);
   cluster.on('listening', () => (crashes = 0));
   cluster.on('exit', function (worker, code, signal) {
-    console.log('worker %d died (%s)', worker.process.pid, signal || 'code ' + code);
+    const verb = worker.exitedAfterDisconnect ? 'left' : 'died';
+    console.log('worker %d %s (%s)', worker.process.pid, verb, signal || 'code ' + code);
     if (shuttingDown || worker.exitedAfterDisconnect) return;
-    const delay = crashes === 0 ? 0 : 100 * Math.pow(2, crashes);
+    const delay = 100 * Math.pow(2, crashes);
     crashes++;
     if (crashes > 4) {
-      console.error('Gave up after ' + crashes + ' crashes without a success');
+      console.error('Giving up after ' + crashes + ' crashes without a success');
       process.exit(1);
     }
     setTimeout(function () {

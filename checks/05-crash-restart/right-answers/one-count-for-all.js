@@ -41,7 +41,7 @@ if (cluster.isPrimary) {
     console.log(JSON.stringify({ event: 'exit', pid: worker.process.pid, code, signal, planned: worker.exitedAfterDisconnect }));
     if (stopping || worker.exitedAfterDisconnect || code === 0) return;
     failures += 1;
-    if (failures > 5) {
+    if (failures > 4) {
       console.error('Too many crashes in a row without a healthy worker. Giving up.');
       process.exit(1);
     }

@@ -25,14 +25,15 @@ class Supervisor {
   }
 
   #gone({ process: { pid }, exitedAfterDisconnect }, code, signal) {
-    console.warn('worker', pid, 'is gone:', signal ?? code);
+    const wasAsked = this.#stopping || exitedAfterDisconnect;
+    console.warn('worker', pid, wasAsked ? 'has left:' : 'is gone:', signal ?? code);
     if (this.#stopping || exitedAfterDisconnect || (code === 0 && !signal)) return;
     if (++this.#strikes === 5) {
-      console.error('aborting after 5 failures');
+      console.error('giving up after 5 failures');
       process.exitCode = 1;
       return this.stop();
     }
-    setTimeout(() => this.#stopping || cluster.fork(), 100 * this.#strikes ** 2);
+    setTimeout(() => this.#stopping || cluster.fork(), 50 * 2 ** this.#strikes);
   }
 }
 

@@ -96,11 +96,8 @@ function storyOfStop({ how, program, output, ...stop }) {
   };
 }
 
-/** That a program says so: in these words or in others. */
-const isGivingUp = (output) =>
-  /g[ia]v\w* up|exiting|quit|died|too (many|often)|in a row|limit|no (more|further)|abort/i.test(
-    output,
-  );
+/** That a program says so, in the words of the text. */
+const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 
 /** @param {any} inVain @param {any} killed */
 export function demandEnd(inVain, killed) {
@@ -114,6 +111,11 @@ function demandGivesUp({ fate, starts, ends, output }) {
   const isRefused = starts === 0 && /PORT/.test(output);
   const faults = [
     [
+      !fate && ends < LEAST_IN_VAIN,
+      `${starts - ends} of its workers neither listen nor end, and so nothing is counted.`,
+      'no handler of uncaughtException: a worker that cannot listen has to end',
+    ],
+    [
       !fate && isTold,
       `It said so, but did not end: ${starts} workers had ended before they listened, and it still forked.`,
       'process.exit(1); after the message: process.exitCode alone ends nothing',
@@ -125,7 +127,8 @@ function demandGivesUp({ fate, starts, ends, output }) {
     ],
     [signal, `It was ended by ${signal}.`],
     [code === 0, 'It ended with exit code 0, as if all were well.'],
-    [!isTold && !isRefused, 'It ended without a word about giving up.'],
+    [code !== 1, `It ended with exit code ${code}.`],
+    [!isTold && !isRefused, 'It ended without a line with the words "giving up".'],
     [
       !isRefused && ends < LEAST_IN_VAIN,
       `It gave up when ${ends} had ended.`,
@@ -148,7 +151,7 @@ function demandGivesUp({ fate, starts, ends, output }) {
 function demandGoesOn({ fate, served, inVain, were, are, output }) {
   const isEarly = served === 0;
   const ended = `it ended with ${fate?.signal ?? `exit code ${fate?.code}`}.`;
-  const deaths = `${served} workers that had listened were killed, and ${inVain} that had not, at most ${IN_VAIN} of these in a row`;
+  const deaths = `${served} worker${served === 1 ? '' : 's'} that had listened and ${inVain} that had not were killed, at most ${IN_VAIN} of these in a row`;
   const faults = [
     [
       fate && isEarly,

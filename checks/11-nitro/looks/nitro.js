@@ -29,6 +29,9 @@ export const INHERITED = WORKERS + 3; // what NITRO_CLUSTER_WORKERS says already
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
 export const DEADLINE_MS = 10_000;
 export const LONG_DEADLINE_MS = 20_000; // for what takes many starts
+export const LIMIT_MS = 30_000; // Nitro's, for a stop
+const LONG_TIMER_MS = 1_000; // no route has one
+const SOONER = 30; // times
 const ROUNDS = 12;
 export const AT_WORK = 10; // requests
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
@@ -110,9 +113,13 @@ export function serversOf({ events, port }) {
   return workers.length > 0 ? workers : [...(listenersOf(events).get(port) ?? [])];
 }
 
-/** How many workers it forks when it is not told, on a machine that says it has so many cores. */
+/**
+ * How many workers it forks when it is not told, on a machine that says it has so many cores. It is going to be stopped
+ * while requests are under way: a timer that is shorter than Nitro's limit takes less than a second here.
+ */
 export async function forkByDefault({ launch }, { entry }) {
-  const program = await launch({ entry, pretendCores: PRETENDED_CORES });
+  const pretendTimers = /** @type {const} */ ([LONG_TIMER_MS, LIMIT_MS, SOONER]);
+  const program = await launch({ entry, pretendTimers, pretendCores: PRETENDED_CORES });
   const hasBegun = (events) => program.fate || forksOf(events).length > 0 || isIdle(events);
   if (!(await program.until(hasBegun, LONG_DEADLINE_MS))) throw busy('It has not forked yet.');
   await program.settled((events) => forksOf(events).length >= PRETENDED_CORES);

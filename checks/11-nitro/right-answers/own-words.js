@@ -1,4 +1,4 @@
-// accepts: counted for each worker, in a handler of its own; and said in other words
+// accepts: counted by a handler of each worker's own; and said with more words
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 
@@ -19,7 +19,7 @@ function watch(worker) {
     if (stopping) return;
     failures = served ? 0 : failures + 1;
     if (failures < 5) return;
-    console.error('Fatal: 5 workers died before they could listen. Exiting.');
+    console.error('Fatal: 5 workers died before they could listen. Giving up.');
     process.exit(1);
   });
 }

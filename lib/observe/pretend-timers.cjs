@@ -1,0 +1,33 @@
+/**
+ * Preloaded where a check asks "and what does it do when so much time has passed?" and nobody wants to wait: a timer that
+ * is to fire after FROM ms or more, but before UNTIL ms, fires BY times as soon. FORKSHOP_PRETEND_TIMERS tells "FROM UNTIL BY".
+ * Only what a program sets itself: Node's own timers (keep-alive and the like) and clocks are as they were.
+ */
+'use strict';
+
+const { syncBuiltinESMExports } = require('node:module');
+const timers = require('node:timers');
+const promises = require('node:timers/promises');
+
+const [from, until, by] = process.env.FORKSHOP_PRETEND_TIMERS.split(' ').map(Number);
+const shortened = (ms) => (ms >= from && ms < until ? ms / by : ms);
+
+/** Replaces a function one of whose arguments, the first or the second, is a time. */
+function shorten(object, name, index) {
+  const original = object[name];
+  const replacement = function (...args) {
+    if (args.length > index) args[index] = shortened(args[index]);
+    return original.apply(this, args);
+  };
+  const properties = Object.getOwnPropertyDescriptors(original); // with promisify's
+  delete properties.prototype;
+  object[name] = Object.defineProperties(replacement, properties);
+}
+
+for (const name of ['setTimeout', 'setInterval']) {
+  shorten(timers, name, 1);
+  globalThis[name] = timers[name];
+  shorten(promises, name, 0);
+}
+shorten(AbortSignal, 'timeout', 0);
+syncBuiltinESMExports();
