@@ -25,10 +25,11 @@ export function scrub(env) {
  * @returns {NodeJS.ProcessEnv}
  */
 export function environmentOf({ options, port, folder, temporary, compileCache }) {
-  const { entry, env = {}, probe = 'requests', pretendCores, pretendWaits } = options;
+  const { entry, env = {}, probe = 'requests', pretendCores, pretendWaits, pretendHaste } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
+  if (pretendHaste) preloads.push(requiring('pretend-haste.cjs'));
   if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   return {
@@ -41,6 +42,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache }
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
+    ...(pretendHaste && { FORKSHOP_PRETEND_HASTE: String(pretendHaste) }),
     ...env,
   };
 }
