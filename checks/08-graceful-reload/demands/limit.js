@@ -41,6 +41,7 @@ function demandUncut({ program, cutsMs, begun, fate, exits, output }) {
 
 /** A single worker, told to leave by whoever knows its pid, has its limit, too: nobody else watches over it. */
 function demandOneEnds({ program, one: { workerPid, signalMs, exit }, output }) {
+  if (workerPid === undefined) throw busy('No worker has begun to answer a request.');
   const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
   if (!exit) demandCalm(program, signalMs, `${got} still runs.`, [workerPid]);
   demand(exit, {

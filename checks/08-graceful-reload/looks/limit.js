@@ -38,10 +38,11 @@ export async function holdForever({ program }) {
   return { program, one, roll, fate, signalMs, firstCutMs, blocked, left, output };
 }
 
-/** One worker is told to leave, by its pid. */
+/** One worker that has such a response is told to leave, by its pid. */
 async function endOne(program) {
   const signalMs = nowMs();
-  const [workerPid] = servingOf(program.events);
+  const workerPid = requestsOf(program.events, '/forever')[0]?.pid;
+  if (workerPid === undefined) return {};
   program.kill(workerPid, 'SIGTERM');
   const exitIn = (events) => exitsOf(events).find((exit) => exit.workerPid === workerPid);
   await waitFor(program, exitIn);
