@@ -365,6 +365,26 @@ describe('a runner', () => {
     assert.equal(program.output(), 'true\n');
   });
 
+  test('pretends that all time passes sooner: a minute by whatever timer', async (t) => {
+    const text = `import { setTimeout as later } from 'node:timers';
+      import { setTimeout as sleep, scheduler, setInterval as each } from 'node:timers/promises';
+      import { promisify } from 'node:util';
+      const minute = 60_000;
+      setTimeout(() => console.log('too late'), 1_000 * minute).unref();
+      await new Promise((resolve) => setTimeout((is) => resolve(console.log(is)), minute, 'global'));
+      await new Promise((resolve) => later(resolve, minute));
+      await promisify(setTimeout)(minute);
+      await sleep(minute);
+      await scheduler.wait(minute);
+      for await (const is of each(minute, 'interval')) {
+        console.log(is);
+        break;
+      }`;
+    const program = await start(t, text, { pretendTimers: [0, Infinity, 10_000] });
+    await fate(program);
+    assert.equal(program.output(), 'global\ninterval\n');
+  });
+
   test('waits until no request is left', async (t) => {
     const program = await start(
       t,

@@ -1,16 +1,16 @@
 import { check } from '../../lib/check/checking.js';
+import { demandBadStops } from './demands/bad.js';
+import { demandLimit } from './demands/limit.js';
 import {
-  demandBadStops,
   demandByMessage,
   demandCapacity,
-  demandLimit,
   demandNoneLost,
   demandPrimaryApart,
   demandReload,
 } from './demands/reload.js';
 import { demandAllStops, demandClientsLetGo, isInOrder } from './demands/stop.js';
 import {
-  holdForever,
+  hasty,
   impatient,
   lookAt,
   patient,
@@ -21,23 +21,24 @@ import {
   startFirst,
 } from './looks/reload.js';
 import { breakIn } from './looks/break.js';
+import { holdForever, holdLong } from './looks/limit.js';
 import { stopAtWork, stopOneThenAll, stopWithClients } from './looks/stop.js';
 import { reloadWays, reportReload, reportWays, startWays } from './looks/ways.js';
 
 const promises = {
-  'primary-apart': 'the primary loads none of the application, the workers do',
   'drained-on-stop':
     'SIGTERM (also to one worker), Ctrl-C: what is under way is answered, the exit code is 0',
   'clients-let-go':
     'meanwhile whoever asks hears "Connection: close", and no client holds the server',
   'reload-renews': 'SIGHUP: a new process with the new app.js in the place of each worker',
+  'primary-apart': 'the primary loads none of the application, in no reload; the workers do',
   'none-lost': 'a reload under 100 requests/s, half of them on kept connections, fails none',
   'capacity-kept':
     'meanwhile never fewer workers listen than before, at most one more runs, then as many',
   'limit-honoured':
-    'neither an endless response nor a blocked or dead worker holds it beyond DRAIN_LIMIT_MS',
+    'DRAIN_LIMIT_MS: until then nothing is cut, after it neither a response nor a worker holds it',
   'bad-version-stops':
-    'a bad version stops a reload, and the old one serves on; SIGTERM stops it and all workers',
+    'a bad version stops a reload, which says so; the old one serves on; SIGTERM stops all',
   'by-message': "the message 'reload' does the same as SIGHUP",
 };
 
@@ -55,20 +56,22 @@ check('08-graceful-reload', promises, (lesson) => {
   const withClients = apart(patient, stopWithClients, false);
   const underLoad = apart(patient, reloadUnderLoad);
   const held = apart(impatient, holdForever);
+  const long = apart(hasty, holdLong);
   const broken = apart(patient, breakIn);
-  const badVersion = apart({ ...patient, workers: 1 }, reloadBadVersion, false);
+  const badVersion = apart(patient, reloadBadVersion);
   const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);
 
-  hold('primary-apart', [main], demandPrimaryApart);
   hold('drained-on-stop', [terminated, interrupted], demandAllStops);
   const drains = { needs: ['drained-on-stop'] };
   hold('clients-let-go', [withClients], demandClientsLetGo, drains);
   hold('reload-renews', [underLoad], demandReload, { needs: ['clients-let-go'] });
   const needs = ['reload-renews'];
+  hold('primary-apart', [main, underLoad, badVersion], demandPrimaryApart, { needs });
   hold('none-lost', [underLoad], demandNoneLost, { needs });
-  hold('capacity-kept', [underLoad, byMessage], (...rolls) => demandCapacity(rolls), { needs });
-  hold('limit-honoured', [held, broken], demandLimit, { needs });
-  hold('bad-version-stops', [badVersion, broken], demandBadStops, { needs });
+  hold('capacity-kept', [underLoad, byMessage, broken], demandCapacity, { needs });
+  hold('limit-honoured', [held, long, broken], demandLimit, { needs });
+  const isApart = { needs: ['reload-renews', 'primary-apart'] }; // who looks at a bad version does not fork it
+  hold('bad-version-stops', [badVersion, broken], demandBadStops, isApart);
   hold('by-message', [byMessage], demandByMessage, { needs });
 
   measure([underLoad], (roll) => reportReload(lesson, roll));

@@ -30,4 +30,6 @@ for (const name of ['setTimeout', 'setInterval']) {
   shorten(promises, name, 0);
 }
 shorten(AbortSignal, 'timeout', 0);
+const { wait } = promises.scheduler;
+promises.scheduler.wait = (ms, ...args) => wait.call(promises.scheduler, shortened(ms), ...args);
 syncBuiltinESMExports();

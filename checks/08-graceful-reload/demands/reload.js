@@ -1,8 +1,8 @@
 /** What the check of lesson 8 demands of what it has seen, in the words that a learner reads. */
+import { basename } from 'node:path';
 import { demand, eventsOf, exitsOf, forksOf, whyOfCrash } from '../../../lib/check/checking.js';
 import {
   HEARD,
-  LIMIT_MS,
   LOAD_PER_SECOND,
   PATIENCE_MS,
   TURNED,
@@ -16,9 +16,9 @@ import {
   mostOf,
   servingOf,
 } from '../looks/reload.js';
+import { isWordless, loadersOf } from '../looks/words.js';
 
 export const SECONDS = PATIENCE_MS / 1_000;
-const LEAST_OF_LIMIT = 0.8;
 
 export const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 
@@ -33,33 +33,56 @@ export function demandCalm(program, fromMs, missing, pids = [], turns = TURNED) 
   if (!isDeaf && isStarved(program, fromMs)) throw busy(missing, more);
 }
 
+/** Something was seen that a machine with other things to do can bring about, too. */
+export function demandUndisturbed(program, fromMs, got) {
+  if (isStarved(program, fromMs)) throw busy(got);
+}
+
 /** Somebody has not ended, or not come: the same. */
 export function demandMoves(program, fromMs, missing) {
   if (!isHung(program, fromMs)) demandCalm(program, fromMs, missing);
 }
 
-/** A worker that threw shall be told of first: all else may come of that. */
-export function demandUnbroken({ events, pid: primary }, { expected, output }) {
-  const why = whyOfCrash(events.filter(({ pid }) => pid !== primary));
-  const isSetTooLate = why?.includes('ERR_HTTP_HEADERS_SENT');
-  demand(!why, {
-    expected,
-    got: 'A worker crashed.',
-    why,
+/** What a worker threw, where, and what may help. @returns {{ why?: string, try?: string }} */
+export function crashOfWorker({ events, pid: primary, options }) {
+  const theirs = events.filter(({ pid }) => pid !== primary);
+  const why = whyOfCrash(theirs);
+  if (!why) return {};
+  const { error } = eventsOf(theirs, 'crash')[0];
+  const [, file, line] = /[/\\]copy-[\w-]+[/\\](\S+?):(\d+)/.exec(error) ?? [];
+  const isSetTooLate = error.includes('ERR_HTTP_HEADERS_SENT');
+  const inWorkersToo = `${file} runs in the workers, too: what only the primary is to do, its handlers for signals and messages, belongs inside if (cluster.isPrimary) { ... }`;
+  return {
+    why: file ? `${why} (${file}, line ${line})` : why,
     try: isSetTooLate
       ? "if (!response.headersSent) response.setHeader('Connection', 'close'): the headers of an answer that has begun are sent"
-      : 'look below for what it printed',
-    output,
-  });
+      : file === basename(options.entry)
+        ? inWorkersToo
+        : 'look below for what it printed',
+  };
 }
 
-export function demandPrimaryApart({ program: { pid }, loaders }) {
-  demand(!loaders.includes(pid), {
-    expected: 'Only the workers load app.js.',
-    got: `Process ${pid}, the primary, has loaded it, too.`,
-    why: 'The primary lives on through all reloads. What it loads once it keeps: the old code, with its timers and its database connections. And what it loads may end it.',
-    try: "the primary imports neither './app.js' nor './worker.js'; the workers do, by await import('./worker.js')",
-  });
+/** A worker that threw shall be told of first: all else may come of that. */
+export function demandUnbroken(program, { expected, output }) {
+  const crash = crashOfWorker(program);
+  demand(!crash.why, { expected, got: 'A worker crashed.', ...crash, output });
+}
+
+/** At its start, in a reload, before one: what was seen of it at three of its programs. */
+export function demandPrimaryApart(...looks) {
+  for (const { program, output } of looks) {
+    const { pid } = program;
+    const isLater = program !== looks[0].program;
+    demand(!loadersOf(output).includes(pid), {
+      expected: 'Only the workers load app.js.',
+      got: `Process ${pid}, the primary, has loaded it, too${isLater ? ', after SIGHUP' : ''}.`,
+      why: 'The primary lives on through all reloads. What it loads once it keeps: the old code, with its timers and its database connections. And what it loads may end it.',
+      try: isLater
+        ? "whether a version starts is seen in the new worker: wait for its 'listening' or its 'exit'"
+        : "the primary imports neither './app.js' nor './worker.js'; the workers do, by await import('./worker.js')",
+      output,
+    });
+  }
 }
 
 const NOBODY_FORKED = `Nothing was forked, and its event loop has turned ${HEARD} times since.`;
@@ -87,8 +110,8 @@ const RELOAD_FAULTS = [
   ],
   [
     () => true,
-    ({ serving }) =>
-      `${SECONDS} s later ${serving} ${serving === 1 ? 'worker' : 'workers'} listened, and it was not done.`,
+    ({ forks, serving, old }) =>
+      `All ${old.length} old workers have ended and ${forks} new ones were forked, but ${SECONDS} s later ${serving === 0 ? 'none' : `only ${serving}`} listened.`,
     'For each old worker that leaves a new one has to come.',
     "for each old worker: fork, wait for 'listening', tell the old one to drain, wait for its 'exit'",
   ],
@@ -97,6 +120,8 @@ const RELOAD_FAULTS = [
 export function demandRenewed(roll, expected, version) {
   const { program, fromMs, forks } = roll;
   const { got } = roll.isRenewed ? {} : storyOfRoll(roll);
+  if (got && !roll.fate && isDoneAtLast(roll))
+    throw busy('The reload was done, but only after the time for which a check waits.');
   if (got && !roll.fate && forks === 0) demandCalm(program, fromMs, got, [program.pid], HEARD);
   if (got && !roll.fate && forks > 0) demandMoves(program, fromMs, got);
   demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output });
@@ -111,9 +136,12 @@ export function demandRenewed(roll, expected, version) {
   });
 }
 
+const isDoneAtLast = ({ program: { events }, old }) =>
+  leftOf(events, old).length === 0 && servingOf(events).length >= old.length;
+
 function storyOfRoll({ program, old, fate, forks }) {
   const left = leftOf(program.events, old);
-  const facts = { fate, forks, left, serving: servingOf(program.events).length };
+  const facts = { fate, forks, left, old, serving: servingOf(program.events).length };
   const [, got, why, repair] = firstOf(RELOAD_FAULTS, facts);
   return { got: got(facts), why: whyOfPrimary(program) ?? why, try: repair };
 }
@@ -134,25 +162,56 @@ export function demandByMessage(roll) {
   demandRenewed(roll, expected);
 }
 
-export function demandCapacity(rolls) {
-  for (const { program, first, last, old, serving, size = WORKERS, output } of rolls) {
-    const fewest = fewestOf(program.events.slice(0, last), first);
-    demand(fewest >= size, {
-      expected: `At every moment of the reload at least ${size} ${size > 1 ? 'workers listen' : 'worker listens'}.`,
-      got: `At one moment there ${fewest === 1 ? 'was 1' : `were ${fewest}`}.`,
-      why: whyOfGap(program.events, first, old),
-      try: "fork the new one, wait for its 'listening', and only then tell an old one to drain",
-      output,
-    });
-    demand(serving === undefined || serving === size, {
-      expected: `SIGHUP in the middle of a reload: in the end ${size} workers listen.`,
-      got: `${SECONDS} s later ${serving} listened.`,
-      why: 'Two reloads that run beside each other renew the same old workers twice.',
-      try: 'remember that one is under way: begin the next when it is done, or leave it out and say so',
-      output,
-    });
-    demandOneMore({ program, first, last, old, size, output });
-  }
+export function demandCapacity(underLoad, byMessage, broken) {
+  for (const roll of [underLoad, byMessage]) demandCapacityOf(roll);
+  demandWord(byMessage, underLoad.output);
+  demandPlaceFilled(broken);
+}
+
+function demandCapacityOf({ program, first, last, old, serving, size = WORKERS, output }) {
+  const fewest = fewestOf(program.events.slice(0, last), first);
+  demand(fewest >= size, {
+    expected: `At every moment of the reload at least ${size} ${size > 1 ? 'workers listen' : 'worker listens'}.`,
+    got: `At one moment there ${fewest === 1 ? 'was 1' : `were ${fewest}`}.`,
+    why: whyOfGap(program.events, first, old),
+    try: "fork the new one, wait for its 'listening', and only then tell an old one to drain",
+    output,
+  });
+  demand(serving === undefined || serving === size, {
+    expected: `SIGHUP in the middle of a reload: in the end ${size} workers listen.`,
+    got: `${SECONDS} s later ${serving} listened.`,
+    why: 'Two reloads that run beside each other renew the same old workers twice.',
+    try: 'remember that one is under way: begin the next when it is done, or leave it out and say so',
+    output,
+  });
+  demandOneMore({ program, first, last, old, size, output });
+}
+
+/** Who leaves a second order out says so. */
+function demandWord({ said, output }, undisturbed) {
+  demand(said === undefined || !isWordless(said, undisturbed), {
+    expected:
+      'SIGHUP in the middle of a reload: another reload afterwards, or a word that there is none.',
+    got: 'There was no second reload, and nothing was printed.',
+    why: 'Whoever gave the order has another version there, and believes that it serves.',
+    try: "console.error('a reload is under way: left out'), or begin the next when this one is done",
+    output,
+  });
+}
+
+/** An old worker was killed before its turn: somebody comes in its place. */
+function demandPlaceFilled({ program, killed }) {
+  const { isDone, fate, serving, old, workerPid, fromMs, output } = killed;
+  if (!isDone || fate) return; // that is told with the limit
+  const got = `When the reload was done, ${serving === 1 ? '1 worker' : `${serving} workers`} listened.`;
+  if (serving < old.length) demandMoves(program, fromMs, got);
+  demand(serving >= old.length, {
+    expected: `Process ${workerPid}, one of ${old.length} old workers, is killed before its turn in a reload: when that is done, ${old.length} new ones listen.`,
+    got,
+    why: 'Its place stays empty: whoever has died needs no goodbye, but somebody has to come for it all the same.',
+    try: 'fork a new one for each old one, also for one that isDead(), and only then look whether there is anybody to retire',
+    output,
+  });
 }
 
 function demandOneMore({ program, first, last, old, size, output }) {
@@ -186,6 +245,11 @@ function whyOfGap(events, first, old) {
 /** [condition, why, try]: how requests were lost in a reload. */
 const LOSSES = [
   [
+    ({ refusals }) => refusals.length > 0,
+    'They were answered, but not served. A worker that leaves still does what is asked on connections that are there; "Connection: close" says that it was the last time.',
+    'while draining hand every request to the application as before, and only set the header',
+  ],
+  [
     ({ areUnread }) => areUnread,
     'A connection had just come to a worker, and was closed before its request was read. http.Server.close() does that since Node.js 26, and cluster.worker.disconnect() calls it.',
     'net.Server.prototype.close.call(server, () => cluster.worker.disconnect()) takes no new connection and leaves those that are there; for the idle ones server.closeIdleConnections(), some hundred ms later',
@@ -213,19 +277,26 @@ const LOSSES = [
 ];
 
 export function demandNoneLost({ program, first, old, lost, sent, fromMs, output }) {
-  const errors = [...new Set(lost.map(({ first: one, answer }) => answer.error ?? one.error))];
+  const refusals = lost.filter(({ answer }) => !answer.error && answer.status !== 200);
+  const errors = [...new Set(lost.map(errorOf))];
   const areSilent = errors.every((error) => error?.startsWith('no answer'));
   if (lost.length > 0 && areSilent)
     demandCalm(program, fromMs, `${lost.length} requests have no answer yet.`);
   const exits = exitsOf(program.events.slice(first)).filter(({ workerPid }) =>
     old.includes(workerPid),
   );
-  const [, why, repair] = firstOf(LOSSES, { exits, errors, areUnread: areUnread(program, lost) });
+  const [, why, repair] = firstOf(LOSSES, {
+    ...{ exits, errors, refusals, areUnread: areUnread(program, lost) },
+  });
   const paths = [...new Set(lost.map(({ path }) => path))].sort().join(' and ');
   const expected = `Under ${LOAD_PER_SECOND} requests per second a reload fails none.`;
   const got = `Of ${sent.length} requests ${lost.length} were lost (${errors.join(', ')}), to ${paths}.`;
   demand(lost.length === 0, { expected, got, why, try: repair, output });
 }
+
+/** In words, what became of a request that was lost. */
+const errorOf = ({ first, answer }) =>
+  answer.error ?? (answer.status === 200 ? first.error : `answered with ${answer.status}`);
 
 /** Were these reset on fresh connections, on which no process has read a request? */
 function areUnread({ events }, lost) {
@@ -235,174 +306,4 @@ function areUnread({ events }, lost) {
     ({ first }) =>
       first.error === 'ECONNRESET' && seen('connection', first) && !seen('request', first),
   );
-}
-
-export function demandLimit(held, { program, killed, stopped }) {
-  demandCut(held);
-  demandDeadLeftOut(program, killed, stopped);
-}
-
-function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, output }) {
-  const goesOn = roll.isRenewed;
-  const forever = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends.`;
-  const repair =
-    'in drain(): setTimeout(() => process.exit(1), limitMs).unref(); and in the primary SIGKILL, a little later, for a worker that does not even hear that';
-  const old = leftOf(program.events, roll.old);
-  const stillThere = `process ${old.join(', ')} still`;
-  if (!goesOn && !roll.fate)
-    demandMoves(program, roll.fromMs, `Of the old ones ${stillThere} runs.`);
-  demandUnbroken(program, { expected: `${forever} Nobody crashes of that.`, output });
-  demand(goesOn, {
-    expected: `${forever} Its worker is ended after the limit, and the reload goes on.`,
-    got: `${SECONDS} s later ${stillThere} ran.`,
-    why: 'A download, a stream of events, a client that reads nothing: some response is always open.',
-    try: repair,
-    output,
-  });
-  const isBlockedLeft = blocked && left?.every((pid) => pid === blocked.pid);
-  const alive = isBlockedLeft ? [program.pid] : [];
-  if (!fate) demandCalm(program, signalMs, 'It still runs after SIGTERM.', alive);
-  demand(fate || !isBlockedLeft, {
-    expected: `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a worker is blocked. After SIGTERM it gets SIGKILL, a little later than the limit.`,
-    got: `${SECONDS} s later process ${blocked?.pid}, the blocked one, still ran, and so did the primary.`,
-    why: 'A worker that is blocked hears no message and no signal, and runs no timer.',
-    try: "in retire(): setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref();",
-    output,
-  });
-  demand(fate, {
-    expected: `${forever} After SIGTERM the server ends, when the limit is reached.`,
-    got: `${SECONDS} s later it still ran.`,
-    why: 'Whoever stops the server waits, and in the end uses SIGKILL: systemd after 90 s, Docker after 10 s.',
-    try: repair,
-    output,
-  });
-  demand(firstCutMs >= LEAST_OF_LIMIT * LIMIT_MS, {
-    expected: `${forever} After SIGTERM it has the whole limit.`,
-    got: `It was cut after ${Math.round(firstCutMs)} ms.`,
-    why: 'The limit is for those who need long. Whoever cuts them at once needs no drain.',
-    try: 'process.exit(), closeAllConnections() and SIGKILL only in the timer of the limit',
-    output,
-  });
-}
-
-/** An old worker was killed in the middle of a reload: that one is done all the same, and the next is heard. */
-function demandDeadLeftOut(program, killed, stopped) {
-  const { workerPid, isDone, fate } = killed;
-  const { fromMs, output } = stopped || killed;
-  const left = leftOf(program.events, killed.old);
-  const got = isDone
-    ? 'The next SIGHUP has forked nobody'
-    : `Of the old workers ${left.length} are still there`;
-  if (!(isDone && stopped.isBegun) && !fate)
-    demandCalm(program, fromMs, `${got}.`, isDone ? [program.pid] : [], HEARD);
-  demand(isDone && stopped.isBegun, {
-    expected: `Process ${workerPid}, an old worker, is killed in the middle of a reload: the others are renewed, and a later SIGHUP begins another reload.`,
-    got: fate ? 'The primary ended.' : `${got}, ${SECONDS} s later.`,
-    why:
-      whyOfPrimary(program) ??
-      "For a worker that has ended already no 'exit' will come. Whoever waits for it waits for ever, and the reload with it.",
-    try: 'in retire(): if (worker.isDead()) return resolve(); before you wait',
-    output,
-  });
-}
-
-/** [condition, got, why, try]: what is to be mended first when a version cannot start. */
-const BAD_FAULTS = [
-  [
-    ({ fate }) => fate,
-    ({ fate }) => `The primary ended (${fate.signal ?? `exit code ${fate.code}`}).`,
-    'What ends a worker need not end the primary.',
-    'load app.js in the workers only',
-  ],
-  [
-    ({ left, old }) => left.length < old.length,
-    ({ left, old }) => `Of the ${old.length} old workers ${old.length - left.length} left.`,
-    'Nobody has come in its place. An old worker may leave when a new one listens, not when it has merely ended.',
-    "wait for 'listening' or 'exit', whichever comes first; after 'exit' leave the old ones alone",
-  ],
-  [
-    ({ tries }) => tries > WORKERS,
-    ({ tries }) => `${tries} workers were forked for it, one after the other.`,
-    'The next try loads the same file. Somebody has to mend it first.',
-    'log it, and end the reload',
-  ],
-  [
-    ({ versions }) => versions.some((version) => version !== '1'),
-    ({ versions }) => `/version says ${versions.join(', ')}.`,
-    'The old workers should serve as before.',
-    'leave the old ones alone',
-  ],
-  [
-    ({ again }) => !again?.isRenewed,
-    ({ again }) =>
-      `When the file was mended, SIGHUP forked ${again?.forks ? 'workers, but the reload was not done' : 'nobody'}, ${SECONDS} s later.`,
-    'The reload that failed is perhaps still under way for you: it waits for an event that never comes, or it has left by return or throw before it set its flag back.',
-    "resolve in both cases, at 'listening' and at 'exit'; set back what you remember in a finally",
-  ],
-  [
-    ({ later }) => later.some((version) => version !== '3'),
-    ({ later }) => `When the file was mended, /version says ${later.join(', ')} after a reload.`,
-    'A new process loads what is there then.',
-    'fork each new worker after the signal',
-  ],
-];
-
-export function demandBadStops(seen, { program, stopped }) {
-  demandBadVersionStops(seen);
-  if (stopped && stopped.isBegun) demandStopInReload(program, stopped);
-}
-
-/** The stop in the middle of a reload. */
-function demandStopInReload(program, { fate, signalMs, isLate, left, output }) {
-  const missing = 'SIGTERM in the middle of a reload: it still runs.';
-  if (!fate) demandCalm(program, signalMs, missing, isLate ? [] : [program.pid, ...left]);
-  if (!fate && isLate) return; // whoever forks that early has more than one worker too many, which is told elsewhere
-  demand(fate, {
-    expected: 'SIGTERM in the middle of a reload: all workers drain, no new one comes, it ends.',
-    got: `${SECONDS} s later the primary still ran, and ${left.length} ${left.length === 1 ? 'worker' : 'workers'} served on.`,
-    why: 'The stop has told those who were there. The reload went on when the old one had ended, and forked another, who was never told.',
-    try: 'a variable isStopping, which stop() sets, and the reload looks at before each fork',
-    output,
-  });
-  demand(fate.code === 0, {
-    expected: 'SIGTERM in the middle of a reload: the exit code is 0.',
-    got: `It ended with ${fate.signal ?? `exit code ${fate.code}`}.`,
-    why:
-      whyOfPrimary(program) ??
-      'A worker that drains for the reload may be told to drain a second time.',
-    try: 'if (isDraining) return; at the top of drain(), and the same stop as without a reload',
-    output,
-  });
-}
-
-function demandBadVersionStops(seen) {
-  const { program, again, output } = seen;
-  if (again && !again.isRenewed && !again.fate)
-    demandCalm(
-      program,
-      again.fromMs,
-      'After a version that could not start a good one was deployed; the reload to it is not done.',
-      again.forks === 0 ? [program.pid] : [],
-      HEARD,
-    );
-  if (!seen.fate && seen.failed === 0) demandTried(seen);
-  const [isSo, got, why, repair] = firstOf(BAD_FAULTS, seen);
-  demand(!isSo, {
-    expected:
-      'A version that throws as it starts: the reload stops, the old workers serve on, and a later reload brings a good one.',
-    got: got?.(seen),
-    why: (seen.fate && whyOfPrimary(program)) ?? why,
-    try: repair,
-    output,
-  });
-}
-
-function demandTried({ program, tries, output }) {
-  demand(tries > 0 && forksOf(program.events).length > 0, {
-    expected: 'SIGHUP begins a reload, also the second time.',
-    got: 'Nothing was forked.',
-    why: 'What remembers that a reload is under way has to be set back when it is done.',
-    try: 'isReloading = false; in a finally',
-    output,
-  });
 }

@@ -1,10 +1,12 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
-import { demand, exitsOf, requestsOf, whyOfCrash } from '../../../lib/check/checking.js';
+import { demand, exitsOf, requestsOf } from '../../../lib/check/checking.js';
 import { busy, isHung, turnsSince } from '../looks/reload.js';
 import {
+  crashOfWorker,
   firstOf,
   whyOfPrimary,
   demandCalm,
+  demandUndisturbed,
   demandMoves,
   demandUnbroken,
   SECONDS,
@@ -26,6 +28,18 @@ const STOP_FAULTS = [
     ({ losses }) => `the workers died of SIGINT; ${losses}.`,
     'A terminal sends SIGINT to every process, the workers too.',
     "process.on('SIGINT', () => {}); in worker.js: the primary tells it when to drain",
+  ],
+  [
+    ({ fate, left, timers }) => !fate && left === 0 && timers > 0,
+    () => `all workers had ended, and ${SECONDS} s later the primary still ran: it has a timer.`,
+    'A timer keeps a process alive until it has run, unless it is told not to.',
+    'setTimeout(...).unref() for the timer of SIGKILL, or clearTimeout() when the worker has ended',
+  ],
+  [
+    ({ fate, left }) => !fate && left === 0,
+    () => `all workers had ended, and ${SECONDS} s later the primary still ran, without a timer.`,
+    'It was started with a channel to its parent, as a process manager does it. Whoever listens for messages there keeps that channel open, and that keeps the process alive.',
+    "process.channel?.unref() in the primary, after process.on('message', ...)",
   ],
   [
     ({ fate }) => !fate,
@@ -75,18 +89,21 @@ function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
   demand(hasLeft, {
     expected: 'A worker to which somebody sends SIGTERM answers what it has begun, and ends.',
     got: exit ? `${got} ${end}${losses}.` : `${got} still ran ${SECONDS} s later.`,
-    why: whyOfCrash(program.events) ?? 'Whoever uses kill can mean one worker.',
+    why: 'Whoever uses kill can mean one worker.',
     try: "process.on('SIGTERM', drain); in worker.js",
+    ...crashOfWorker(program),
     output,
   });
 }
 
-function storyOfStop({ how, program, fate, lost, of }) {
+function storyOfStop({ how, program, fate, lost, left, timers, of }) {
   const error = lost.length > 0 ? ` (${lost[0].error})` : '';
   const losses = `of ${of} requests under way ${lost.length} were lost${error}`;
-  const facts = { how, fate, lost, losses, exits: exitsOf(program.events) };
+  const facts = { how, fate, lost, losses, left, timers, exits: exitsOf(program.events) };
   const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
-  return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
+  const crash = crashOfWorker(program);
+  const story = { got: `${how}: ${got(facts)}`, why, try: repair, ...crash };
+  return { ...story, why: whyOfPrimary(program) ?? story.why };
 }
 
 /** [condition, got, why, try]: what is to be mended first with clients who stay. */
@@ -150,7 +167,8 @@ export function demandClientsLetGo(stop) {
     cutMs < LEAST_GOODBYE_MS ||
     (!fate && isHung(program, signalMs)) ||
     (fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, signalMs)));
-  if (!isKind && !isSure && !fate?.signal) demandCalm(program, signalMs, got(stop));
+  if (!isKind && !isSure && !fate) demandCalm(program, signalMs, got(stop));
+  if (!isKind && !isSure && fate && !fate.signal) demandUndisturbed(program, signalMs, got(stop));
   if (fate?.code === 0 && told.length === 0 && !isAskedLater)
     throw busy('No client asked again before its connection was closed.');
   const expected =

@@ -38,7 +38,10 @@ async function killInReload(program) {
   program.kill(workerPid, 'SIGKILL');
   const isDone = (events) => leftOf(events, old).length === 0 && isQuiet(program);
   const isSo = begun.isBegun && Boolean(await waitFor(program, isDone));
-  return { ...begun, old, workerPid, isDone: isSo, fate: program.fate, output: program.output() };
+  if (isSo) await waitFor(program, (events) => servingOf(events).length >= old.length);
+  const { fate, events } = program;
+  const serving = servingOf(events).length;
+  return { ...begun, old, workerPid, isDone: isSo, serving, fate, output: program.output() };
 }
 
 /** The signal comes when a new one listens, and the old one in whose place it is has slow requests. */

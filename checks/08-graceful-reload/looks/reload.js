@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   MIXED,
   Undecided,
+  demand,
   eventsOf,
   exitsOf,
   forksOf,
@@ -18,6 +19,7 @@ import {
   requestsOf,
   startTraffic,
 } from '../../../lib/check/checking.js';
+import { isLoadedLine, saysNothingNew } from './words.js';
 
 export const WORKERS = 2;
 export const DEADLINE_MS = 8_000;
@@ -29,9 +31,11 @@ const SLOW_MS = 300; // an answer to /slow
 const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
 export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been begun, if it was heard
+const FIRST_TURNS = 5; // beats: by then a signal has been heard
 const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
+export const HASTE = 10; // times as early as they should come the timers of a program that shall not cut
 const CALM_MS = 500; // by then a bad version would have been tried again, by a timer
 const STARVED = 0.15; // of the time
 const OWN_STARVED = 2.5; // times as long as it should take
@@ -53,6 +57,7 @@ function appOf({ version, bootMs = 0, isBad = false }) {
       request.socket.server.keepAliveTimeout = 60_000;
       if (request.url === '/slow') await sleep(${SLOW_MS});
       if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      if (request.url === '/upload') for await (const part of request);
       if (request.url === '/forever') response.write('to be continued');
       else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
     }
@@ -72,10 +77,14 @@ export async function lookAt(lesson, options, look) {
 /** The first program of a check. */
 export function startFirst(lesson) {
   loop.reset(); // how late our timers were before, in another check, tells nothing
-  return start(lesson, patient);
+  return start(lesson, { ...patient, hasChannel: true }); // as a process manager starts it
 }
 
-/** Starts a copy of the learner's program, with version 1 of our application. */
+/**
+ * Starts a copy of the learner's program, with version 1 of our application.
+ * @param {any} lesson
+ * @param {any} [options]  workers, and what launch takes
+ */
 export async function start(
   { copy, launch, ready },
   { workers = WORKERS, env = {}, ...options } = {},
@@ -87,8 +96,7 @@ export async function start(
   const program = await launch({ entry, env: all, ...options });
   await readyOrBusy(program, workers, ready);
   await program.until((events) => servingOf(events).length >= workers); // the primary knows it, too
-  const loaders = [...program.output().matchAll(/is loaded by process (\d+)/g)];
-  return { program, deploy, loaders: loaders.map(([, pid]) => Number(pid)) };
+  return { program, deploy, output: program.output() };
 }
 
 /**
@@ -145,7 +153,23 @@ async function readyOrBusy(program, workers, ready) {
     if (await program.ready(workers)) return;
     else await sleep(LOOK_AGAIN_MS);
   await ready(program, workers).catch((error) => {
+    demandStaying(program, error);
     throw isBusy() && !program.fate ? busy('It has not come to listen yet.') : error;
+  });
+}
+
+/** Workers that listen, and end as if all was done: told so, and not as the end of the primary, which has nobody any more. */
+function demandStaying(program, { story }) {
+  const { events, fate } = program;
+  const ended = exitsOf(events);
+  const haveListened = eventsOf(events, 'worker-listening').length > 0;
+  const isBySelf = fate?.code === 0 && haveListened && ended.every(({ code }) => code === 0);
+  demand(!isBySelf || ended.length === 0, {
+    ...story,
+    got: `Its ${ended.length} workers listened, and ended at once, with exit code 0; then the primary had nothing left to do.`,
+    why: "The channel to the primary is all that keeps a worker alive: its listening socket is the primary's. server.js runs in the workers, too, and process.channel?.unref() at its top lets that channel go there.",
+    try: 'what only the primary is to do, its handlers for signals and messages and process.channel?.unref(), belongs inside if (cluster.isPrimary) { ... }',
+    output: program.output(),
   });
 }
 
@@ -241,7 +265,7 @@ export async function begin(program, path, times) {
 }
 
 /** Gives an order to reload, and waits until all who served have ended and as many others serve. */
-async function renew(
+export async function renew(
   program,
   order = /** @returns {any} */ () => program.kill(program.pid, 'SIGHUP'),
 ) {
@@ -297,27 +321,36 @@ export async function rollUnderLoad(program, { deploy, end }) {
   return { ...roll, sent, lost, repeated };
 }
 
-/** A version that throws at its top, and after it a good one. */
+/**
+ * A version that throws at its top, and after it a good one. What is forked after the first of it has ended is one more than
+ * is of any use.
+ */
 export async function reloadBadVersion({ program, deploy }) {
   const first = program.events.length;
   const old = servingOf(program.events);
-  deploy({ version: '2', isBad: true });
+  const bad = { version: '2', isBad: true };
+  deploy(bad);
   program.kill(program.pid, 'SIGHUP');
   const news = () => program.events.slice(first);
   const failed = () => exitsOf(news()).filter(({ workerPid }) => !old.includes(workerPid));
   const tries = () => forksOf(news()).length;
-  const isWorse = () => leftOf(program.events, old).length < old.length || tries() > WORKERS;
+  const more = () => forksOf(news().slice(news().indexOf(failed()[0]) + 1)).length;
+  const goesOn = () => failed().length > 0 && more() > 0;
+  const isWorse = () => leftOf(program.events, old).length < old.length || goesOn();
   const isCalm = () => failed().length === tries() && isDone(program, failed().at(-1)?.t);
   if (await isHeard(program, first)) await waitFor(program, () => isWorse() || isCalm());
   const { fate } = program;
   const left = leftOf(program.events, old);
   const seen = { program, old, left, fate, tries: tries(), failed: failed().length };
-  const output = program.output();
   const versions = await versionsOf(program);
-  if (fate || left.length < old.length || tries() > WORKERS) return { ...seen, versions, output };
+  const output = program.output();
+  if (fate || left.length < old.length || goesOn())
+    return { ...seen, goesOn: goesOn(), versions, output };
   deploy({ version: '3' });
   const again = await renew(program);
-  return { ...seen, versions, again, later: await versionsOf(program), output };
+  const later = await versionsOf(program);
+  const isSilent = isSilentOn(program, { output, bad, good: program.output() });
+  return { ...seen, goesOn: false, versions, again, later, isSilent, output };
 }
 
 /** Has the primary turned some times since, and has it no timer that could try again, or none soon? */
@@ -333,41 +366,51 @@ export async function reloadByMessage({ program, deploy }) {
   const first = program.events.length;
   const isUp = (events) => eventsOf(events.slice(first), 'worker-listening').length > 0;
   let isDeaf = false;
+  let before = '';
+  let isMeanwhile = false;
   const roll = await renew(program, async () => {
     program.post('reload');
     isDeaf = !(await isHeard(program, first));
+    before = program.output();
+    const signalMs = nowMs();
     program.kill(program.pid, 'SIGHUP');
-    if (!isDeaf) await waitFor(program, isUp);
-    if (!isDeaf) deploy({ version: '3' });
+    if (isDeaf) return;
+    await waitFor(program, isUp);
+    const upMs = eventsOf(program.events.slice(first), 'worker-listening')[0]?.t;
+    isMeanwhile = turnsSince(program.events, program.pid, signalMs, upMs ?? 0) > FIRST_TURNS;
+    deploy({ version: '3' });
   });
   const isOne = (events) => servingOf(events).length === 1 && isQuiet(program); // the second reload is done, too
   if (roll.isRenewed) await waitFor(program, isOne);
   const { events } = program;
   const serving = servingOf(events).length;
-  return { ...roll, isDeaf, last: events.length, size: 1, serving, output: program.output() };
+  const output = program.output();
+  const isLeftOut = isMeanwhile && forksOf(events.slice(first)).length === 1;
+  const said = isLeftOut ? output.slice(before.length) : undefined;
+  return { ...roll, isDeaf, last: events.length, size: 1, serving, said, output };
 }
 
-/** Responses that never end: during a reload, and during a stop, when one of the workers is even blocked. */
-export async function holdForever({ program }) {
-  await begin(program, '/forever', WORKERS);
-  const roll = await renew(program);
-  if (!roll.isRenewed) return { program, roll, output: program.output() };
-  const begun = await begin(program, '/forever', WORKERS);
-  await begin(program, '/blocked', 1);
-  const signalMs = nowMs();
-  program.kill(program.pid, 'SIGTERM');
-  const fate = await endOf(program);
-  const output = program.output();
-  if (!fate) await program.stop();
-  const cutsMs = (await begun.answers()).map(({ doneMs }) => doneMs - signalMs);
-  const [blocked] = requestsOf(program.events, '/blocked');
-  const left = servingOf(program.events);
-  const firstCutMs = Math.min(...cutsMs);
-  return { program, roll, fate, signalMs, firstCutMs, blocked, left, output };
+/**
+ * Has it said nothing of its own when the bad version could not start? What Node.js prints of a worker's death is no word of
+ * the program's, nor is what it says when all goes well.
+ * @param {any} program
+ * @param {{ output: string, bad: any, good: string }} printed  output: up to then; good: and when a good version had come
+ */
+function isSilentOn({ events }, { output, bad, good }) {
+  const [before, ...since] = output.split(isLoadedLine(bad.version));
+  const deaths = eventsOf(events, 'crash').map(({ error }) => error);
+  const afterwards = good.slice(output.length);
+  return saysNothingNew(since.join('\n'), [before, appOf(bad), ...deaths, afterwards].join('\n'));
 }
 
 /** With a limit that nobody should need. */
 export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
 
+/** With a limit that is far away even for those whose timers come early. */
+export const hasty = {
+  env: { DRAIN_LIMIT_MS: String(HASTE * LONG_LIMIT_MS) },
+  pretendTimers: /** @type {const} */ ([0, Infinity, HASTE]),
+};
+
 /** With a limit that is soon reached. */
-export const impatient = { env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };
+export const impatient = { workers: WORKERS + 1, env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };

@@ -4,7 +4,7 @@ import http from 'node:http';
 import { connect } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exitsOf, get, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import { eventsOf, exitsOf, forksOf, get, nowMs, requestsOf } from '../../../lib/check/checking.js';
 import { WORKERS, DEADLINE_MS, UNDER_WAY, begin, endOf, servingOf, waitFor } from './reload.js';
 
 const BUSY_CLIENTS = 4;
@@ -45,7 +45,12 @@ export async function stopAtWork({ program }, how) {
   const output = program.output();
   if (!fate) await program.stop();
   const lost = (await begun.answers()).filter(({ status, error }) => error || status !== 200);
-  return { how, program, signalMs, fate, lost, of: UNDER_WAY, output };
+  const { events, pid } = program;
+  const left = forksOf(events).length - exitsOf(events).length;
+  const timers = eventsOf(events, 'beat').findLast(
+    (one) => one.pid === pid && 'timers' in one,
+  )?.timers;
+  return { how, program, signalMs, fate, lost, left, timers, of: UNDER_WAY, output };
 }
 
 /**

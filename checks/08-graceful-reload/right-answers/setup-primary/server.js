@@ -13,7 +13,7 @@ async function retire(worker) {
   if (worker.isDead()) return;
   const exit = once(worker, 'exit');
   worker.process.kill('SIGTERM');
-  const timer = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500);
   await exit;
   clearTimeout(timer);
 }

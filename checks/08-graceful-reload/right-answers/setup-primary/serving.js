@@ -4,6 +4,7 @@ import { handle } from './app.js';
 
 const server = createServer(handle);
 const open = new Set();
+const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 server.on('request', (request, response) => {
   open.add(response);
   response.on('close', () => open.delete(response));
@@ -13,5 +14,6 @@ process.on('SIGTERM', () => {
   server.maxRequestsPerSocket = 1; // Node.js itself says "Connection: close" with the next response
   for (const response of open) response.shouldKeepAlive = false;
   setTimeout(() => cluster.worker.disconnect(), 400);
+  setTimeout(() => process.exit(1), limitMs).unref();
 });
 server.listen(process.env.PORT ?? 8080);

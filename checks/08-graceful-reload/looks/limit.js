@@ -1,0 +1,82 @@
+/** Lesson 8: what takes long, or for ever: who may cut it, and when. */
+import { connect } from 'node:net';
+import { exitsOf, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import {
+  DEADLINE_MS,
+  WORKERS,
+  begin,
+  endOf,
+  haveTurned,
+  renew,
+  servingOf,
+  waitFor,
+} from './reload.js';
+
+const HELD_TURNS = 50; // beats, a second: ten of the program's own
+
+/**
+ * Responses that never end: when one worker is told to leave, in a reload of the others, and in a stop, when one of them is
+ * even blocked.
+ */
+export async function holdForever({ program }) {
+  await begin(program, '/forever', WORKERS + 1);
+  const one = await endOne(program);
+  if (!one.exit) return { program, one, output: program.output() };
+  const roll = await renew(program);
+  if (!roll.isRenewed) return { program, one, roll, output: program.output() };
+  const begun = await begin(program, '/forever', WORKERS);
+  await begin(program, '/blocked', 1);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const output = program.output();
+  if (!fate) await program.stop();
+  const cutsMs = (await begun.answers()).map(({ doneMs }) => doneMs - signalMs);
+  const [blocked] = requestsOf(program.events, '/blocked');
+  const left = servingOf(program.events);
+  const firstCutMs = Math.min(...cutsMs);
+  return { program, one, roll, fate, signalMs, firstCutMs, blocked, left, output };
+}
+
+/** One worker that has such a response is told to leave, by its pid. */
+async function endOne(program) {
+  const signalMs = nowMs();
+  const workerPid = requestsOf(program.events, '/forever')[0]?.pid;
+  if (workerPid === undefined) return {};
+  program.kill(workerPid, 'SIGTERM');
+  const exitIn = (events) => exitsOf(events).find((exit) => exit.workerPid === workerPid);
+  await waitFor(program, exitIn);
+  return { workerPid, signalMs, exit: exitIn(program.events) };
+}
+
+/**
+ * Uploads that take long, while the server is told to stop: nobody may cut one before the limit, which is far away. All
+ * timers of the program come early.
+ */
+export async function holdLong({ program }) {
+  const clients = await Promise.all(Array.from({ length: WORKERS }, () => slowUpload(program)));
+  const areBegun = (events) => requestsOf(events, '/upload').length >= WORKERS;
+  await program.until(areBegun, DEADLINE_MS / 2);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const pids = requestsOf(program.events, '/upload').map(({ pid }) => pid);
+  const isCut = () => clients.some(({ seen }) => seen.closedMs);
+  const isLong = () => haveTurned(program, [program.pid, ...pids], signalMs, HELD_TURNS);
+  await program.until(() => isCut() || isLong(), DEADLINE_MS);
+  const cutsMs = clients.flatMap(({ seen }) => (seen.closedMs ? [seen.closedMs - signalMs] : []));
+  const { fate, events } = program;
+  const exits = exitsOf(events);
+  for (const client of clients) client.end();
+  return { program, signalMs, cutsMs, begun: pids.length, fate, exits, output: program.output() };
+}
+
+/** One that has sent only a part of its request. */
+async function slowUpload({ port }) {
+  const socket = connect(port, '127.0.0.1');
+  const seen = { closedMs: 0 };
+  socket.on('error', () => {}); // it is closed, in whatever way
+  socket.on('close', () => (seen.closedMs = nowMs()));
+  socket.on('data', () => socket.destroy()); // an answer to half of a request is none
+  socket.write('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na');
+  return { seen, end: () => socket.destroy() };
+}
