@@ -55,12 +55,7 @@ check('07-open-loop', promises, (lesson) => {
   const forks = { needs: ['told'] };
   hold('primary-idle', [main, asked], demandIdlePrimary, forks);
   const computes = { needs: ['computed'] };
-  hold(
-    'log-tells',
-    [candidate, usual, other],
-    (program, ...counts) => demandLog(program, counts),
-    computes,
-  );
+  hold('log-tells', [usual, other, slow], (...counts) => demandLog(counts), computes);
   hold('nonsense-refused', [refusals], demandRefusals, forks);
   hold('measured', [slow], demandMeasured, computes);
   hold(

@@ -10,19 +10,21 @@ import {
 } from '../../lib/check/checking.js';
 import {
   FIRST_IS,
+  LEAST_OF_PAGE,
   MOST_OFF,
   RATE,
+  TOO_MUCH,
   WORK_MS,
   byProcess,
   exactOf,
   mayComeOfMachine,
+  numbersIn,
 } from './looks.js';
 
 /** @typedef {import('./looks.js').Counted} Counted */
 /** @typedef {import('../../lib/observe/program.js').Program} Program */
 
-const LEAST_WORK_MS = 0.95 * WORK_MS;
-const MOST_LOGGED_MS = 1.5 * WORK_MS; // on a busy machine
+const LEAST_WORK_MS = LEAST_OF_PAGE * WORK_MS;
 const MUCH_OFF = 1.5; // less than that and half a page would have been seen, in one of dozens
 const SHARE_OF_QUEUE = 0.25;
 const BUSY = 'The machine is busy, and makes less work look like a whole page.';
@@ -31,6 +33,14 @@ const RULES = {
   UTILIZATION: 'above 0 and at most 1',
   NODE_CLUSTER_WORKERS: 'a whole number from 1 to 99',
 };
+const REPAIRS = {
+  RATE: 'if (!(rate > 0 && rate < Infinity)) { console.error("RATE must be ..."); process.exit(1); }',
+  UTILIZATION:
+    'if (!(utilization > 0 && utilization <= 1)) { console.error("UTILIZATION must be ..."); process.exit(1); }',
+  NODE_CLUSTER_WORKERS:
+    'if (!(Number.isInteger(workers) && workers >= 1 && workers <= 99)) { console.error("NODE_CLUSTER_WORKERS must be ..."); process.exit(1); }',
+};
+const MOST_QUOTED = 80;
 const PATIENCE = 'close other programs, then check again';
 
 export function demandWork({ answers, requests }) {
@@ -101,6 +111,12 @@ const MISCOUNTS = [
     ({ forks, exact, setting }) => forks === Math.ceil(exact * setting.utilization),
     'Without UTILIZATION, workers are busy all the time, and whoever comes a little early has to wait; and the same comes out when you do not round up.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization)',
+  ],
+  [
+    ({ forks, exact, setting }) =>
+      forks === Math.ceil(Math.ceil(exact * setting.utilization) / setting.utilization),
+    'So many come out where the workers that are busy are rounded up first, and then once more when divided by UTILIZATION; or where the number is the same for all settings.',
+    'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
   ],
   [
     ({ forks, exact }) => forks < exact,
@@ -196,58 +212,144 @@ export function demandTold(programs) {
 }
 
 /**
- * A cluster that runs has to tell both; one that was ended as soon as it had forked must not tell another number.
- * @param {Program} program
+ * Only who has forked as many as it should is asked for its reasons.
  * @param {Counted[]} counts
  */
-export function demandLog(program, counts) {
-  const own = { output: program.output(), forks: forksOf(program.events).length };
-  const wrong = isTold(own) ? counts.find(isMistold) : own;
-  demand(!wrong, {
-    expected: `A line with the page time (about ${WORK_MS} ms) and with ${wrong?.forks}, the number of workers.`,
-    got: wrong?.output.trim() ? 'No line has both.' : 'It prints nothing.',
-    why: 'Whoever wonders why there are so many workers finds the reason where it was decided.',
-    try: 'console.log(`a page takes ${serviceMs.toFixed(2)} ms: ${workers} workers`);',
-    output: wrong?.output,
-  });
-}
-
-const isTold = ({ output, forks }) =>
-  linesWithPageTime(output).some((line) => numbersIn(line).includes(forks));
-const isMistold = ({ output, forks }) =>
-  linesWithPageTime(output).length > 0 && !isTold({ output, forks });
-
-const linesWithPageTime = (/** @type {string} */ output) =>
-  output.split('\n').filter((line) => numbersIn(line).some(isPageTime));
-
-const numbersIn = (/** @type {string} */ line) => (line.match(/\d+(?:\.\d+)?/g) ?? []).map(Number);
-
-/** In milliseconds, seconds or microseconds. @param {number} value */
-const isPageTime = (value) =>
-  [1, 1_000, 0.001].some((unit) => value * unit >= LEAST_WORK_MS && value * unit <= MOST_LOGGED_MS);
-
-export function demandRefusals(refusals) {
-  const faults = refusals.map((one) => ({ ...one, fault: faultOfRefusal(one) }));
-  const [accepted, ...others] = faults.filter(({ fault }) => fault);
-  if (!accepted) return;
-  const { name, value, fault, output } = accepted;
-  const more = others.map((one) => `${one.name}=${one.value}`).join(', ');
+export function demandLog(counts) {
+  const silent = counts.find(({ isRight, told }) => isRight && !told?.line);
+  if (!silent) return;
+  const { setting, forks, told, output } = silent;
+  const { workMs, env } = setting;
+  const isPretended = env.WORK_MS !== undefined && Number(env.WORK_MS) !== workMs;
+  const where = isPretended
+    ? `Pages take ${workMs} ms here, and WORK_MS says ${env.WORK_MS}: a`
+    : 'A';
   demand(false, {
-    expected: `${name}=${value}: ${name} has to be ${RULES[name]}. A message that names it, exit code 1, and no worker.`,
-    got: more ? `${fault} Something is wrong with these, too: ${more}.` : fault,
-    why: 'NaN and Infinity go through every formula, and come out as no worker or as thousands; 150 % of the time nobody is busy, and half a worker cannot be forked.',
-    try: 'if (!(utilization > 0 && utilization <= 1)) { console.error("UTILIZATION must be ..."); process.exit(1); }',
+    expected: `${where} line with the page time (about ${workMs} ms) and with ${forks}, the number of workers.`,
+    got: told?.nearly
+      ? `No line has both; one says: ${told.nearly.trim().slice(0, MOST_QUOTED)}`
+      : output.trim()
+        ? `No line has both, and none has the ${forks}.`
+        : 'It prints nothing.',
+    why: isPretended
+      ? 'The number of workers comes from what was measured. Whoever looks for the reason has to find that number, not one that was known before.'
+      : 'Whoever wonders why there are so many workers finds the reason where it was decided.',
+    try: 'console.log(`a page takes ${serviceMs.toFixed(2)} ms: ${workers} workers`);',
     output,
   });
 }
 
-function faultOfRefusal({ name, fate, output, isStarted }) {
-  if (isStarted) return 'It started all the same.';
-  if (fate?.kind !== 'ended') return 'It neither started nor refused.';
-  if (fate.code === 0) return 'It forked no worker and ended as if all were well (exit code 0).';
-  if (fate.code !== 1) return `It ended with ${fate.signal ?? `exit code ${fate.code}`}.`;
-  if (!output.includes(name)) return 'It ended, but did not say which setting was wrong.';
-  return undefined;
+/** @typedef {{ fate?: import('../../lib/observe/program.js').Fate, output: string, isFlood: boolean, isStarted: boolean }} Tried */
+
+/**
+ * @param {object} tried
+ * @param {(Tried & { setting: import('./looks.js').Nonsense })[]} tried.refusals
+ * @param {Tried} tried.tooMuch
+ * @param {Tried & { setting: Record<string, string> }} tried.sense
+ */
+export function demandRefusals({ refusals, tooMuch, sense }) {
+  demandRefused(refusals);
+  demandBounded(tooMuch);
+  demandTaken(sense);
+}
+
+function demandRefused(refusals) {
+  const faults = refusals.map((one) => ({
+    ...one,
+    fault: faultOfRefusal(one, [one.setting.name]),
+  }));
+  const [first, ...others] = faults.filter(({ fault }) => fault);
+  if (!first) return;
+  const { setting, fault, output } = first;
+  const { name, value } = setting;
+  const more = others.map((one) => `${one.setting.name}=${one.setting.value}`).join(', ');
+  demand(false, {
+    expected: `${name}=${value}: ${name} has to be ${RULES[name]}. A message that names it, exit code 1, and no worker.`,
+    got: more ? `${fault.got} Something is wrong with these, too: ${more}.` : fault.got,
+    why: fault.why ?? whyNonsense(setting),
+    try: fault.try ?? REPAIRS[name],
+    output,
+  });
+}
+
+/** What comes of it when it is not refused. */
+function whyNonsense({ name, value }) {
+  if (Number.isNaN(Number(value)))
+    return `Number('${value}') is NaN. That goes through every formula, and is neither below nor above any bound.`;
+  if (name === 'NODE_CLUSTER_WORKERS')
+    return 'No worker serves nobody, half a worker cannot be forked, and a hundred are a typing mistake.';
+  if (Number(value) > 0) return '150 % of the time nobody is busy.';
+  if (name === 'UTILIZATION' && Number(value) === 0)
+    return 'Divided by 0 any rate needs Infinity workers.';
+  return 'The formula makes a number below 1 of it, and a loop up to that forks nobody.';
+}
+
+/** @param {Tried} tried */
+function demandBounded(tried) {
+  const { env, rate, utilization, workMs } = TOO_MUCH;
+  const exact = exactOf(TOO_MUCH);
+  const fault = faultOfRefusal(tried, Object.keys(RULES), exact);
+  const named = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  demand(!fault, {
+    expected: `${named.join(' ')}: ${rate} × ${workMs / 1000} / ${utilization} is ${exact.toFixed(1)}, and more than 99 workers are refused, also where they were computed: a message that says so, exit code 1.`,
+    got: fault?.got,
+    why:
+      fault?.why ??
+      'Some zeros too many in RATE are enough for thousands of workers, and then the machine has no memory left. And with fewer than are needed the queue only grows.',
+    try:
+      fault?.try ??
+      'look at the number that is forked in the end, wherever it comes from: if (!(workers >= 1 && workers <= 99)) { console.error(...); process.exit(1); }',
+    output: tried.output,
+  });
+}
+
+/** @param {Tried & { setting: Record<string, string> }} tried */
+function demandTaken({ setting, isStarted, fate, output }) {
+  const named = Object.entries(setting).map(([name, value]) => `${name}=${value}`);
+  demand(isStarted, {
+    expected: `${named.join(' ')}: a rate above 0, and a utilization of at most 1. It forks.`,
+    got: fate
+      ? `It refused: it ended (${fate.signal ?? `exit code ${fate.code}`}).`
+      : 'It forked nobody.',
+    why: 'Both are at the edge of what makes sense, and on its right side: whoever wants one busy worker for a visitor now and then may have it.',
+    try: 'if (!(rate > 0 && rate < Infinity)) ...; if (!(utilization > 0 && utilization <= 1)) ...',
+    output,
+  });
+}
+
+/**
+ * What is wrong with it as a refusal; where why or try is not told, that depends on what was not refused.
+ * @param {Tried} tried
+ * @param {string[]} names  one of them has to be in its message
+ * @param {number} [exact]  what was computed: the number will do, too
+ * @returns {{ got: string, why?: string, try?: string } | undefined}
+ */
+function faultOfRefusal({ fate, output, isStarted, isFlood }, names, exact = Infinity) {
+  if (isFlood) return { got: 'It started dozens of processes; all were stopped.' };
+  if (isStarted) return { got: 'It started all the same.' };
+  if (fate?.kind !== 'ended')
+    return {
+      got: 'It forked nobody, and it did not end either.',
+      why: output.trim() ? 'A message alone ends nothing: what follows it runs on.' : undefined,
+      try: 'process.exit(1);',
+    };
+  if (fate.code !== 1)
+    return {
+      got: fate.signal
+        ? `It was ended by ${fate.signal}.`
+        : `It forked no worker, and ended with exit code ${fate.code}${fate.code === 0 ? ', as if all were well' : ''}.`,
+      why: 'Whoever has started it, a script or a service manager, looks at the exit code: 1 says that it was refused.',
+      try: 'process.exit(1);',
+    };
+  const isTold = numbersIn(output).some((number) => number >= exact);
+  if (isTold || names.some((name) => output.includes(name))) return undefined;
+  return {
+    got: output.trim()
+      ? 'It ended, but did not say which setting was wrong.'
+      : 'It ended without a word.',
+    why: 'Whoever reads the message has several variables to look at.',
+    try: 'console.error(`${name} must be ..., not "${text}".`);',
+  };
 }
 
 export function demandIdlePrimary({ events }, { requests }) {

@@ -16,8 +16,8 @@ import {
 
 /** @typedef {import('../../lib/observe/program.js').Program} Program */
 
-/** More than are computed. */
-export const TOLD = { told: 2, env: { NODE_CLUSTER_WORKERS: '2', RATE: '50' } };
+/** More than are computed, and more than there seem to be cores. */
+export const TOLD = { told: 2, env: { NODE_CLUSTER_WORKERS: '2', RATE: '50' }, pretendCores: 1 };
 const TOLD_FEWER = 1; // than are computed
 export const WORK_MS = 8.6; // unless told otherwise by WORK_MS
 export const FIRST_IS = 5; // times as slow as the others
@@ -27,6 +27,7 @@ const ROUNDS = { least: 4, most: 8 }; // on a busy machine one page in thirty is
 const ONE_BY_ONE = 40; // requests
 const TRIES = 3;
 const TOO_MANY = 40; // children
+const MOST_HELPERS = 3; // processes that are no workers, and may be asked for something before anything is forked
 const AT_ONCE_MS = 20; // forks of one loop come together
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 const MOST_APART = 1.5; // how much slower the program may have been than we, moments later
@@ -36,11 +37,24 @@ const BATCHES = 5;
 const LAST_MS = 250; // a queue that is worked off is empty now and then
 const UNDECIDED_LATE_MS = 20;
 const LEAST_SERVED = 0.85; // of what one process could render if HTTP took no time
+export const LEAST_OF_PAGE = 0.95; // a clock that counts in whole milliseconds tells so much of a page, or rounding does
+const ROUNDED_UP = 1.02;
+const LEAST_MICROSECONDS = 1_000;
+
+/**
+ * @typedef {object} Setting
+ * @property {Record<string, string>} env
+ * @property {number} rate
+ * @property {number} utilization
+ * @property {number} workMs
+ * @property {number} [pretendWaits]
+ * @property {number} [pretendCores]
+ */
 
 /**
  * None of these flips when a page was measured 20 % too long or 10 % too short. In the second nobody gets away with a rate
- * or a utilization that is written down, and rounding to the nearest shows, unless pages were measured 30 % too long.
- * @typedef {{ env: Record<string, string>, rate: number, utilization: number, workMs: number, pretendWaits?: number }} Setting
+ * or a utilization that is written down, and rounding to the nearest shows, unless pages were measured 30 % too long. It
+ * seems to have one core, so that more workers than cores are needed wherever it runs.
  * @type {{ usual: Setting, other: Setting }}
  */
 export const SETTINGS = {
@@ -50,6 +64,7 @@ export const SETTINGS = {
     rate: 60,
     utilization: 0.45,
     workMs: WORK_MS,
+    pretendCores: 1,
   },
 };
 /**
@@ -67,16 +82,36 @@ export const SLOW = {
 /** What the formula says. @param {Setting} setting */
 export const exactOf = ({ rate, utilization, workMs }) => (rate * workMs) / 1000 / utilization;
 
+/** @typedef {{ name: string, value: string }} Nonsense  a variable, and a value that makes no sense */
+
+/** @type {Nonsense[]} */
 const NONSENSE = [
-  ['RATE', '200/s'],
-  ['RATE', '0'],
-  ['UTILIZATION', '0'],
-  ['UTILIZATION', '1.5'],
-  ['UTILIZATION', '70%'],
-  ['NODE_CLUSTER_WORKERS', '0'],
-  ['NODE_CLUSTER_WORKERS', '2.5'],
-  ['NODE_CLUSTER_WORKERS', '1e9'],
+  { name: 'RATE', value: '200/s' },
+  { name: 'RATE', value: '0' },
+  { name: 'RATE', value: '-200' },
+  { name: 'UTILIZATION', value: '0' },
+  { name: 'UTILIZATION', value: '-0.7' },
+  { name: 'UTILIZATION', value: '1.5' },
+  { name: 'UTILIZATION', value: '70%' },
+  { name: 'NODE_CLUSTER_WORKERS', value: '0' },
+  { name: 'NODE_CLUSTER_WORKERS', value: '2.5' },
+  { name: 'NODE_CLUSTER_WORKERS', value: '100' },
 ];
+
+/**
+ * Each of the two makes sense, and together they need too many workers, if not many more: who refuses none of this forks
+ * dozens until it is stopped.
+ * @type {Setting}
+ */
+export const TOO_MUCH = {
+  env: { RATE: '900', UTILIZATION: '0.07' },
+  rate: 900,
+  utilization: 0.07,
+  workMs: WORK_MS,
+};
+
+/** At the bounds, and right. */
+export const SENSE = { RATE: '0.5', UTILIZATION: '1' };
 
 /** Rounds of requests until every worker has executed one, or it is plain that some never will. */
 export async function askUntilAllAnswer(/** @type {Program} */ program) {
@@ -118,6 +153,7 @@ export async function forkFewer(launch, program) {
  * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
  * @property {import('../../lib/observe/program.js').Fate} [fate]
  * @property {string} output
+ * @property {{ line?: string, nearly?: string }} [told]  what it says of its choice, see telling
  * @property {Program} program  still runs if it is right and has no setting: it gets the load
  */
 
@@ -152,10 +188,10 @@ export function mayComeOfMachine({ setting, slowest, forks, isFlood }) {
   return !isFlood && pageTimes >= 1 && pageTimes <= MOST_APART * slowest;
 }
 
-/** @param {{ env: Record<string, string>, pretendWaits?: number }} setting */
+/** @param {{ env: Record<string, string> } & Partial<Setting>} setting */
 async function countOnce(launch, setting, expected) {
-  const { env, pretendWaits } = setting;
-  const program = await launch({ env, pretendWaits });
+  const { env, pretendWaits, pretendCores } = setting;
+  const program = await launch({ env, pretendWaits, pretendCores });
   const isDone = (/** @type {any[]} */ events) =>
     forksOf(events).length >= expected || childrenOf(events).length > TOO_MANY;
   await program.settled(isDone);
@@ -165,10 +201,54 @@ async function countOnce(launch, setting, expected) {
   const isOneLoop = forksOf(program.events).length > 1 && !isOneByOne; // it is over: only then a cluster tells of its forks
   const goesOn = (/** @type {any[]} */ events) => forksOf(events).length > expected;
   await program.settled(goesOn, isOneLoop ? AT_ONCE_MS : ONE_MORE_MS);
-  const { fate, events } = program;
+  const forks = forksOf(program.events).length;
+  const whole = setting.rate ? /** @type {Setting} */ (setting) : undefined; // else what it is to say is not known
+  if (whole && forks === expected)
+    await program.settled(() => telling(program, whole, forks).line !== undefined);
+  const { fate } = program;
   const output = program.output();
-  const isFlood = fate?.kind === 'excess' || childrenOf(events).length > TOO_MANY;
-  return { forks: forksOf(events).length, isFlood, fate, output, program };
+  const isFlood = isFlooded(program);
+  const told = whole && telling(program, whole, forks);
+  return { forks, isFlood, fate, output, told, program };
+}
+
+const isFlooded = ({ fate, events }) =>
+  fate?.kind === 'excess' || childrenOf(events).length > TOO_MANY;
+
+/**
+ * What a program says of its choice: the line with the page time and the number of workers; without one, the last line
+ * with that number.
+ * @param {Program} program
+ * @param {Setting} setting  for which it has forked as many as it should
+ * @param {number} forks
+ */
+function telling(program, setting, forks) {
+  const { workMs } = setting;
+  const most = (workMs * forks * ROUNDED_UP) / exactOf(setting); // longer, and it would have forked more
+  const isPageTime = (/** @type {number} */ value) =>
+    [1, 1_000, 0.001].some(
+      (unit) => value * unit >= LEAST_OF_PAGE * workMs && value * unit <= most,
+    );
+  const pids = program.events.flatMap(({ pid, childPid }) => [pid, childPid ?? pid]);
+  const other = new Set([program.port, ...pids].filter((one) => one >= LEAST_MICROSECONDS)); // these look like a page time
+  const numbersOf = (/** @type {string} */ line) =>
+    numbersIn(line).filter((number) => !other.has(number));
+  const lines = program.output().split('\n');
+  const lineWith = (/** @type {string} */ line) => numbersOf(line).includes(forks);
+  return {
+    line: lines.find((line) => lineWith(line) && numbersOf(line).some(isPageTime)),
+    nearly: lines.findLast(lineWith),
+  };
+}
+
+/** The numbers of a line in every way of writing them that may be meant: 8.66, 8,66 and 8 660. In milliseconds, seconds or microseconds. */
+export function numbersIn(/** @type {string} */ line) {
+  const ungrouped = line.replace(/(?<=\d)[\s.,'’_](?=\d{3}(?!\d))/g, '');
+  const found = [line, ungrouped].flatMap((text) => [
+    ...(text.match(/\d+(?:\.\d+)?/g) ?? []),
+    ...(text.match(/\d+(?:,\d+)?/g) ?? []),
+  ]);
+  return found.map((text) => Number(text.replace(',', '.')));
 }
 
 /** The processes that it has started; the cluster tells of forks only when the loop that forks has ended. */
@@ -186,21 +266,38 @@ function medianBlockMs(ms, times = 9) {
   return tookMs.sort((a, b) => a - b)[(times - 1) / 2];
 }
 
-const isUp = (events) =>
-  events.some(({ what, role }) => ['fork', 'listening'].includes(what) || role === 'worker');
+const workersOf = (events) =>
+  events.filter(({ what, role }) => what === 'fork' || (what === 'start' && role === 'worker'));
 
+/** What it does with settings that are to be refused, and with some that are not. */
 export async function tryAllNonsense(launch) {
-  return Promise.all(NONSENSE.map(([name, value]) => tryNonsense(launch, name, value)));
+  const [refusals, tooMuch, sense] = await Promise.all([
+    Promise.all(NONSENSE.map((one) => trySetting(launch, one, { [one.name]: one.value }))),
+    trySetting(launch, TOO_MUCH, TOO_MUCH.env, 2), // one may be forked that measures
+    trySetting(launch, SENSE, SENSE),
+  ]);
+  return { refusals, tooMuch, sense };
 }
 
-/** Starts the program with a setting that makes no sense. */
-async function tryNonsense(launch, name, value) {
-  const program = await launch({ env: { [name]: value } });
-  await program.settled(isUp);
+/**
+ * Starts the program with a setting, until it forks so many, or refuses it.
+ * @template T
+ * @param {(options: { env: Record<string, string> }) => Promise<Program>} launch
+ * @param {T} setting
+ * @param {Record<string, string>} env
+ */
+async function trySetting(launch, setting, env, forks = 1) {
+  const program = await launch({ env });
+  const isStarted = (events) =>
+    new Set(workersOf(events).map(({ pid, workerPid = pid }) => workerPid)).size >= forks ||
+    events.some(({ what }) => what === 'listening') ||
+    childrenOf(events).length > MOST_HELPERS;
+  await program.settled(isStarted);
   const { fate, events } = program;
   const output = program.output();
   await program.stop();
-  return { name, value, fate, output, isStarted: isUp(events) };
+  const isFlood = isFlooded(program);
+  return { setting, fate, output, isFlood, isStarted: isFlood || isStarted(events) };
 }
 
 /** For the load: who sends it, and the single process that the learner's cluster was made from. */

@@ -20,11 +20,12 @@ const refuse = (name) => {
 const primary = () => {
   const told = process.env.NODE_CLUSTER_WORKERS;
   if (!(Number(RATE) > 0 && Number(RATE) < 1e6)) refuse('RATE');
-  if (!(Number(UTILIZATION) > 0 && Number(UTILIZATION) < 1)) refuse('UTILIZATION');
+  if (!(Number(UTILIZATION) > 0 && Number(UTILIZATION) <= 1)) refuse('UTILIZATION');
   if (told !== undefined && !/^[1-9]\d?$/.test(told)) refuse('NODE_CLUSTER_WORKERS');
   cluster.fork({ MEASURES: 'yes' }).once('message', ({ serviceMs }) => {
     const load = (Number(RATE) * serviceMs) / 1000;
     const workers = Number(told ?? Math.ceil(load / Number(UTILIZATION)));
+    if (workers > 99) refuse('RATE');
     console.log(`${workers} workers, because a page takes ${serviceMs.toFixed(1)} ms`);
     for (let count = 1; count < workers; count += 1) cluster.fork();
   });
