@@ -17,7 +17,7 @@ import {
   watchMachine,
   whyOfCrash,
 } from '../../lib/check/checking.js';
-import { PRETENDED_CORES, WORKERS } from './looks.js';
+import { PRETENDED_CORES, WORKERS, demandTurn } from './looks.js';
 
 const LEAST_SPEEDUP = 0.7 * WORKERS;
 const MOST_SPEEDUP = 1.25 * WORKERS;
@@ -28,6 +28,7 @@ const SHOWN = 300; // characters
 
 export function demandFour({ events }) {
   const forks = forksOf(events).length;
+  if (forks < WORKERS) demandTurn(events);
   demand(forks === WORKERS, {
     expected: 'four calls of cluster.fork() in the primary',
     got: forks === 0 ? 'It forks no worker.' : `It forked ${forks}.`,
@@ -59,6 +60,7 @@ export function demandAnswers({ events }, { requests, answers }) {
   const deaf = idle.filter(
     (pid) => !events.some((event) => event.pid === pid && event.what === 'listening'),
   );
+  if (!crash) demandTurn(events, idle);
   demand(idle.length === 0, {
     expected: `Each of the ${workers.length} workers answers some of ${requests.length} requests.`,
     got:

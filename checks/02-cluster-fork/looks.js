@@ -26,18 +26,18 @@ const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 /** A program with four workers, which all listen, or never will. */
 export async function startFour({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
-  const program = await ready(await launch({ env }), WORKERS);
-  demandTurn(program.events);
-  return program;
+  return ready(await launch({ env }), WORKERS);
 }
 
-/** Where others want the cores, a worker that does not listen yet may be late: nothing is told of such a program. */
-function demandTurn(events) {
-  const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
+/**
+ * For where something is missing: while others want the cores, a worker that has neither listened nor ended may only be late,
+ * and with it whoever forks the next one when it listens.
+ * @throws {Undecided}
+ */
+export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) => workerPid)) {
+  const listening = new Set([...listenersOf(events).values()].flatMap((some) => [...some]));
   const ended = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
-  const late = forksOf(events).filter(
-    ({ workerPid }) => !listening.has(workerPid) && !ended.has(workerPid),
-  );
+  const late = pids.filter((pid) => !listening.has(pid) && !ended.has(pid));
   if (late.length === 0 || !isCrowded()) return;
   throw new Undecided({
     got: `Of the workers that it forked, ${late.length} did not listen yet, and may only be late.`,
