@@ -12,9 +12,9 @@ const TRY = {
     'worker.send(counts) to the worker that asks; there waiting.shift().json(counts) for each',
 };
 
-/** @param {{ steps: import('../looks/counts.js').Step[], base: Map<number, number>, events: any[] }} look */
-export function demandCounts({ steps, base, events }) {
-  const fault = firstFault(steps, base);
+/** @param {Awaited<ReturnType<typeof import('../looks/counts.js').askForCounts>>} look */
+export function demandCounts({ events, ...record }) {
+  const fault = firstFault(record);
   demand(!fault, {
     expected: 'JSON such as {"5172":10,"5177":10}: how many requests for / each process has had',
     ...fault,
@@ -34,8 +34,9 @@ function whyAmongSeveral({ why }, events) {
  * - of another, all that it had answered when it was asked itself, and its answer has come: then the primary knew;
  * - of all, no more than they were asked for.
  */
-function firstFault(steps, base) {
+function firstFault({ steps, base, more }) {
   const [asked, answered] = [countOf(base), countOf(base)];
+  for (const [pid, times] of more) asked.add(pid, times);
   const known = new Map();
   const least = new Map(); // of each question, what has to be told
   let stands = false;
@@ -69,7 +70,7 @@ function countOf(base) {
   return {
     pids: () => [...counts.keys()],
     of: (pid) => counts.get(pid) ?? 0,
-    add: (pid) => counts.set(pid, (counts.get(pid) ?? 0) + 1),
+    add: (pid, times = 1) => counts.set(pid, (counts.get(pid) ?? 0) + times),
   };
 }
 

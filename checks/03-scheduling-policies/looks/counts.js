@@ -23,8 +23,8 @@ const BEGUN_MS = 1_500;
 /**
  * Asks for / and /counts, on connections that stay open, so that it is known who is asked.
  * @param {Program} program
- * @returns {Promise<{ steps: Step[], base: Map<number, number>, events: any[] }>}  base: how many requests for / each worker
- *   had had before
+ * @returns {Promise<{ steps: Step[], base: Map<number, number>, more: Map<number, number>, events: any[] }>}  how many
+ *   requests for / each worker had had before (base), and was sent meanwhile by others than us, such as another worker
  */
 export async function askForCounts(program) {
   const agents = Array.from({ length: EACH * WORKERS }, keepingOpen);
@@ -39,13 +39,16 @@ export async function askForCounts(program) {
     const record = createRecord(program);
     await askAll(program, record, pairsOf(opened, agents, had));
     await program.drained();
-    record.tellPids(program.events.slice(first));
-    const base = new Map([...had].map(([pid, requests]) => [pid, requests.length]));
-    return { steps: record.steps, base, events: program.events };
+    const others = record.tellPids(program.events.slice(first));
+    const theirs = others.filter(({ url }) => url.split('?')[0] === '/');
+    const [base, more] = [had, groupBy(theirs, ({ pid }) => pid)].map(sizesOf);
+    return { steps: record.steps, base, more, events: program.events };
   } finally {
     for (const agent of [...agents, other]) agent.destroy();
   }
 }
+
+const sizesOf = (groups) => new Map([...groups].map(([key, { length }]) => [key, length]));
 
 const keepingOpen = () => new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -80,11 +83,15 @@ function createRecord(program) {
       steps.push({ answered: one });
       return one.answer;
     },
-    /** Which process executed what: the requests of a connection come in the order in which they were sent. */
+    /**
+     * Finds out which process executed what: the requests of a connection come in the order in which they were sent.
+     * @returns {import('../../../lib/observe/timeline.js').Request[]}  those that are none of ours
+     */
     tellPids(events) {
       const seen = requestsOf(events).sort((a, b) => a.startMs - b.startMs);
       const ofClient = groupBy(seen, ({ client }) => client);
       for (const one of all) one.pid = ofClient.get(one.answer.client)?.shift()?.pid;
+      return [...ofClient.values()].flat();
     },
   };
 }
