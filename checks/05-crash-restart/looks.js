@@ -125,7 +125,7 @@ export async function crashAgain(program, before) {
     ['SIGKILL in the same place', killLast],
     ['SIGKILL of two at once', (pids) => kill(program, pids)],
   ]);
-  return [...before, ...rounds.slice(0, -1), await awaitOneMore(program, rounds.at(-1))];
+  return [...before, ...rounds.slice(0, -1), await awaitMore(program, rounds.at(-1))];
 }
 
 async function strikeInTurn(program, strikes) {
@@ -160,7 +160,7 @@ export async function leaveAsPlanned(program) {
   };
   await program.until((events) => servingOf(events).length > LEAVING);
   const round = await strikeOnce(program, strike, 1);
-  return { ...(await awaitOneMore(program, round)), crashes };
+  return { ...(await awaitMore(program, round, LEAVING)), crashes };
 }
 
 /**
@@ -183,12 +183,12 @@ async function throwWhileItLeaves(program) {
   return pid;
 }
 
-/** There may come one worker more than is wanted. */
-async function awaitOneMore(program, round) {
+/** There may come more workers than are wanted. */
+async function awaitMore(program, round, most = 1) {
   const forks = forksOf(program.events).length;
   const before = settledTimersIn(program.events.slice(0, round.first));
   const rest = { before, fromMs: nowMs() };
-  const isDone = (events) => forksOf(events).length > forks || isAtRest(events, rest);
+  const isDone = (events) => forksOf(events).length >= forks + most || isAtRest(events, rest);
   await program.until(isDone, STOP_LOOK_MS);
   return { ...round, last: program.events.length, news: newsOf(program, round.said) };
 }
@@ -263,10 +263,11 @@ export async function startInVain(launch) {
   const { program, other } = await launchOnTakenPort(launch);
   const isEnough = (events) =>
     restartsOf(events) > RESTARTS || sumOf(waitsOf(events, nowMs())) > MOST_WAITING_MS;
-  const fromMs = nowMs();
-  const isOver = (events) =>
-    isEnough(events) || isAtRest(events, { before: new Map([[program.pid, 0]]), fromMs });
-  await program.until(isOver, LONG_DEADLINE_MS);
+  const isIdle = (events) => {
+    const [first] = forksOf(events); // before that it may still be loading
+    return first && isAtRest(events, { before: new Map([[first.pid, 0]]), fromMs: first.t });
+  };
+  await program.until((events) => isEnough(events) || isIdle(events), LONG_DEADLINE_MS);
   const { events, fate } = program;
   await program.stop();
   other.close();
@@ -278,7 +279,7 @@ export async function startInVain(launch) {
   return { fate, isStuck, restarts, waitsMs, latesMs, output: program.output() };
 }
 
-const restartsOf = (events) => forksOf(events).length - 1;
+const restartsOf = (events) => Math.max(0, forksOf(events).length - 1);
 
 /** How much too late the primary's event loop was, in all, while it waited for the next start. */
 function lateIn(events, index) {
