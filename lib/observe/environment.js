@@ -24,13 +24,15 @@ export function scrub(env) {
  * @param {import('./program.js').Program} program
  * @returns {NodeJS.ProcessEnv}
  */
-export function environmentOf({ options, port, folder, temporary, compileCache }) {
+export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
   const { entry, env = {}, probe = 'requests', pretendCores, pretendWaits } = options;
+  const { followsChildren, haltsChildren } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
+  if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record
   return {
     ...scrub(process.env),
     PORT: String(port),
@@ -41,6 +43,8 @@ export function environmentOf({ options, port, folder, temporary, compileCache }
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
+    ...(followsChildren && { FORKSHOP_FOLLOWS: '1' }),
+    ...(haltsChildren && { FORKSHOP_HALT_BELOW: String(keeper.pid) }),
     ...env,
   };
 }

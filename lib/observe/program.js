@@ -17,6 +17,8 @@
  * @property {'requests' | 'life'} [probe]  life: report processes only, no requests (for floods of tiny ones)
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
+ * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
+ * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
