@@ -15,7 +15,7 @@ import {
   tooBusy,
 } from '../looks/jobs.js';
 
-const NO_JOB_CHILDREN = `Without JOB_CHILDREN, on a machine with ${CHILDREN_ELSEWHERE} cores,`;
+const NO_JOB_CHILDREN = `Without JOB_CHILDREN, on a machine with ${CHILDREN_ELSEWHERE} cores`;
 const FORK = "fork(new URL('./job.js', import.meta.url))";
 
 /**
@@ -221,9 +221,13 @@ export function demandSize(
   size,
   setting = `With JOB_CHILDREN=${size}`,
 ) {
+  const who =
+    size === 1
+      ? 'one child builds all reports, and waits'
+      : `${size} children build all reports, and wait`;
   const story = {
-    expected: `${setting} ${size === 1 ? 'one child builds' : `${size} children build`} all reports, and wait${size === 1 ? 's' : ''} for the next.`,
-    got: `${setting} it started ${started}.`,
+    expected: `${setting}: ${who} for the next.`,
+    got: `${setting}: it started ${started}.`,
   };
   demand(started <= size, {
     ...story,
@@ -233,7 +237,7 @@ export function demandSize(
   const fault = faultOfAnswers(answers);
   demand(!fault, {
     ...story,
-    got: `${setting} ${fault}`,
+    got: `${setting}: ${fault}`,
     why: 'What waits in the queue has to be given to a child as soon as one is idle, however many there are.',
     try: 'after each answer put the child back into the idle list, and give it the next of the queue',
   });

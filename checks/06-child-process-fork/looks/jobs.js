@@ -64,15 +64,13 @@ export async function askWhileStopped(program) {
     const seen = eventsOf(program.events, 'start').map(({ pid }) => pid);
     return aliveOf(program).filter((pid) => !seen.includes(pid));
   };
-  await program.until(() => hidden().length === 0, PATIENCE_MS);
+  const isSeen = (event) => isChild(event, program.pid);
+  await program.until((events) => events.some(isSeen) || hidden().length === 0, PATIENCE_MS);
   for (let attempt = 0; attempt <= CHILDREN; attempt += 1) {
     const children = aliveOf(program);
     if (children.length === 0) break;
-    const isAnswered = await isAnsweredNow(
-      program,
-      { name: `stopped-${attempt}`, rows: 1_000 },
-      children,
-    );
+    const job = { name: `stopped-${attempt}`, rows: 1_000 };
+    const isAnswered = await isAnsweredNow(program, job, children);
     const isAlone = aliveOf(program).every((pid) => children.includes(pid)); // else a new child may have built it
     if (isAlone || !isAnswered) return { unseen: hidden(), isBuiltHere: isAlone && isAnswered };
   }
@@ -85,13 +83,12 @@ async function isAnsweredNow(program, job, stopped) {
   let answer;
   let asked;
   const sinceRequest = (events) => {
-    const index = events.findIndex(
-      ({ what, url }, at) => at >= before && what === 'request' && url?.startsWith('/report'),
-    );
-    return index < 0 ? [] : events.slice(index).filter(({ elu = 0 }) => elu < 0.5);
+    const later = events.slice(before);
+    const [{ startMs = Infinity } = {}] = requestsOf(later, '/report');
+    return later.filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
   };
   try {
-    if (!stopped.every((pid) => program.kill(pid, 'SIGSTOP'))) return false; // it has just ended, or nothing can be stopped here
+    if (!stopped.every((pid) => program.kill(pid, 'SIGSTOP'))) return false; // one has just ended, or nothing can be stopped
     asked = ask(program, job).then((one) => (answer = one));
     await program.until(
       (events) => answer || haveTurned(sinceRequest(events), [program.pid], STOPPED_TURNS),
