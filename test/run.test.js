@@ -385,6 +385,52 @@ describe('a runner', () => {
     assert.equal(program.output(), 'global\ninterval\n');
   });
 
+  const hasChild = `import { spawn } from 'node:child_process';
+    import { EventEmitter } from 'node:events';
+    if (process.env.KIND === 'child') setInterval(() => {}, 60_000);
+    else {
+      const env = { KIND: 'child', NODE_OPTIONS: '--max-old-space-size=64' };
+      const child = spawn(process.execPath, [process.argv[1]], { stdio: 'inherit', env });
+      child.on('exit', () => {});
+      for (let count = 0; count < 12; count += 1) child.on('message', () => {});
+      const other = new EventEmitter();
+      for (let count = 0; count < 14; count += 1) other.on('a crowd', () => {});
+      setInterval(() => other.emit('nothing'), 60_000);
+    }`;
+  const startsIn = (program) => program.events.filter(({ what }) => what === 'start');
+  const beatsOf = (program, pid) =>
+    program.events.filter((event) => event.what === 'beat' && event.pid === pid);
+
+  test('follows a child whose environment was replaced, if it is told to', async (t) => {
+    const program = await start(t, hasChild, { followsChildren: true });
+    await until('the child has reported itself', () => startsIn(program).length === 2);
+    const left = await start(t, hasChild);
+    await until('there is a child', () => left.events.some(({ what }) => what === 'child'));
+    await until('it has beaten', () => beatsOf(left, left.pid).length > 10);
+    assert.equal(startsIn(left).length, 1);
+  });
+
+  test('tells of a crowd of listeners, whether Node was heard or not', async (t) => {
+    const program = await start(t, hasChild);
+    const crowds = () => beatsOf(program, program.pid).filter(({ listeners }) => listeners > 10);
+    await until('it is seen', () => crowds().length > 0);
+    const { listeners, crowded } = crowds()[0];
+    assert.deepEqual({ listeners, crowded }, { listeners: 14, crowded: 'a crowd' });
+  });
+
+  test('halts children before the first line of their file', onPosix, async (t) => {
+    const program = await start(t, hasChild, { followsChildren: true, haltsChildren: true });
+    await until('the child has reported itself', () => startsIn(program).length === 2);
+    const child = startsIn(program)[1].pid;
+    const { length } = beatsOf(program, program.pid);
+    await until('its parent goes on', () => beatsOf(program, program.pid).length > length + 5);
+    assert.equal(beatsOf(program, child).length, 0);
+    await until('it goes on, too', () => {
+      program.kill(child, 'SIGCONT');
+      return beatsOf(program, child).length > 0;
+    });
+  });
+
   test('waits until no request is left', async (t) => {
     const program = await start(
       t,

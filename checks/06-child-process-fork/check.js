@@ -4,9 +4,11 @@ import {
   demandElsewhere,
   demandFirst,
   demandMatch,
+  demandNoCrowd,
   demandOwnFile,
   demandResponsive,
   demandSize,
+  demandSizes,
   tellOfImport,
 } from './demands/jobs.js';
 import { demandNoneLeft, demandOneFailure, demandReplaced } from './demands/deaths.js';
@@ -17,19 +19,22 @@ import {
   ask,
   askAll,
   askFirst,
+  askForOne,
   askMeanwhile,
   askSome,
+  askWhileStopped,
 } from './looks/jobs.js';
-import { askLater, endServer, killBoth } from './looks/deaths.js';
+import { askLater, askTheDead, endEarly, endServer, killBoth } from './looks/deaths.js';
 import { measureCosts, measureDelays, tellOfCosts, tellOfDelays } from './looks/measure.js';
 
 const promises = {
   answers: 'a report is answered, with the right digest',
-  'own-file': 'the server forks children that run a file of their own',
+  'own-file': 'children that run a file of their own build the reports',
   'stays-responsive': 'while a report is built, the server answers /',
   'answers-match': 'of 20 reports asked for at once, each gets the answer to its own request',
   'any-cwd': 'started from another folder it works all the same',
   'small-pool': 'JOB_CHILDREN tells how many children there are, however many requests come',
+  'listens-once': 'when its report is answered, a job leaves no listener behind',
   'fails-one': 'when a child is killed, the report that it was building fails, and no other',
   replaced: 'another child takes its place, and what was queued is answered',
   'ends-with-parent': 'when the server ends, its children end too',
@@ -38,42 +43,65 @@ const PRETENDED_CORES = 5; // a pool of this size has not read JOB_CHILDREN
 
 check('06-child-process-fork', promises, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, measure, isLonger } = lesson;
-  const start = async (children, options) =>
-    ready(await launch({ env: { JOB_CHILDREN: String(children) }, ...options }));
+  const begin = (children, options) =>
+    launch({
+      env: { JOB_CHILDREN: children && String(children) },
+      followsChildren: true,
+      ...options,
+    });
+  const start = async (children, options) => ready(await begin(children, options));
   const main = observe([], () =>
     start(CHILDREN, { pretendCores: PRETENDED_CORES }).catch(tellOfImport),
   );
   const first = observe([main], askFirst);
-  const responsive = observe([main, first], askMeanwhile);
+  const stopped = observe([main, first], askWhileStopped);
+  const responsive = observe([main, first, stopped], askMeanwhile);
   const batch = observe([main, first], askAll);
   const sized = observe([batch], (seen) => demandSize(seen, CHILDREN));
-  const elsewhere = meanwhile([first], () => start(CHILDREN_ELSEWHERE, { cwd: tmpdir() }));
+  const elsewhere = meanwhile([first], () =>
+    start(undefined, { pretendCores: CHILDREN_ELSEWHERE, cwd: tmpdir() }),
+  );
   const elsewhereFirst = meanwhile([elsewhere], (program) => ask(program, JOBS.at(-1)));
   const elsewhereMore = meanwhile([elsewhere, elsewhereFirst], askSome);
   const crash = observe([main, batch, sized], killBoth);
   const later = observe([main, crash], askLater);
+  const dead = observe([main, later], askTheDead);
   const killed = meanwhile([elsewhere, elsewhereMore], (program) => endServer(program, 'SIGKILL'));
   const another = meanwhile([first], () => start(1));
-  const ended = meanwhile([another], (program) => endServer(program, 'SIGTERM'), { isSlow: true });
+  const crowd = meanwhile([another], askForOne);
+  const isSlow = true;
+  const ended = meanwhile([another, crowd], (program) => endServer(program, 'SIGTERM'), { isSlow });
+  const endedEarly = meanwhile(
+    [first],
+    async () => endEarly(await begin(1, { haltsChildren: true })),
+    {
+      isSlow,
+    },
+  );
 
   const isGate = true;
   hold('answers', [main, first], demandFirst, { isGate });
-  hold('own-file', [main], demandOwnFile, { isGate });
+  hold('own-file', [main, stopped], demandOwnFile, { isGate });
   hold('stays-responsive', [responsive], demandResponsive);
   hold('answers-match', [main, batch], demandMatch);
   hold('any-cwd', [elsewhere, elsewhereFirst], demandElsewhere);
   hold(
     'small-pool',
-    [sized, elsewhereMore],
-    (_, elsewhere) => demandSize(elsewhere, CHILDREN_ELSEWHERE),
-    { needs: ['answers-match', 'any-cwd'] },
+    [sized, elsewhereMore, crowd],
+    (_, elsewhere, one) => demandSizes(elsewhere, one),
+    {
+      needs: ['answers-match', 'any-cwd'],
+    },
   );
+  hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
   hold('fails-one', [main, crash], demandOneFailure, { needs: ['answers-match'] });
-  hold('replaced', [main, later], demandReplaced, { needs: ['fails-one'] });
-  hold('ends-with-parent', [ended, killed], (...ends) => ends.forEach(demandNoneLeft));
+  hold('replaced', [main, later, dead], demandReplaced, { needs: ['fails-one'] });
+  hold('ends-with-parent', [ended, killed, endedEarly], (...ends) => ends.forEach(demandNoneLeft));
 
   const control = meanwhile([later], async () => ready(await launch({ isReference: true })));
-  const delays = observe([main, control, later], (...sides) => measureDelays(lesson, ...sides));
+  const delays = observe([main, control, dead], (candidate, reference) =>
+    measureDelays(lesson, candidate, reference),
+  );
   measure([delays], (seen) => tellOfDelays(lesson, seen));
   if (isLonger) {
     const costs = observe([delays], () => measureCosts(launch));

@@ -24,8 +24,8 @@ export function scrub(env) {
  * @param {import('./program.js').Program} program
  * @returns {NodeJS.ProcessEnv}
  */
-export function environmentOf({ options, port, folder, temporary, compileCache }) {
-  const { entry, env = {}, probe = 'requests' } = options;
+export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
+  const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren } = options;
   const { pretendCores, pretendForks, pretendTimers, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
@@ -34,6 +34,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache }
   if (pretendTimers) preloads.push(requiring('pretend-timers.cjs'));
   if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
+  if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record
   return {
     ...scrub(process.env),
     PORT: String(port),
@@ -45,6 +46,8 @@ export function environmentOf({ options, port, folder, temporary, compileCache }
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
     ...(pretendTimers && { FORKSHOP_PRETEND_TIMERS: pretendTimers.join(' ') }),
+    ...(followsChildren && { FORKSHOP_FOLLOWS: '1' }),
+    ...(haltsChildren && { FORKSHOP_HALT_BELOW: String(keeper.pid) }),
     ...env,
   };
 }

@@ -20,7 +20,9 @@
  *   response    client, status; the responses of a connection come in the order of its requests
  *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), in a flood of
  *               requests more (how many were not reported one by one), and now and then rss (bytes), timers (how many
- *               keep the process alive)
+ *               keep the process alive), and where one emitter has more than ten listeners for an event, as Node itself
+ *               warns, crowded (of which event) and listeners (how many). Looked at are the process, its children with
+ *               their streams, and whatever Node has warned of
  *   wait        ms: for so long Atomics.wait() held the thread; it ends at t. Only where FORKSHOP_PROBE is 'waits', and then
  *               beside all the rest
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like
@@ -41,6 +43,8 @@ const BEAT_MS = 20;
 const PROMPT_WRITES_PER_BEAT = 20;
 const REQUESTS_PER_BEAT = 50; // 2,500 a second
 const LONGEST_HELD_BACK = 64 * 1024;
+const MOST_LISTENERS = 10; // EventEmitter.defaultMaxListeners, which the program may have changed
+const HANDED_DOWN = /^(NODE_OPTIONS|FORKSHOP_\w+)$/;
 const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle, or a descriptor
 
 // Ours for good: the program may replace them (fake timers, a patched JSON).
@@ -54,6 +58,8 @@ const utilizationSince = performance.eventLoopUtilization.bind(performance);
 const file = process.env.FORKSHOP_TIMELINE;
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
 const seesWaits = process.env.FORKSHOP_PROBE === 'waits';
+const handedDown = Object.entries(process.env).filter(([name]) => HANDED_DOWN.test(name));
+const followsChildren = process.env.FORKSHOP_FOLLOWS === '1';
 
 /** What we tell of a cluster's events. */
 const fieldsOf = {
@@ -98,12 +104,13 @@ function observe(fd) {
     file: process.argv[1],
   });
   reportLife(tell);
-  reportChildren(tell);
+  const { watch, countListeners } = watchListeners();
+  reportChildren(tell, watch);
   reportServers(tell);
   if (cluster.isPrimary && isMainThread) reportWorkers(tell);
   if (seesWaits) reportWaits(tell, now);
   const countRequests = seesRequests ? reportRequests(log, now, who) : () => ({});
-  startBeat(tell, log, now, countRequests);
+  startBeat(tell, log, now, countRequests, countListeners);
 }
 
 /**
@@ -158,17 +165,77 @@ function reportLife(tell) {
 }
 
 /** A child has its pid a moment after it was made; a program that exits in that moment has it too. */
-function reportChildren(tell) {
+function reportChildren(tell, watch) {
   const fresh = new Set();
   const report = () => {
-    for (const { pid } of fresh) if (pid) tell('child', { childPid: pid });
+    for (const child of fresh) {
+      if (child.pid) tell('child', { childPid: child.pid });
+      [child, child.stdin, child.stdout].forEach(watch);
+    }
     fresh.clear();
   };
+  let isFollowing = false;
   subscribe('child_process', ({ process: child }) => {
+    if (followsChildren && !isFollowing) follow(Object.getPrototypeOf(child));
+    isFollowing = true;
     fresh.add(child);
     queueMicrotask(report);
   });
   watchEvents(process, ['exit'], report);
+}
+
+/**
+ * A child for which the program has replaced the environment gets what the probe needs all the same.
+ * @param {any} prototype  of every child process
+ */
+function follow(prototype) {
+  const { spawn } = prototype;
+  prototype.spawn = function (options) {
+    try {
+      handDown(options.envPairs);
+    } catch {
+      // another shape than that of today's Node: it is not followed
+    }
+    return spawn.call(this, options);
+  };
+}
+
+/** @param {string[]} pairs  of the child's environment: NAME=value */
+function handDown(pairs) {
+  for (const [name, value] of handedDown) {
+    const index = pairs.findIndex((pair) => pair.startsWith(`${name}=`));
+    if (index < 0) pairs.push(`${name}=${value}`);
+    else if (name === 'NODE_OPTIONS' && !pairs[index].includes(value)) {
+      pairs[index] = `${name}=${value} ${pairs[index].slice(name.length + 1)}`;
+    }
+  }
+}
+
+/** Counts the listeners of the process, of its children, and of what Node has warned of; keeps none of these alive. */
+function watchListeners() {
+  const watched = new Set();
+  const watch = (emitter) => emitter && watched.add(new WeakRef(emitter));
+  watch(process);
+  watchEvents(process, ['warning'], (event, [{ name, emitter }]) => {
+    if (name === 'MaxListenersExceededWarning') watch(emitter);
+  });
+  const emitters = () => {
+    for (const ref of watched) if (!ref.deref()) watched.delete(ref);
+    const workers = cluster.isPrimary ? Object.values(cluster.workers ?? {}) : [];
+    return [...workers, ...[...watched].map((ref) => ref.deref())];
+  };
+  const countListeners = () => {
+    try {
+      const counts = emitters().flatMap((emitter) =>
+        emitter.eventNames().map((event) => [emitter.listenerCount(event), String(event)]),
+      );
+      const [[listeners, crowded]] = [...counts, [0]].sort(([a], [b]) => b - a);
+      return listeners > MOST_LISTENERS ? { listeners, crowded } : {};
+    } catch {
+      return {}; // an emitter that the program has changed, or that has just been let go
+    }
+  };
+  return { watch, countListeners };
 }
 
 /** Listening sockets and connections, of whatever kind of server. */
@@ -259,7 +326,7 @@ function createRoom(most) {
   };
 }
 
-function startBeat(tell, log, now, countRequests) {
+function startBeat(tell, log, now, countRequests, countListeners) {
   let utilization = utilizationSince();
   let last = now();
   let count = 0;
@@ -269,7 +336,7 @@ function startBeat(tell, log, now, countRequests) {
     const late = Math.max(0, now() - last - BEAT_MS);
     last = now();
     log.flush();
-    const size = count % 5 === 0 && { rss: rss(), timers: countTimers() };
+    const size = count % 5 === 0 && { rss: rss(), timers: countTimers(), ...countListeners() };
     count += 1;
     const elu = round(since.utilization, 1000);
     tell('beat', { late: round(late, 10), elu, ...countRequests(), ...size });

@@ -21,6 +21,8 @@
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
  * @property {[from: number, until: number, by: number]} [pretendTimers]  a timer from so many ms until so many fires so many
  *   times as soon
+ * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
+ * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post

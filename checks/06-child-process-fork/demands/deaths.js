@@ -1,7 +1,7 @@
 /** What lesson 6 demands when children are killed, at work or idle, and when the server ends. */
-import { demand } from '../../../lib/check/checking.js';
-import { CHILDREN, LAST_MS, SILENT, parse, tooBusy } from '../looks/jobs.js';
-import { faultOfAnswers, tell } from './jobs.js';
+import { demand, whyOfCrash } from '../../../lib/check/checking.js';
+import { CHILDREN, LAST_MS, SILENT, isRight, parse, tooBusy } from '../looks/jobs.js';
+import { faultOfAnswers, shorten, tell } from './jobs.js';
 
 const CATCH =
   'in server.js: try { ... await pool.run(job) ... } catch (error) { response.status(503).json({ ...job, error: error.message }); }';
@@ -23,7 +23,7 @@ function faultOfKilled({ victims, areBusy, ends, isRetried, fate, queued }) {
     return { ...waits, got: `There were ${victims.length} children at that time.` };
   if (fate)
     return {
-      got: `The server itself has ended: ${fate.signal ?? `exit code ${fate.code}`}.`,
+      got: `The server itself has ended: ${endOf(fate)}.`,
       why: 'Nothing was thrown: something in it has called process.exit(), or has sent it a signal.',
       try: "child.on('exit', ...): reject the tasks of this child, and let the server live",
     };
@@ -68,21 +68,44 @@ function faultOfTold({ error, status, body }) {
   if (!error && status === 503 && body !== '') return undefined;
   const got = `The report of the killed child got ${error ?? `status ${status}`}`;
   if (error) return { got: `${got} in place of an answer.`, try: CATCH };
+  if (status === 503)
+    return {
+      got: `${got}, and not a word on why.`,
+      why: 'Whoever reads the answer, or a log of it, cannot tell what has happened, and whether another try may work.',
+      try: CATCH,
+    };
   const why =
     status === 500
       ? 'What a handler rejects with and nobody catches, Express answers with 500 and a stack.'
       : 'The promise was resolved in place of rejected, or what server.js caught is not told by status 503.';
-  return {
-    got: `${got}: ${body.replaceAll(/\s+/g, ' ').slice(0, 99) || 'an empty body'}`,
-    why,
-    try: CATCH,
-  };
+  return { got: `${got}: ${shorten(body)}`, why, try: CATCH };
 }
 
-export function demandReplaced(program, later) {
+export function demandReplaced(program, later, dead) {
   const expected = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
-  tell(program, expected, faultOfLater(later));
+  tell(program, expected, faultOfLater(later) ?? faultOfDead(program, dead));
 }
+
+/** What became of a job that was sent to a child which was dead already, before the server had heard of it. */
+function faultOfDead({ events }, dead) {
+  if (!dead || isRight(dead.answer)) return undefined;
+  const { answer, fate } = dead;
+  const when =
+    'A child that had nothing to do was killed, and a job was sent to it before the server had heard of that';
+  const fault = fate ? { got: `The server has ended: ${endOf(fate)}.` } : faultOfTold(answer);
+  return (
+    fault && {
+      got: `${when}. ${fault.got}`,
+      why:
+        whyOfCrash(events) ??
+        'child.send() has failed, and nobody has told the task that waits for the answer.',
+      try: "child.on('error', ...): it comes when a message cannot be sent; treat it like 'exit'",
+      isPlain: true,
+    }
+  );
+}
+
+const endOf = ({ signal, code }) => signal ?? `exit code ${code}`;
 
 /** What is wrong with the queue, then with later reports, and then with those that came when an idle child was killed. */
 function faultOfLater({ queued, after, idle }) {
@@ -111,7 +134,7 @@ function faultOfBoth({ answers, alive, depth }) {
   return `There are ${alive} children now.`;
 }
 
-export function demandNoneLeft({ signal, output, hasEnded, left }) {
+export function demandNoneLeft({ signal, output, hasEnded, left, isEarly }) {
   const expected = 'When the server ends, its children end, too.';
   demand(hasEnded, {
     output,
@@ -120,10 +143,18 @@ export function demandNoneLeft({ signal, output, hasEnded, left }) {
     why: 'It listens for this signal, and does not end.',
     try: 'process.exit() when the children have been told',
   });
+  const pids = left.join(', ');
+  demand(left.length === 0 || !isEarly, {
+    output,
+    expected,
+    got: `The server was killed before its child had loaded job.js, and the child is still there (pid ${pids}).`,
+    why: "The channel was closed before process.on('disconnect', ...) had run, and what nobody listens for yet is lost.",
+    try: 'in job.js, as its last line: if (!process.connected) process.exit();',
+  });
   demand(left.length === 0, {
     output,
     expected,
-    got: `After ${signal} to the server ${left.length} of its children are still there (pid ${left.join(', ')}).`,
+    got: `After ${signal} to the server ${left.length} of its children are still there (pid ${pids}).`,
     why: 'A timer, a server or a connection keeps a child alive without its parent, for ever.',
     try: "in job.js: process.on('disconnect', () => process.exit()); if (!process.connected) process.exit();",
   });

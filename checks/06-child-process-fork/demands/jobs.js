@@ -5,6 +5,7 @@
 import { tmpdir } from 'node:os';
 import { demand, eventsOf, whyOfCrash } from '../../../lib/check/checking.js';
 import {
+  CHILDREN_ELSEWHERE,
   MOST_OF_SPAN,
   aliveOf,
   digestOf,
@@ -14,13 +15,18 @@ import {
   tooBusy,
 } from '../looks/jobs.js';
 
+const NO_JOB_CHILDREN = `Without JOB_CHILDREN, on a machine with ${CHILDREN_ELSEWHERE} cores`;
 const FORK = "fork(new URL('./job.js', import.meta.url))";
 
-/** Throws what there is to say of a fault, with what the program has printed by now: what the check does to it later is no fault of its. */
-export function tell(program, expected, fault) {
-  if (!fault) return;
+/**
+ * Throws what there is to say of a fault, with what the program has printed by now: what the check does to it later is no fault
+ * of its. Where a process threw something, that is why; unless the fault is explained by more than that (isPlain).
+ */
+export function tell(program, expected, /** @type {any} */ found) {
+  if (!found) return;
+  const { isPlain, ...fault } = found;
   const { events, pid } = program;
-  const why = whyOfCrash(events) ?? fault.why;
+  const why = (isPlain ? undefined : whyOfCrash(events)) ?? fault.why;
   const isOfChild = events.find(({ what }) => what === 'crash')?.pid !== pid;
   const command =
     why !== fault.why && isOfChild ? 'mend the line that its stack, below, names' : fault.try;
@@ -51,7 +57,15 @@ function faultOfFirst(program, answer) {
   const got = faultOfAnswers([answer]);
   if (!got) return undefined;
   const file = answer.missingFile;
-  if (file) return { got: `The child is to run ${file}, which is not there.`, try: FORK };
+  if (file)
+    return {
+      got: `The child is to run ${file}, which is not there.`,
+      why: 'A relative path is looked for in the folder where the server was started.',
+      try: FORK,
+      isPlain: true,
+    };
+  const ended = faultOfEnds(program);
+  if (ended) return { got: `${got} ${ended.got}`, ...ended.how };
   if (got.includes('an object'))
     return {
       got,
@@ -86,28 +100,41 @@ export function faultOfAnswers(answers) {
     : `${of} got ${body.slice(0, 99)}`;
 }
 
-export function demandOwnFile(program) {
-  const got = faultOfChildren(program);
-  demand(!got, {
-    expected: 'The server forks a child which runs another file than the server does.',
-    got,
+export function demandOwnFile(program, stopped) {
+  const fault = faultOfChildren(program, stopped);
+  demand(!fault, {
+    expected:
+      'The server forks a child which runs another file than the server does, and builds the report.',
     why: 'A job that runs in the process of the server keeps everybody else waiting.',
     try: `${FORK}, and process.on('message', ...) in job.js`,
+    ...fault,
   });
 }
 
-/** What is wrong with where the first report was built. */
-function faultOfChildren({ events, pid }) {
+/** What is wrong with where the first reports were built. */
+function faultOfChildren({ events, pid }, { unseen, isBuiltHere }) {
   const starts = eventsOf(events, 'start');
   const files = starts.filter((event) => isChild(event, pid)).map(({ file }) => file);
   const own = starts.find((event) => event.pid === pid)?.file;
+  if (isBuiltHere)
+    return {
+      got: 'All of its children were stopped for a moment (by SIGSTOP), and a report was built all the same.',
+      why: 'The children are there, but it is the server that builds the reports. In slices it still uses no second core.',
+      try: "run(job): child.send({ id, job }), and resolve with the digest that the child's message brings",
+    };
   if (files.some((file) => file !== own)) return undefined;
-  if (files.length > 0) return 'The children run the file of the server again.';
-  if (eventsOf(events, 'child').length > 0)
-    return 'Its child cannot be observed: the option env has replaced the environment, NODE_OPTIONS too.';
-  return starts.some(({ role }) => role === 'thread')
-    ? 'The report was built in a thread, which lives and dies with the process of the server.'
-    : 'The report was built, and the server had started no other process.';
+  if (files.length > 0) return { got: 'The children run the file of the server again.' };
+  if (unseen.length > 0)
+    return {
+      got: `It has started a process (pid ${unseen.join(', ')}) in which no Node.js program has shown itself.`,
+      why: 'A child of this lesson is a Node.js program, which its environment reaches.',
+      try: FORK,
+    };
+  if (starts.some(({ role }) => role === 'thread'))
+    return {
+      got: 'The report was built in a thread, which lives and dies with the process of the server.',
+    };
+  return { got: 'The report was built, and the server had started no other process.' };
 }
 
 export function demandResponsive({ share, waitedMs, spanMs }) {
@@ -122,24 +149,54 @@ export function demandResponsive({ share, waitedMs, spanMs }) {
 export function demandMatch(program, { answers }) {
   const expected =
     'Each of many reports asked for at once is answered with the digest of its own name and rows.';
-  tell(program, expected, faultOfBatch(answers));
+  tell(program, expected, faultOfBatch(program, answers));
 }
 
-/** What is wrong with the answers to reports that were asked for at once: they are missing, or mixed up. */
-function faultOfBatch(answers) {
+/** What is wrong with the answers to reports that were asked for at once: they are missing, refused, or mixed up. */
+function faultOfBatch(program, answers) {
   const got = faultOfAnswers(answers);
-  const isMissing = answers.some(({ error }) => error?.includes('no answer'));
-  if (got && isMissing)
+  if (!got) return undefined;
+  const { error, status, body } = answers.find((answer) => !isRight(answer));
+  const ended = faultOfEnds(program);
+  if (ended && status !== 200) return { got: `${got} ${ended.got}`, ...ended.how };
+  if (error?.includes('no answer'))
     return {
       got,
       why: 'A child that is done takes nothing new from the queue, or nobody hears its second answer.',
       try: 'after each answer put the child back into the idle list, and give it the next of the queue',
     };
-  const why =
-    'Answers come in the order in which children are done, not in the order of the questions.';
-  const map = 'a Map from request id to the promise that waits for it; the child sends the id back';
-  return got && { got, why, try: map };
+  if (status && status !== 200)
+    return {
+      got,
+      why: `It was refused, although nobody had killed a child. The answer says: ${shorten(body)}`,
+      try: 'what comes while all children are busy waits in the queue until one of them is idle',
+    };
+  return {
+    got,
+    why: 'Answers come in the order in which children are done, not in the order of the questions.',
+    try: 'a Map from request id to the promise that waits for it; the child sends the id back',
+  };
 }
+
+/** Children that have ended by themselves, before anybody killed one: that is why reports are missing. */
+function faultOfEnds({ events, pid }) {
+  const crashed = eventsOf(events, 'crash').map((event) => event.pid);
+  const isOne = (event) =>
+    event.pid !== pid && event.tid === undefined && !crashed.includes(event.pid);
+  const ends = eventsOf(events, 'exit').filter(isOne);
+  if (ends.length === 0) return undefined;
+  const codes = [...new Set(ends.map(({ code }) => code ?? 0))].join(', ');
+  const many = ends.length === 1 ? 'A child has' : `${ends.length} children have`;
+  return {
+    got: `${many} ended, with exit code ${codes}, and nobody had killed one.`,
+    how: {
+      why: 'A child waits for its next job. One that ends after each job takes down what it has not sent yet, and the job that is on its way to it.',
+      try: "in job.js: no process.exit() after process.send(); only 'disconnect' ends a child",
+    },
+  };
+}
+
+export const shorten = (body) => body.replaceAll(/\s+/g, ' ').slice(0, 99) || 'nothing';
 
 export function demandElsewhere(program, answer) {
   const got = faultOfAnswers([answer]);
@@ -152,22 +209,53 @@ export function demandElsewhere(program, answer) {
   });
 }
 
+/** Those without JOB_CHILDREN, where there are three cores, and those of a pool of one. */
+export function demandSizes(elsewhere, one) {
+  demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
+  demandSize(one, 1);
+}
+
 /** Has it started exactly so many children? */
-export function demandSize({ started, depth }, size) {
+export function demandSize(
+  { started, depth, answers },
+  size,
+  setting = `With JOB_CHILDREN=${size}`,
+) {
+  const who =
+    size === 1
+      ? 'one child builds all reports, and waits'
+      : `${size} children build all reports, and wait`;
   const story = {
-    expected: `JOB_CHILDREN=${size}: ${size} children build all reports, and wait for the next.`,
-    got: `With JOB_CHILDREN=${size} it started ${started}.`,
+    expected: `${setting}: ${who} for the next.`,
+    got: `${setting}: it started ${started}.`,
   };
   demand(started <= size, {
     ...story,
     why: 'Each child takes time to start, and memory. More of them than cores only wait for each other.',
     try: 'start a child only while there are fewer than size; else put the job into a queue',
   });
+  const fault = faultOfAnswers(answers);
+  demand(!fault, {
+    ...story,
+    got: `${setting}: ${fault}`,
+    why: 'What waits in the queue has to be given to a child as soon as one is idle, however many there are.',
+    try: 'after each answer put the child back into the idle list, and give it the next of the queue',
+  });
   if (started < size && depth < size)
     throw tooBusy('Reports that were asked for at once came one after the other.');
   demand(started === size, {
     ...story,
     why: 'Reports wait in the queue while there is a core that could build them.',
-    try: 'while something is queued and there are fewer children than size, start one; size is JOB_CHILDREN',
+    try: 'while something is queued and there are fewer children than size, start one; size is JOB_CHILDREN, or else os.availableParallelism()',
+  });
+}
+
+export function demandNoCrowd({ answers, crowds }) {
+  const [{ listeners, crowded } = {}] = crowds.sort((a, b) => b.listeners - a.listeners);
+  demand(!crowded, {
+    expected: `After ${answers.length} reports nothing is under way, and nothing is left of them.`,
+    got: `After ${answers.length} reports ${listeners} listeners are left for '${crowded}', on one and the same object.`,
+    why: 'Each job adds one, and nobody takes it away: memory grows with each report, and each message is handed to all of them.',
+    try: "child.on('message', ...) once, where the child is started, and a Map from id to the promise that waits",
   });
 }

@@ -1,15 +1,20 @@
 /** How children end, as the check of lesson 6 sees it: two that are killed at work, and those of a server that ends. */
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deepestOverlap, get, hasPid, requestsOf } from '../../../lib/check/checking.js';
 import {
   CHILDREN,
   JOBS,
   LAST_MS,
+  PATIENCE_MS,
   TURNS,
   aliveOf,
   ask,
+  askAtOnce,
   askTogether,
+  childrenOf,
   haveTurned,
+  isChild,
   isRight,
   tooBusy,
   waitUntil,
@@ -17,6 +22,7 @@ import {
 
 const LONG_ROWS = 2_000_000; // a second or more
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
+const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
 
 /** Both children build a report, four more are queued; then one child is killed, and then the other. */
@@ -79,6 +85,31 @@ export async function askLater(program, { queued }) {
   return { queued, after, idle: await askBoth(program, 'idle') };
 }
 
+/**
+ * The server is stopped, a request is on its way to it, and then its children, which have nothing to do, are killed. When it
+ * goes on it meets the request first, and sends the job to a child that is dead.
+ * @returns {Promise<any>}  undefined: there was a fault before, or nothing can be stopped here
+ */
+export async function askTheDead(program, { idle }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    await get(`${program.url}/`, { agent });
+    const children = aliveOf(program);
+    if (!idle?.isWhole || !program.kill(program.pid, 'SIGSTOP')) return undefined;
+    const asked = ask(program, { name: 'dead', rows: 100 }, agent);
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // it is sent
+    for (const pid of children) program.kill(pid, 'SIGKILL');
+    await waitUntil(() => aliveOf(program).length === 0);
+    program.kill(program.pid, 'SIGCONT');
+    const answer = await asked;
+    if (answer.error) await program.ended(DYING_MS);
+    else await askAtOnce(program, ['again-1', 'again-2'], 100); // others are in their place
+    return { answer, fate: program.fate };
+  } finally {
+    agent.destroy();
+  }
+}
+
 /** As many reports at once as there are children: the answers, and how many children there are then. */
 async function askBoth(program, name) {
   const before = program.events.length;
@@ -91,6 +122,23 @@ async function askBoth(program, name) {
 /** Ends the server in this way, unless it has ended by a fault that is told above: what is left of its children? */
 export async function endServer(program, signal) {
   await letChildrenSettle(program);
+  return endNow(program, signal);
+}
+
+/**
+ * The same to a server whose child has been started, and has not come to the first line of its file: it was halted there.
+ * It goes on when the server is dead.
+ */
+export async function endEarly(program) {
+  const isBorn = (event) => isChild(event, program.pid);
+  const isUp = ({ what, port }) => what === 'listening' && port === program.port;
+  await program.until((events) => events.some(isBorn) || events.some(isUp), LAST_MS);
+  if (!program.events.some(isBorn)) get(`${program.url}/report?rows=100`, { timeoutMs: LAST_MS });
+  await program.until((events) => events.some(isBorn), PATIENCE_MS);
+  return { ...(await endNow(program, 'SIGKILL')), isEarly: true };
+}
+
+async function endNow(program, signal) {
   const seen = { signal, output: program.output(), hasEnded: true, left: [] };
   if (program.fate || !program.kill(program.pid, signal)) return seen;
   if (!(await program.ended(LAST_MS))) return { ...seen, hasEnded: false };
@@ -100,14 +148,16 @@ export async function endServer(program, signal) {
     const left = program.survivors();
     if (left.length === 0) return seen;
     if (haveTurned(program.events.slice(before), left, TURNS)) return { ...seen, left };
+    for (const pid of childrenOf(program)) program.kill(pid, 'SIGCONT'); // one that was halted
     await sleep(20);
   }
   throw tooBusy('Processes are left, and have not had a turn yet.');
 }
 
-/** A child that is killed or left alone while it loads its file is another lesson: on Node 20 it may miss 'disconnect'. */
+/** A child that is left alone while it loads its file is another case: see endEarly. */
 async function letChildrenSettle(program) {
   await Promise.all([1, 2, 3].map(() => get(`${program.url}/report?rows=1000`)));
   const children = aliveOf(program);
-  await program.until((events) => haveTurned(events, children, SETTLED_TURNS), LAST_MS);
+  const areSettled = (events) => haveTurned(events, children.filter(hasPid), SETTLED_TURNS);
+  await program.until(areSettled, LAST_MS);
 }

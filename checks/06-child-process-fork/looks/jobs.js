@@ -15,20 +15,25 @@ import {
 } from '../../../lib/check/checking.js';
 
 export const CHILDREN = 2;
-export const CHILDREN_ELSEWHERE = 3;
+export const CHILDREN_ELSEWHERE = 3; // as many as cores that it is told of: JOB_CHILDREN is not set there
+export const MANY = 12; // Node warns of the eleventh listener
 const WHILE_ROWS = 60_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of three reports itself holds a / up for longer
-const PATIENCE_MS = 4_000; // for what takes a few milliseconds
+export const PATIENCE_MS = 4_000; // for what takes a few milliseconds
 export const LAST_MS = 20_000; // nobody waits for so long, unless the machine is busy
 const LOOK_MS = 100;
 export const SILENT = 'no answer, and nobody is at work on it';
 export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard what there is to hear
+const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is of another kind
+const STOPPED_TURNS = 4; // a server that builds reports itself has built a short one by then
 
 /** Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name. */
 export const JOBS = Array.from({ length: 20 }, (_, index) => ({
   name: `customer-${index % 15}`,
   rows: index % 2 === 0 ? 4_000 + 100 * index : 100 + index,
 }));
+
+const LIFE = ['start', 'child', 'exit']; // a process came or went
 
 const digests = new Map();
 
@@ -49,9 +54,76 @@ export async function askFirst(program) {
   return { ...answer, missingFile: isRight(answer) ? undefined : await missingFileOf(program) };
 }
 
+/**
+ * Who builds the reports? All children are stopped, then a report is asked for: if it comes all the same, it is not from them.
+ * @returns {Promise<{ unseen: number[], isBuiltHere?: boolean }>}  unseen: processes that it has started, and in which no
+ *   Node.js program has shown itself
+ */
+export async function askWhileStopped(program) {
+  const hidden = () => {
+    const seen = eventsOf(program.events, 'start').map(({ pid }) => pid);
+    return aliveOf(program).filter((pid) => !seen.includes(pid));
+  };
+  const isSeen = (event) => isChild(event, program.pid);
+  await program.until((events) => events.some(isSeen) || hidden().length === 0, PATIENCE_MS);
+  for (let attempt = 0; attempt <= CHILDREN; attempt += 1) {
+    const children = aliveOf(program);
+    if (children.length === 0) break;
+    const job = { name: `stopped-${attempt}`, rows: 1_000 };
+    const isAnswered = await isAnsweredNow(program, job, children);
+    const isAlone = aliveOf(program).every((pid) => children.includes(pid)); // else a new child may have built it
+    if (isAlone || !isAnswered) return { unseen: hidden(), isBuiltHere: isAlone && isAnswered };
+  }
+  return { unseen: hidden() };
+}
+
+/** Is a report built while these stand still? They go on afterwards. */
+async function isAnsweredNow(program, job, stopped) {
+  const before = program.events.length;
+  let answer;
+  let asked;
+  const sinceRequest = (events) => {
+    const later = events.slice(before);
+    const [{ startMs = Infinity } = {}] = requestsOf(later, '/report');
+    return later.filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
+  };
+  try {
+    if (!stopped.every((pid) => program.kill(pid, 'SIGSTOP'))) return false; // one has just ended, or nothing can be stopped
+    asked = ask(program, job).then((one) => (answer = one));
+    await program.until(
+      (events) => answer || haveTurned(sinceRequest(events), [program.pid], STOPPED_TURNS),
+      PATIENCE_MS,
+    );
+    return answer !== undefined && isRight(answer);
+  } finally {
+    for (const pid of stopped) program.kill(pid, 'SIGCONT');
+    await asked;
+  }
+}
+
 /** All twenty at once. */
 export const askAll = async (program) =>
   countChildren(program, await Promise.all(JOBS.map((job) => ask(program, job))));
+
+/**
+ * More reports than listeners that Node finds too many, at once, for one child; then everybody comes to rest.
+ * @returns {Promise<any>}  also the processes with a crowd of listeners when nothing is under way any more
+ */
+export async function askForOne(program) {
+  const names = JOBS.slice(0, MANY).map(({ name }) => name);
+  const seen = countChildren(program, await askAtOnce(program, names, 100));
+  const before = program.events.length;
+  const all = [program.pid, ...aliveOf(program)];
+  const weighed = () =>
+    program.events
+      .slice(before)
+      .filter(({ what, timers }) => what === 'beat' && timers !== undefined);
+  await program.until(() => {
+    const pids = weighed().map(({ pid }) => pid);
+    return all.every((pid) => pids.includes(pid));
+  }, PATIENCE_MS);
+  return { ...seen, crowds: weighed().filter(({ listeners }) => listeners >= MANY) };
+}
 
 /** Four at once, for three children. */
 export async function askSome(program) {
@@ -80,29 +152,52 @@ function countChildren(program, answers) {
 }
 
 /** Asks for a report, until it is there or nobody can be at work on it any more. */
-export async function ask(program, job) {
+export async function ask(
+  program,
+  job,
+  /** @type {import('node:http').Agent | false} */ agent = false,
+) {
   const before = program.events.length;
   let isOver = false;
   const url = `${program.url}/report?name=${job.name}&rows=${job.rows}`;
-  const asked = get(url, { timeoutMs: LAST_MS }).finally(() => (isOver = true));
+  const asked = get(url, { timeoutMs: LAST_MS, agent }).finally(() => (isOver = true));
   const silence = async () => {
-    while (!isOver && !isSilent(program, before)) await sleep(LOOK_MS);
+    const isSilent = watchSilence(program, before);
+    while (!isOver && !isSilent()) await sleep(LOOK_MS);
     return isOver ? asked : { status: undefined, error: SILENT, body: '' };
   };
   return { ...(await Promise.race([asked, silence()])), job };
 }
 
-/** Have the loops of the server and of each child turned often, with little to do, since a report came or went? */
-function isSilent(program, before) {
-  const reports = requestsOf(program.events, '/report');
-  const births = program.events.filter(({ what }) => what === 'start' || what === 'child');
-  const times = [...reports.flatMap(({ startMs, endMs }) => [startMs, endMs]), births.at(-1)?.t];
-  const lastMs = Math.max(...times.filter(Number.isFinite));
-  const later = program.events.slice(before).filter(({ t }) => t > lastMs);
-  if (!haveTurned(later, [program.pid], TURNS)) return false;
-  const children = aliveOf(program);
-  const calm = later.filter(({ elu }) => elu < 0.5);
-  return children.length > 0 && haveTurned(calm, children, TURNS);
+/**
+ * Follows whether nothing more can come: the loops of the server and of each child have turned often, with little to do, since
+ * a report came or went, or a process did. Where there is no child left, it is the server that would have to start one, and
+ * no timer of it is there to do so.
+ * @returns {() => boolean}
+ */
+function watchSilence(program, before) {
+  let aloneSince = Infinity; // the first event after the server was seen without a child
+  return () => {
+    const { events, pid } = program;
+    const children = aliveOf(program);
+    aloneSince = children.length > 0 ? Infinity : Math.min(aloneSince, events.length);
+    const times = requestsOf(events, '/report').flatMap(({ startMs, endMs = 0 }) => [
+      startMs,
+      endMs,
+    ]);
+    const lives = events.filter(({ what }) => LIFE.includes(what));
+    const lastMs = Math.max(...times, ...lives.slice(-1).map(({ t }) => t));
+    const later = events.slice(before).filter(({ t }) => t > lastMs);
+    if (!haveTurned(later, [pid], TURNS)) return false;
+    const calm = later.filter(({ elu }) => elu < 0.5);
+    if (children.length > 0) return haveTurned(calm, children, TURNS);
+    if (lives.some(({ tid }) => tid !== undefined)) return false; // a thread may be at work
+    const alone = events
+      .slice(aloneSince)
+      .filter((event) => event.pid === pid && calm.includes(event));
+    const hasTimer = alone.findLast(({ timers }) => timers !== undefined)?.timers > 0;
+    return haveTurned(alone, [pid], hasTimer ? TIMER_TURNS : TURNS);
+  };
 }
 
 /** Reports of these names, asked for at once. */
