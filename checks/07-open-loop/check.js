@@ -56,7 +56,7 @@ check('07-open-loop', promises, (lesson) => {
   hold('primary-idle', [main, asked], demandIdlePrimary, forks);
   const computes = { needs: ['computed'] };
   hold('log-tells', [usual, other, slow], (...counts) => demandLog(counts), computes);
-  hold('nonsense-refused', [refusals], demandRefusals, forks);
+  hold('nonsense-refused', [refusals, usual, other], demandRefusals, forks);
   hold('measured', [slow], demandMeasured, computes);
   hold(
     'keeps-up',

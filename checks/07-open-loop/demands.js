@@ -246,9 +246,11 @@ export function demandLog(counts) {
  * @param {(Tried & { setting: import('./looks.js').Nonsense })[]} tried.refusals
  * @param {Tried} tried.tooMuch
  * @param {Tried & { setting: Record<string, string> }} tried.sense
+ * @param {Counted[]} counts  for settings of which nothing is to be refused
  */
-export function demandRefusals({ refusals, tooMuch, sense }) {
+export function demandRefusals({ refusals, tooMuch, sense }, ...counts) {
   demandRefused(refusals);
+  if (!counts.every(({ isRight }) => isRight)) return; // a number that is wrong everywhere is wrong here, too
   demandBounded(tooMuch);
   demandTaken(sense);
 }

@@ -39,6 +39,13 @@ const STOP_FAULTS = [
     "detached: true; on the signal front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
   ],
   [
+    ({ half }) => half !== undefined && half !== '200',
+    ({ half }) =>
+      `a request of which nginx had a part when the signal came, and the rest after it, ${half === 'none' ? 'got no answer' : `was answered with status ${half}`}.`,
+    'nginx waits for such a client, and then asks a server. By then the servers had left, or nginx had: it goes first, and they stay until it has ended.',
+    "front.kill('SIGQUIT'); await once(front, 'exit'); and only then stopAll()",
+  ],
+  [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `it ended with exit code ${fate.code}.`,
     'To stop when told is no failure.',

@@ -68,6 +68,9 @@ export function demandValid({ program, count, first }) {
   });
 }
 
+/** By which directives, said or not said. */
+const said = (strays) => ` (${list(strays.map(({ directive }) => directive))})`;
+
 /** @type {Fault[]} */
 const ELSEWHERE = [
   [
@@ -93,6 +96,13 @@ const ELSEWHERE = [
     ({ files }) => `nginx has written its pid to ${files.pidFile}.`,
     'There belongs the pid of the nginx that is a service here: `nginx -s stop` would now end yours.',
     'pid "${folder}/nginx.pid";',
+  ],
+  [
+    ({ files }) => files?.strays.length > 0,
+    ({ files }) =>
+      `nginx is to use ${list(files.strays.map(({ place }) => place))}${said(files.strays)}.`,
+    'nginx makes these folders when it starts. Where an ordinary user may not, it ends; where they are there already, two programs use the same.',
+    'the five *_temp_path in http, and pid, each with a path in the folder: proxy_temp_path "${folder}/proxy";',
   ],
   [
     ({ files }) => files?.isElsewhere,

@@ -1,10 +1,16 @@
-/** Where nginx writes: what it holds open, and its pid file. On Linux from /proc, see proc(5). */
+/**
+ * Where nginx writes: what it holds open (on Linux, from /proc, see proc(5)), its pid file, and the folders that it makes
+ * at its start for what is too large for its memory.
+ */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { connect } from 'node:net';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { configurationOf } from './conf.js';
 import { linkOf, nativesOf } from './nginx.js';
 
 const BODY = { bytes: 200_000, sent: 100_000 }; // more than nginx keeps in memory
+const KINDS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']; // of folders, each of its directive
 const HALF_SENT_MS = 3_000; // a moment, where nginx does what it does if nothing else is said
 
 /** Which files nginx holds open to write to, while it takes a body that is too large for its memory. */
@@ -22,10 +28,12 @@ export async function lookAtFiles({ program, first }, nginx) {
   await program.until(isWritten, HALF_SENT_MS);
   const files = [...new Set(pids.flatMap(filesOf))];
   socket.destroy();
+  const built = builtOf(nginx);
   return {
+    ...placesOf(program, built),
     refusal: /^HTTP\/1\.1 (5\d\d|413)/.exec(answer)?.[1],
     outside: files.filter((file) => !file.startsWith(program.folder)),
-    pidFile: defaultPidFile(nginx, pids),
+    pidFile: defaultPidFile(built, pids),
     isElsewhere: pids.length > 0 && !pids.some((pid) => isAtHome(pid, program.temporary)),
   };
 }
@@ -41,10 +49,52 @@ function filesOf(pid) {
   });
 }
 
+/** With which settings nginx was built: the places where it writes if it is told nothing. @returns {string} */
+const builtOf = (nginx) => spawnSync(nginx, ['-V'], { encoding: 'utf8' }).stderr ?? '';
+
+/**
+ * Where nginx was told to write, as far as that is not in the folder for temporary files; and the kinds of folders that it
+ * has not made there. Which those are in fact cannot be seen: where they exist already, nobody is asked.
+ * @returns {{ strays: { directive: string, place: string }[] }}
+ */
+function placesOf(program, built) {
+  const configuration = configurationOf(program);
+  if (!configuration) return { strays: [] };
+  const { file, directives } = configuration;
+  const home = realpathSync(program.temporary);
+  const isInside = (/** @type {string} */ path) =>
+    existsSync(path) && !/^\.\.|^$/.test(relative(home, realpathSync(path)));
+  const told = (/** @type {string} */ name, /** @type {string[]} */ blocks) =>
+    directives.find((one) => one.name === name && blocks.includes(one.block))?.args[0];
+  const strays = KINDS.filter((kind) => !built.includes(`--without-http_${kind}_module`)).flatMap(
+    (kind) => {
+      const directive = `${kind}_temp_path`;
+      const place = told(directive, ['http', 'http server']);
+      const option = `--http-${kind.replace('_', '-')}-temp-path=`;
+      const usual =
+        new RegExp(`${option}(\\S+)`).exec(built)?.[1] ?? 'a folder beside nginx itself';
+      if (!place) return [{ directive, place: usual }];
+      return basesOf(file, home).some((base) => isInside(resolve(base, place)))
+        ? []
+        : [{ directive, place }];
+    },
+  );
+  const pid = told('pid', ['']);
+  const isPidElsewhere = pid && isAbsolute(pid) && existsSync(pid) && !isInside(pid);
+  return { strays: isPidElsewhere ? [{ directive: 'pid', place: pid }, ...strays] : strays };
+}
+
+/** From where a relative path may count: the folder of the configuration, and those that it is in. */
+function basesOf(/** @type {string} */ file, /** @type {string} */ home) {
+  const folder = dirname(realpathSync(file));
+  const bases = [folder];
+  while (bases[0] !== home && bases[0] !== dirname(bases[0])) bases.unshift(dirname(bases[0]));
+  return bases;
+}
+
 /** The place for nginx's pid with which it was built, if it is the pid of one of these. */
-function defaultPidFile(nginx, pids) {
-  const { stderr } = spawnSync(nginx, ['-V'], { encoding: 'utf8' });
-  const file = /--pid-path=(\S+)/.exec(stderr ?? '')?.[1];
+function defaultPidFile(built, pids) {
+  const file = /--pid-path=(\S+)/.exec(built)?.[1];
   if (!file || !existsSync(file)) return undefined;
   return pids.includes(Number(readIfThere(() => readFileSync(file, 'utf8'), '0')))
     ? file

@@ -3,10 +3,9 @@
  * in peace and before it has begun.
  */
 import { once } from 'node:events';
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
@@ -16,6 +15,7 @@ import {
   nowMs,
   requestsOf,
 } from '../../../lib/check/checking.js';
+import { configurationOf } from './conf.js';
 
 export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
 const KNOCK_MS = 10;
@@ -28,6 +28,9 @@ const LEFT_MS = 4_000; // it has had time to end, unless the machine is busy
 const MOST_ASKED = 60; // who is chosen at random among five is missed once in a hundred thousand checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const UNDER_WAY = 6;
+const TAKEN_MS = 3_000; // nginx takes a request at once
+const HELD_MS = 700; // who waits for a time, and not for the end of nginx, waits less
+const LEAST_LIMIT_S = 4;
 
 /**
  * The program with so many servers, and the first answer that its port gave, if any.
@@ -70,7 +73,8 @@ export async function openDoor(launch, { count, nginx, args = [] }) {
   if (door.first && door.first.status !== 200)
     // servers that come after the door are seen, too
     await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
-  if (!door.first && !program.fate && nowMs() > lateMs)
+  const isInVain = /\[emerg\]/.test(program.output()); // nginx has said why, and a machine that is busy is not why
+  if (!door.first && !program.fate && nowMs() > lateMs && isCrowded() && !isInVain)
     throw tooBusy('It has not come up in 20 s.');
   return door;
 }
@@ -154,6 +158,7 @@ export async function canListen(address) {
 export async function stopAtWork(/** @type {Door} */ door, how) {
   const { program, first } = door;
   if (first?.status !== 200) return { door, how };
+  const sendRest = await sendHalf(program);
   const since = program.events.length;
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
@@ -163,11 +168,28 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
+  const resting = asked.then(async () => {
+    if (how === 'SIGTERM' && isPatient(program)) await program.until(haveServersLeft, HELD_MS);
+    return sendRest(); // until it is answered nginx has to be there, and so have the servers
+  });
+  resting.catch(() => {}); // it is told below
   const fate = await program.ended(DEADLINE_MS);
   const answers = await asked;
+  const rest = await resting;
+  const half = rest === 'none' && isCrowded() ? undefined : rest; // a graceful stop may have a limit
   const lost = answers.filter(({ status }) => status !== 200);
   const turnedAway = (await knocked).flat().find((status) => status >= 500);
-  return { door, how, fate, answers, lost, hurry, turnedAway, ...(await leftOf(program, fate)) };
+  return {
+    door,
+    how,
+    fate,
+    answers,
+    lost,
+    half,
+    hurry,
+    turnedAway,
+    ...(await leftOf(program, fate)),
+  };
 }
 
 /** Clients that come while it stops: what each was told, until nobody opens any more, or for a while. */
@@ -184,15 +206,54 @@ async function knockUntilShut(program) {
   return told;
 }
 
-/** The directive by which nginx hangs up on who takes longer, as it stands in a file of the program's. */
-function hurryOf({ temporary }) {
-  const files = readdirSync(temporary, { recursive: true }).map((name) =>
-    join(temporary, `${name}`),
+/** The directive by which nginx hangs up on who takes longer, if it says less than a second. */
+function hurryOf(program) {
+  const hurry = configurationOf(program)?.directives.find(
+    ({ name }) => name === 'worker_shutdown_timeout',
   );
-  const conf = files.find((file) => file.endsWith('.conf'));
-  return (
-    conf && /^\s*worker_shutdown_timeout\s+\d+ms;/m.exec(readFileSync(conf, 'utf8'))?.[0].trim()
-  );
+  return hurry && /^\d+ms$/.test(hurry.args[0]) ? `${hurry.name} ${hurry.args[0]};` : undefined;
+}
+
+/** Has it set no limit to a graceful stop, or one that leaves us the time to hold a request? */
+function isPatient(program) {
+  const limit = configurationOf(program)?.directives.find(
+    ({ name }) => name === 'worker_shutdown_timeout',
+  )?.args[0];
+  return limit === undefined || Number(/^(\d+)s?$/.exec(limit)?.[1]) >= LEAST_LIMIT_S;
+}
+
+/** Has a server reported its end? */
+const haveServersLeft = (events) => {
+  const servers = new Set(listenersIn(events).map(({ pid }) => pid));
+  return events.some(({ what, pid }) => what === 'exit' && servers.has(pid));
+};
+
+/**
+ * A client that has begun its request: nginx has taken it, and waits for the rest.
+ * @param {import('../../../lib/observe/program.js').Program} program
+ * @returns {Promise<() => Promise<string | undefined>>}  sends the rest, and tells what came: a status, or 'none'; nothing
+ *   where nginx has not said that it waits
+ */
+async function sendHalf(program) {
+  const socket = connect(program.port, '127.0.0.1');
+  let told = '';
+  let isClosed = false;
+  socket.setEncoding('latin1').on('data', (part) => (told += part));
+  socket.on('error', () => {}).on('close', () => (isClosed = true));
+  const head = ['GET /pid HTTP/1.1', 'Host: x', 'Connection: close', 'Expect: 100-continue'];
+  socket.write([...head, 'Content-Length: 1', '', ''].join('\r\n'));
+  const isTaken = () => /^HTTP\/1\.1 100 /.test(told);
+  await program.until(() => isTaken() || isClosed, TAKEN_MS);
+  return async () => {
+    const closed = new Promise((done) => socket.on('close', done));
+    if (isTaken() && !isClosed) {
+      socket.setTimeout(DEADLINE_MS, () => socket.destroy()).write('x');
+      await closed;
+    }
+    socket.destroy();
+    const [, status = 'none'] = /\r\n\r\nHTTP\/1\.1 (\d+)/.exec(told) ?? [];
+    return isTaken() ? status : undefined;
+  };
 }
 
 /** What is left of a program that has ended. */
