@@ -64,7 +64,7 @@ const hostile = {
   'cleans-up-too-much': { says: /forks no worker/ },
   'stops-its-parent': { says: /forks no worker/ },
   forges: { says: /Process \d+ is said to listen, and is none of them/ },
-  'silent-health': { says: /It said undefined/, lesson: 'lesson-1' },
+  'silent-health': { says: /It was not answered/, lesson: 'lesson-1' },
 };
 
 /** These take longest: they begin first, so that the others fill the time beside them. */

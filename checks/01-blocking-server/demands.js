@@ -169,13 +169,15 @@ export function demandDelay({ delay }) {
   if (isTrue(delay)) return;
   const [, why, repair] = WRONG_DELAYS.find(([isIt]) => isIt(delay)) ?? [];
   const [told, again] = [delay.told, delay.toldAgain].map(asSeen);
+  const isSilent = delay.unanswered !== '';
   demand(false, {
     expected:
       `{"eventLoopDelayMs": a number}, after two / of which the longer took ${delay.longestMs.toFixed(1)} ms about as ` +
       'much, and less when asked again at once.',
-    got: `It said ${told}, and when asked again ${again}.`,
-    why,
-    try: repair,
+    got: isSilent
+      ? `It was not answered: ${delay.unanswered}.`
+      : `It said ${told}, and when asked again ${again}.`,
+    ...(!isSilent && { why, try: repair }),
   });
 }
 

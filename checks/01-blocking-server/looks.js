@@ -114,7 +114,12 @@ export async function readDelays(program, areFree) {
   const sinceMs = nowMs();
   const before = program.events.length;
   const seen = (path) => requestsOf(program.events.slice(before), path);
-  const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  let unanswered = '';
+  const tell = async () => {
+    const { error, body } = await get(`${program.url}/health`);
+    if (error) unanswered = error;
+    return parse(body).eventLoopDelayMs;
+  };
   await tell();
   const earlier = askAtOnce(program, '/report', 1);
   await program.until(() => seen('/report').length > 0);
@@ -127,7 +132,7 @@ export async function readDelays(program, areFree) {
   const [first, ...later] = seen('/report');
   const longestMs = Math.max(...seen('/').map(durationOf));
   return {
-    delay: { told, toldAgain, tookMs, longestMs },
+    delay: { told, toldAgain, tookMs, longestMs, unanswered },
     first,
     answers,
     isJoined: later.length > 0 && later[0].startMs < (first.endMs ?? Infinity),
