@@ -22,7 +22,7 @@ const port = process.argv[process.argv.indexOf('--port') + 1];
 if (process.env.DOUBLE_FAILS) throw new Error('no memory today');
 require('node:net')
   .createServer((socket) => socket.on('data', (data) =>
-    socket.write(/\bPING\b/.test(data) ? '+PONG\\r\\n' : process.cwd() + '\\n')))
+    socket.write(/PING/.test(data) ? '+PONG\\r\\n' : process.cwd() + '\\n')))
   .listen(port, '127.0.0.1');
 `;
 
