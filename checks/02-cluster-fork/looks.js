@@ -21,6 +21,8 @@ const NONSENSE = ['abc', '0', '-1', '2.5', '100', ''];
 const SEEN_WITHIN_MS = 1_000;
 const PRETENCE_MS = 500; // whoever has not forked them all by then waits for something that only real workers do
 const REFUSAL_MS = 150; // from its first worker to its end
+const CALM_BEATS = 8; // of 20 ms or more, in which its loop had next to nothing to do: its file has been loaded
+const CALM_ELU = 0.1;
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 
 /** A program with four workers, which all listen, or never will. */
@@ -30,14 +32,16 @@ export async function startFour({ launch, ready }) {
 }
 
 /**
- * For where something is missing: while others want the cores, a worker that has neither listened nor ended may only be late,
- * and with it whoever forks the next one when it listens.
+ * For where something is missing: while others want the cores, a worker that has neither listened nor ended, and has not
+ * been idle for some turns of its event loop, may only be late, and with it whoever forks the next one when it listens.
  * @throws {Undecided}
  */
 export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) => workerPid)) {
   const listening = new Set([...listenersOf(events).values()].flatMap((some) => [...some]));
   const ended = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
-  const late = pids.filter((pid) => !listening.has(pid) && !ended.has(pid));
+  const calm = eventsOf(events, 'beat').filter(({ elu }) => elu < CALM_ELU);
+  const hasTurned = (pid) => calm.filter((beat) => beat.pid === pid).length >= CALM_BEATS;
+  const late = pids.filter((pid) => !listening.has(pid) && !ended.has(pid) && !hasTurned(pid));
   if (late.length === 0 || !isCrowded()) return;
   throw new Undecided({
     got: `Of the workers that it forked, ${late.length} did not listen yet, and may only be late.`,

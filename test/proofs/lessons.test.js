@@ -111,7 +111,12 @@ async function judge(key, { only, ...answer }, t) {
   const some = only ? ['--only', only] : [];
   const once = () => check(['check', key, '--in', place, '--json', '--quick', ...some]);
   let result = await slots.take(1, once);
-  for (let tries = 1; tries < TRIES && result.verdict === 'inconclusive'; tries += 1) {
+  const isUnsure = () => result.promises.some(({ verdict }) => verdict === 'inconclusive');
+  for (
+    let tries = 1;
+    tries < TRIES && (isUnsure() || result.verdict === 'inconclusive');
+    tries += 1
+  ) {
     t.diagnostic(`inconclusive: ${wordsOf(result)}`);
     result = await slots.take(AT_ONCE, once);
   }
