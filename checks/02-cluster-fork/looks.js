@@ -6,6 +6,7 @@ import {
   askAtOnce,
   createLoad,
   createSpinners,
+  eventsOf,
   exitsOf,
   forksOf,
   get,
