@@ -347,6 +347,30 @@ describe('a runner', () => {
     assert.ok(Number(program.output()) > 95, program.output());
   });
 
+  test('pretends forks: they are reported and heard of, and no process is started', async (t) => {
+    const text = `import cluster from 'node:cluster';
+      let heard = 0;
+      cluster.on('listening', () => (heard += 1) === 3 && console.log('all listen'));
+      if (cluster.isPrimary) for (let count = 0; count < 3; count += 1) cluster.fork();
+      else console.log('a worker');
+      setTimeout(() => process.exit(), 300);`;
+    const program = await start(t, text, { pretendForks: true });
+    await fate(program);
+    assert.equal(program.output(), 'all listen\n');
+    assert.equal(program.events.filter(({ what }) => what === 'fork').length, 3);
+    assert.equal(program.events.filter(({ what }) => what === 'start').length, 1);
+  });
+
+  test('tells stderr from the rest, where that is asked for', async (t) => {
+    const text = "console.log('out'); console.error('err');";
+    const program = await start(t, text, { isErrorApart: true });
+    await fate(program);
+    assert.deepEqual([program.output(), program.errors()], ['out\nerr\n', 'err\n']);
+    const other = await start(t, text);
+    await fate(other);
+    assert.deepEqual([other.output().length, other.errors()], [8, '']);
+  });
+
   test('pretends that time passes sooner: for the timers between two limits', async (t) => {
     const text = `import { setTimeout as sleep } from 'node:timers/promises';
       import { promisify } from 'node:util';
