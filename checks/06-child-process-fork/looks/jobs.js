@@ -162,7 +162,7 @@ export async function ask(
   const url = `${program.url}/report?name=${job.name}&rows=${job.rows}`;
   const asked = get(url, { timeoutMs: LAST_MS, agent }).finally(() => (isOver = true));
   const silence = async () => {
-    const isSilent = watchSilence(program, before);
+    const isSilent = watchSilence(program, before, job);
     while (!isOver && !isSilent()) await sleep(LOOK_MS);
     return isOver ? asked : { status: undefined, error: SILENT, body: '' };
   };
@@ -175,12 +175,13 @@ export async function ask(
  * no timer of it is there to do so.
  * @returns {() => boolean}
  */
-function watchSilence(program, before) {
+function watchSilence(program, before, job) {
   let aloneSince = Infinity; // the first event after the server was seen without a child
   return () => {
     const { events, pid } = program;
-    const children = aliveOf(program);
-    aloneSince = children.length > 0 ? Infinity : Math.min(aloneSince, events.length);
+    const url = `/report?name=${job.name}&rows=${job.rows}`;
+    const own = requestsOf(events.slice(before), '/report').filter((one) => one.url === url);
+    if (own.length === 0 || own.some(({ endMs }) => endMs)) return false; // it has not come, or its answer is on its way to us
     const times = requestsOf(events, '/report').flatMap(({ startMs, endMs = 0 }) => [
       startMs,
       endMs,
@@ -189,6 +190,8 @@ function watchSilence(program, before) {
     const lastMs = Math.max(...times, ...lives.slice(-1).map(({ t }) => t));
     const later = events.slice(before).filter(({ t }) => t > lastMs);
     if (!haveTurned(later, [pid], TURNS)) return false;
+    const children = aliveOf(program); // it reads every process of the machine: only now
+    aloneSince = children.length > 0 ? Infinity : Math.min(aloneSince, events.length);
     const calm = later.filter(({ elu }) => elu < 0.5);
     if (children.length > 0) return haveTurned(calm, children, TURNS);
     if (lives.some(({ tid }) => tid !== undefined)) return false; // a thread may be at work

@@ -162,7 +162,7 @@ async function readyOrBusy(program, workers, ready) {
 function demandStaying(program, { story }) {
   const { events, fate } = program;
   const ended = exitsOf(events);
-  const haveListened = eventsOf(events, 'worker-listening').length > 0;
+  const haveListened = eventsOf(events, 'listening').length > 0; // the primary may not have heard of it
   const isBySelf = fate?.code === 0 && haveListened && ended.every(({ code }) => code === 0);
   demand(!isBySelf || ended.length === 0, {
     ...story,
