@@ -139,7 +139,7 @@ function faultOfChildren({ events, pid }, { unseen, isBuiltHere }) {
 
 export function demandResponsive({ share, waitedMs, spanMs }) {
   demand(share <= MOST_OF_SPAN, {
-    expected: 'While three reports are built and queued, the server goes on answering /.',
+    expected: 'While five reports are built and queued, the server goes on answering /.',
     got: `A / waited ${Math.round(waitedMs)} ms of the ${Math.round(spanMs)} ms that the reports took.`,
     why: 'The server does a part of the job itself, or waits for it without giving its event loop back.',
     try: "fork() and child.on('message', ...); what comes while all children are busy waits in a queue",
