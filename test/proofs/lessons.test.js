@@ -161,7 +161,9 @@ function assertBreaks({ breaks }, result) {
 }
 
 /** @param {CheckResult} result */
-const doesAnything = ({ promises }) => promises.some(({ verdict }) => verdict === 'passed');
+const doesAnything = ({ promises }) =>
+  promises.some(({ verdict }) => verdict === 'passed') ||
+  !promises.some(({ got = '' }) => /before it listened|listens on (?:no )?port/.test(got));
 
 /**
  * What went wrong, in words.
