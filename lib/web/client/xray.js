@@ -13,6 +13,7 @@ const WIDTH = 1168;
 const MARGIN = 164; // for the lanes' names
 const RIGHT = 36; // the last label of the axis needs it
 const HEIGHT = 396; // at the most, so that a slide need not shrink the text
+const HEIGHT_ABOVE_NUMBERS = 330;
 const HEIGHT_ABOVE_CHART = 300;
 const WIDEST_LANE = 72;
 const WIDEST_CLIENT = 12;
@@ -26,6 +27,7 @@ export function createXray(element) {
   let highest = HEIGHT;
   return {
     take(message) {
+      if (message.measurement) highest = Math.min(highest, HEIGHT_ABOVE_NUMBERS);
       if (message.chart) highest = HEIGHT_ABOVE_CHART;
       tell(story, message);
     },
