@@ -31,7 +31,7 @@ async function work() {
     }, 200);
     setTimeout(() => {
       server.closeAllConnections();
-      process.exit();
+      process.exit(1);
     }, limitMs).unref();
   });
 }

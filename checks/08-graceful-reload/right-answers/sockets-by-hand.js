@@ -51,7 +51,7 @@ class Drainable {
     }, 250);
     setTimeout(() => {
       for (const socket of this.sockets.keys()) socket.destroy();
-      setTimeout(() => process.exit(), 50).unref();
+      setTimeout(() => process.exit(1), 50).unref();
     }, limitMs).unref();
   }
 }
