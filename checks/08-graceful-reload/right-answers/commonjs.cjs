@@ -1,4 +1,4 @@
-// accepts: CommonJS and callbacks; the limit is the primary's alone
+// accepts: CommonJS and callbacks
 const cluster = require('node:cluster');
 const http = require('node:http');
 const os = require('node:os');
@@ -21,6 +21,9 @@ if (cluster.isWorker) {
     function close() {
       if (closing) return;
       closing = true;
+      setTimeout(function () {
+        process.exit(1);
+      }, LIMIT).unref();
       setTimeout(function () {
         cluster.worker.disconnect();
       }, 150);
@@ -45,16 +48,16 @@ if (cluster.isWorker) {
     if (worker.isConnected()) worker.send({ cmd: 'close' }, function () {});
     timer = setTimeout(function () {
       worker.process.kill('SIGKILL');
-    }, LIMIT);
+    }, LIMIT + 500);
   };
   const replace = function (olds, done) {
     const old = olds.shift();
     if (!old || stopping) return done();
-    if (old.isDead()) return replace(olds, done);
     const fresh = cluster.fork();
     let up = false;
     fresh.once('listening', function () {
       up = true;
+      if (old.isDead()) return replace(olds, done);
       release(old, function () {
         replace(olds, done);
       });

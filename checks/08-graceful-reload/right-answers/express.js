@@ -69,9 +69,10 @@ function reload() {
 
 if (cluster.isPrimary) {
   for (let index = 0; index < size; index += 1) cluster.fork();
-  process.on('SIGHUP', () => current || reload());
+  const order = () => (current ? console.log('one reload at a time: left out') : reload());
+  process.on('SIGHUP', order);
   process.on('message', (message) => {
-    if (message === 'reload' && !current) reload();
+    if (message === 'reload') order();
   });
   if (process.channel) process.channel.unref();
   const stop = () => {

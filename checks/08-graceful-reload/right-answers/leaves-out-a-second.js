@@ -17,7 +17,7 @@ function runPrimary() {
     if (worker.isDead()) return;
     const gone = once(worker, 'exit');
     worker.send({ type: 'drain' }, () => {});
-    const timer = setTimeout(() => worker.process.kill('SIGKILL'), Number(DRAIN_LIMIT_MS));
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), Number(DRAIN_LIMIT_MS) + 500);
     await gone;
     clearTimeout(timer);
   }
@@ -65,6 +65,7 @@ async function runWorker() {
   const leave = () => {
     if (leaving) return;
     leaving = true;
+    setTimeout(() => process.exit(1), Number(DRAIN_LIMIT_MS)).unref();
     setTimeout(() => cluster.worker.disconnect(), 200); // calls server.close(), which closes idle connections
     setInterval(() => leaving && server.closeIdleConnections(), 250).unref();
   };
