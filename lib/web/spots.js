@@ -36,9 +36,14 @@ function withoutBlankEnds(/** @type {string[]} */ lines) {
   return lines.slice(lines.findIndex(tells), lines.findLastIndex(tells) + 1);
 }
 
+const COLUMNS = 92; // of a wall
 const KINDS = { '+': 'added', '-': 'removed' };
-const lineOf = (/** @type {string} */ line) =>
-  `<span class="line ${KINDS[line[0]] ?? ''}">${escapeHtml(line)}</span>`;
+/** What stays as it is may be cut: it only tells where we are. */
+function lineOf(/** @type {string} */ line) {
+  const kind = KINDS[line[0]];
+  const text = kind || line.length <= COLUMNS ? line : `${line.slice(0, COLUMNS - 1)}…`;
+  return `<span class="line ${kind ?? ''}">${escapeHtml(text)}</span>`;
+}
 
 const demoName = (/** @type {string} */ key, /** @type {string} */ name) =>
   `spot-${Number(key.slice(0, 2))}-${name}`;
