@@ -13,7 +13,7 @@ if (cluster.isPrimary) {
   cluster.on('exit', (worker) => {
     row = well.has(worker) ? [] : [...row, worker];
     if (row.length >= 8 && !isTold) {
-      console.error('Too many workers ended before they listened.');
+      console.error('Giving up: too many workers ended before they listened.');
       process.exit(1);
     }
   });
