@@ -23,7 +23,7 @@ export function closeGenerators() {
  * Starts a generator; it is ready when the first window is asked for.
  * @param {string} file  in this folder; it answers each message { id, ...options } with { id, result } or { id, error }
  * @returns {{ fire: (options: { url: string, [option: string]: unknown }) => Promise<any>, close: () => void }}
- *   fire rejects when the generator fails, never because the server does
+ *   fire rejects when the generator fails, never because the server does; what is under way when it is closed stays so
  */
 export function createGenerator(file) {
   const generator = fork(new URL(file, import.meta.url), { execArgv: [] });
@@ -38,9 +38,11 @@ export function createGenerator(file) {
   let windows = 0;
   keepAlive(false);
   let lastId = 0;
+  let isClosed = false;
   const isReady = new Promise((resolve, reject) => {
     generator.once('message', resolve);
     generator.once('exit', (code, signal) => {
+      if (isClosed) return; // a look that nobody waits for may still have a window under way
       const error = new Error(`The load generator ended (${signal ?? `exit code ${code}`}).`);
       reject(error);
       waiting.forEach((wait) => wait.reject(error));
@@ -74,7 +76,10 @@ export function createGenerator(file) {
         if (windows === 0) keepAlive(false);
       }
     },
-    close: keepTrack(() => generator.connected && generator.disconnect()),
+    close: keepTrack(() => {
+      isClosed = true;
+      if (generator.connected) generator.disconnect();
+    }),
   };
 }
 
