@@ -2,6 +2,7 @@ import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { filesBelow, findLesson, listLessons } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
 import { UsageError } from '../common/usage-error.js';
 import { parse } from './args.js';
 import { hasCode, isFile, timestamp } from '../common/files.js';
@@ -67,10 +68,10 @@ function lessonsToReset(
 
 /** @returns {Changed[]} */
 function changedFiles(/** @type {string} */ root, /** @type {string} */ key) {
-  const starters = filesBelow(join(root, 'checks', key, 'starter'));
+  const starters = filesBelow(join(root, placesOf(key).starter));
   if (starters.length === 0) {
     throw new UsageError(
-      `checks/${key}/starter holds no files to go back to.`,
+      `${placesOf(key).starter} holds no files to go back to.`,
       'Download the workshop again, into another folder, and copy that folder from there.',
     );
   }
@@ -80,7 +81,7 @@ function changedFiles(/** @type {string} */ root, /** @type {string} */ key) {
 }
 
 const starterPath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
-  join(root, 'checks', key, 'starter', file);
+  join(root, placesOf(key).starter, file);
 const minePath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
   join(root, 'lessons', key, file);
 const listOf = (/** @type {Changed[]} */ changed) =>

@@ -28,10 +28,10 @@ export async function compareRooms(root) {
   const problems = [...judge('lessons', () => strangers(root, keys))];
   for (const key of keys) {
     problems.push(...judge(placesOf(key).about, () => aboutProblems(root, key)));
-    problems.push(...judge(`checks/${key}/check.js`, () => partProblems(root, key)));
+    problems.push(...judge(placesOf(key).check, () => partProblems(root, key)));
     problems.push(...judge(placesOf(key).checks, () => answerProblems(root, key)));
     for (const file of lessonFiles(root, key)) {
-      const starter = `checks/${key}/starter/${file}`;
+      const starter = `${placesOf(key).starter}/${file}`;
       problems.push(...judge(starter, () => regionProblems(root, key, file)));
     }
   }

@@ -42,11 +42,11 @@ export function* partProblems(root, key) {
       mend: 'Write the finished files there.',
     };
   }
-  if (!existsSync(join(root, `checks/${key}/check.js`))) {
-    const where = `checks/${key}/check.js`;
+  const { check, experiments, slides, starter } = placesOf(key);
+  if (!existsSync(join(root, check))) {
+    const where = check;
     yield { where, problem: 'The lesson has no check.', mend: 'Write its promises there.' };
   }
-  const { experiments, slides } = placesOf(key);
   const others = {
     [experiments]: ['no experiments', 'what its reader may doubt'],
     [slides]: ['no slides', 'its chapter of the deck'],
@@ -60,9 +60,9 @@ export function* partProblems(root, key) {
     const mend = `Put it back: npm run reset lesson-${Number(key.slice(0, 2))}`;
     yield { where, problem: 'The file is missing.', mend };
   }
-  for (const file of filesBelow(join(root, placesOf(key).starter))) {
+  for (const file of filesBelow(join(root, starter))) {
     if (files.includes(file)) continue;
-    const where = `checks/${key}/starter/${file}`;
+    const where = `${starter}/${file}`;
     yield {
       where,
       problem: `solutions/${key} has no such file.`,
@@ -82,8 +82,9 @@ export function* partProblems(root, key) {
  * @throws {UsageError} when the regions of either are broken
  */
 export function* regionProblems(root, key, file) {
-  const starter = `checks/${key}/starter/${file}`;
-  const solution = `solutions/${key}/${file}`;
+  const places = placesOf(key);
+  const starter = `${places.starter}/${file}`;
+  const solution = `${places.solution}/${file}`;
   if (!existsSync(join(root, starter))) {
     const mend = `Write lessons/${key}/${file}, then run: npm run sync -- --starters`;
     yield { where: starter, problem: 'The pristine copy of the starter is missing.', mend };
