@@ -79,6 +79,18 @@ export function readRecordings(root, chapters) {
   return Object.fromEntries(pairs.map(({ key, name }) => [name, readRecording(root, key, name)]));
 }
 
+/**
+ * What was recorded of one demo.
+ * @param {string} root
+ * @param {string} name  as somebody asks for it
+ * @returns {any[] | undefined}  undefined when there is none
+ */
+export function findRecording(root, name) {
+  if (!/^[\w-]+$/.test(name)) return undefined; // no way out of the folders of recordings
+  const key = chapterKeys(root).find((one) => existsSync(recordingOf(root, one, name)));
+  return key && readRecording(root, key, name);
+}
+
 function readRecording(root, key, name) {
   const file = recordingOf(root, key, name);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));

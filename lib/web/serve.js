@@ -13,7 +13,7 @@ import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
 import { followFolder } from './follow.js';
 import { contentPolicy, deckPage, printPage, speakerPage } from './pages.js';
-import { readDemos, readRecordings } from './recordings.js';
+import { findRecording, readDemos, readRecordings } from './recordings.js';
 import { perform } from './stage.js';
 
 const HOST = '127.0.0.1';
@@ -37,7 +37,7 @@ export async function serveDeck({ root, port = 0 }) {
   app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
   app.use('/reveal', express.static(revealFolder, { index: false, redirect: false }));
   app.get('/recordings/:name.json', (request, response, next) => {
-    const recording = readRecordings(root, readDeck(root))[request.params.name];
+    const recording = findRecording(root, request.params.name);
     if (recording) response.json(recording);
     else next();
   });
