@@ -64,11 +64,13 @@ export class Watched {
       child[name].setEncoding('utf8').on('data', (text) => (parts[name] += text));
     child.stdin.end();
     this.pid = Number(child.pid);
+    const isClosed = new Promise((resolve) => child.on('close', resolve));
     /** @type {Promise<Ended>} */
     this.end = new Promise((resolve) =>
-      child.on('exit', (code, signal) =>
-        setImmediate(() => resolve((this.ended = { code, signal, ...parts }))),
-      ),
+      child.on('exit', async (code, signal) => {
+        await Promise.race([isClosed, sleep(limitMs(1))]); // what it has left behind may hold its output open
+        resolve((this.ended = { code, signal, ...parts }));
+      }),
     );
     this.watching = setInterval(() => this.look(LOOK_EVERY_MS), LOOK_EVERY_MS);
     this.end.then(() => clearInterval(this.watching));

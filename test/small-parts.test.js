@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { listenForKeys } from '../lib/cli/keys.js';
+import { closingGenerators, keepTrack } from '../lib/measure/generator.js';
 import { createLoad } from '../lib/measure/load.js';
 import { isFromRepository, resolve, resolveNow } from '../lib/observe/resolve-hook.js';
 
@@ -32,6 +33,27 @@ test('a load generator that was closed fires no more, and says so', async (t) =>
   assert.ok((await load.fire(window)).answers.length > 0);
   load.close();
   await assert.rejects(load.fire(window), /The load generator (is closed|ended)/);
+});
+
+test('work that ends closes the generators that it has left open, and nobody else’s', async () => {
+  /** @type {string[]} */
+  const closed = [];
+  let finish = () => {};
+  const other = closingGenerators(async () => {
+    keepTrack(() => closed.push('of the other'));
+    await new Promise((resolve) => (finish = () => resolve(undefined)));
+  });
+  const broken = closingGenerators(async () => {
+    const close = keepTrack(() => closed.push('closed by itself'));
+    keepTrack(() => closed.push('left open'));
+    close();
+    throw new Error('It broke off.');
+  });
+  await assert.rejects(broken, /It broke off/);
+  assert.deepEqual(closed, ['closed by itself', 'left open']);
+  finish();
+  await other;
+  assert.deepEqual(closed.at(-1), 'of the other');
 });
 
 test('what is found is left alone; what is not, and is a package or #work, is asked for as by the repository', async () => {

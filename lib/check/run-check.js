@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { checkFile, loadCheck } from './definitions.js';
 import { isCrowded } from '../measure/conditions.js';
-import { closeGenerators } from '../measure/generator.js';
+import { closingGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
 import { runSession } from './session.js';
@@ -76,14 +76,14 @@ export async function runCheck({ root, key, subject, signal, onPromise, runner, 
     const definition = await loadCheck(checkFile(root, key));
     const place = subject ?? join(root, 'lessons', key);
     const session = { root, place, runner: own, signal: end.signal, ...options };
-    await runSession(definition, session, (record) => take(record, result, onPromise));
+    const toTake = (record) => take(record, result, onPromise);
+    await closingGenerators(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
     const isTooBusy = deadlines > 0 && isCrowded(); // then it is undecided, and nobody's fault
     if (!isTooBusy) result.fault ??= String(error?.stack ?? error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onEnd);
-    closeGenerators();
     const left = await (runner ? runner.clear() : own.close());
     if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
   }

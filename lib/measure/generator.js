@@ -1,22 +1,34 @@
 /** A load generator's process: one window of load after another, told and answered by messages. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { fork } from 'node:child_process';
 
-/** @type {Set<() => void>} how to end each generator that is open */
-const open = new Set();
+/** @type {AsyncLocalStorage<Set<() => void>>} how to end each generator of the check that opened it */
+const ownOf = new AsyncLocalStorage();
 
-/** Remembers how to end one, for closeGenerators. */
-export function keepTrack(/** @type {() => void} */ close) {
-  open.add(close);
+/** Remembers how to end one, for closingGenerators. @param {() => void} close @returns {() => void} ends it now */
+export function keepTrack(close) {
+  const own = ownOf.getStore();
+  own?.add(close);
   return () => {
-    open.delete(close);
+    own?.delete(close);
     close();
   };
 }
 
-/** Ends every generator of this process that nobody has closed: a check that broke off, or needed it to its end. */
-export function closeGenerators() {
-  for (const close of open) close();
-  open.clear();
+/**
+ * Does some work, and ends every generator that it has left open, because it broke off or needed it to its end. Those of
+ * others in this process go on: a slide judges a program while another shows its demo.
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function closingGenerators(work) {
+  const own = new Set();
+  try {
+    return await ownOf.run(own, work);
+  } finally {
+    for (const close of own) close();
+  }
 }
 
 /**
