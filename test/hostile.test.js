@@ -220,7 +220,7 @@ describe('an interrupted check leaves nothing', { concurrency }, () => {
       const watched = begin();
       await until('it is under way', () => watched.ended || when(watched), limitMs(10));
       const isCaught = !watched.ended && hits(() => interrupt(watched));
-      const { code, stdout } = await until('the command ends', () => watched.ended);
+      const { code, stdout } = await watched.over();
       await assertNothingLeft(watched);
       const hasSaidAll = how === 'Ctrl-C' && stdout.includes('"verdict"');
       if (!isCaught || hasSaidAll) continue;
@@ -285,8 +285,7 @@ async function judgeOnce(t, options) {
 
 /** @param {Watched} watched */
 async function resultOf(watched) {
-  const end = await until('a verdict', () => watched.ended, limitMs(30));
-  const { stdout, stderr, code } = /** @type {import('./nothing-left.js').Ended} */ (end);
+  const { stdout, stderr, code } = await watched.over();
   assert.equal(stderr, '');
   const result = JSON.parse(stdout);
   assert.ok(!Array.isArray(result) && typeof result === 'object');

@@ -118,6 +118,12 @@ export class Watched {
     return this.look().filter(({ ppid, env }) => keepers.includes(ppid) && env.FORKSHOP_RUN);
   }
 
+  /** How it has ended. @returns {Promise<Ended>} */
+  async over() {
+    await until('the command ends', () => this.ended, limitMs(30));
+    return this.end;
+  }
+
   /** What is left of it, in words. @returns {Promise<string[]>} */
   async left() {
     this.look();
