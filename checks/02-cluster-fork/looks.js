@@ -13,6 +13,7 @@ import {
   isCrowded,
   listenersOf,
   requestsOf,
+  turnsOf,
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 4;
@@ -41,8 +42,8 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
   const listening = new Set([...listenersOf(events).values()].flatMap((some) => [...some]));
   const ended = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
   const calm = eventsOf(events, 'beat').filter(({ elu }) => elu < CALM_ELU);
-  const hasTurned = (pid) => calm.filter((beat) => beat.pid === pid).length >= CALM_BEATS;
-  const late = pids.filter((pid) => !listening.has(pid) && !ended.has(pid) && !hasTurned(pid));
+  const isLate = (pid) => !listening.has(pid) && !ended.has(pid) && turnsOf(calm, pid) < CALM_BEATS;
+  const late = pids.filter(isLate);
   if (late.length === 0 || !isCrowded()) return;
   throw new Undecided({
     got: `Of the workers that it forked, ${late.length} did not listen yet, and may only be late.`,

@@ -15,6 +15,7 @@ import {
   eventsOf,
   get,
   hasPid,
+  haveTurned,
   isCrowded,
   listeningSockets,
   nowMs,
@@ -347,9 +348,8 @@ function askOn(clients) {
 
 /** The parent's event loop has turned since. */
 function hasTurned(program) {
-  const first = program.events.length;
-  const isBeat = ({ what, pid }) => what === 'beat' && pid === program.pid;
-  return (events) => events.slice(first).filter(isBeat).length >= 2;
+  const sinceMs = nowMs();
+  return (events) => haveTurned(events, [program.pid], 2, sinceMs);
 }
 
 /** The system has told the parent (no zombie is left), and its event loop has turned since. */

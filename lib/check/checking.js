@@ -40,9 +40,11 @@ export {
   exitsOf,
   forksOf,
   groupBy,
+  haveTurned,
   listenersOf,
   quickestOf,
   requestsOf,
+  turnsOf,
   waitsOf,
 } from '../observe/timeline.js';
 export { startRedis } from '../tools/redis.js';

@@ -159,6 +159,28 @@ export function deepestOverlap(intervals) {
 export const eventsOf = (events, kind) => events.filter(({ what }) => what === kind);
 
 /**
+ * How often a process's event loop has turned: by then it has heard what it was told before. That does not depend on how
+ * busy the machine is.
+ * @param {Event[]} events
+ * @param {number} pid
+ * @param {number} [fromMs]  turns before that do not count
+ * @param {number} [untilMs]  nor those after that
+ */
+export const turnsOf = (events, pid, fromMs = -Infinity, untilMs = Infinity) =>
+  eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs && beat.t < untilMs)
+    .length;
+
+/**
+ * Has each of these event loops turned so often?
+ * @param {Event[]} events
+ * @param {number[]} pids
+ * @param {number} turns
+ * @param {number} [fromMs]  turns before that do not count
+ */
+export const haveTurned = (events, pids, turns, fromMs) =>
+  pids.every((pid) => turnsOf(events, pid, fromMs) >= turns);
+
+/**
  * The workers that primaries of the run have forked, in order.
  * @param {Event[]} events
  */

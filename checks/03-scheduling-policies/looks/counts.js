@@ -13,7 +13,14 @@
  *   answered a question: by then it had read all that they had sent
  */
 import { Agent } from 'node:http';
-import { eventsOf, forksOf, get, groupBy, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import {
+  forksOf,
+  get,
+  groupBy,
+  haveTurned,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
 import { WORKERS } from './policies.js';
 
 const EACH = 2; // connections to each worker: x and y
@@ -133,7 +140,7 @@ async function askBesideSleepers(program, record, pairs) {
     }
     let isDone = false;
     const asked = record.ask('/counts', awake.y).finally(() => (isDone = true));
-    await hasTurned(program, [primaryOf(program), awake.pid], () => isDone);
+    await waitForTurns(program, [primaryOf(program), awake.pid], () => isDone);
     if (!isDone)
       wakeUp(); // the primary may have asked all workers
     else record.add({ hasHeard: sleepers.map(({ pid }) => pid) });
@@ -170,12 +177,9 @@ async function askWhileItStands(program, record, pairs) {
 
 const primaryOf = ({ events, pid }) => forksOf(events)[0]?.pid ?? pid;
 
-/** Waits until these processes have turned their event loops twice since, or it is not asked for any more. */
-async function hasTurned(program, pids, isDone) {
+/** Waits until these processes have turned their event loops twice, or nobody asks for it any more. */
+async function waitForTurns(program, pids, isDone) {
   const sinceMs = nowMs();
-  const isTurned = (events) => {
-    const beats = eventsOf(events, 'beat').filter(({ t }) => t > sinceMs);
-    return pids.every((pid) => beats.filter((beat) => beat.pid === pid).length >= 2);
-  };
-  await program.until((events) => isDone() || isTurned(events), BEGUN_MS);
+  const isDue = (events) => isDone() || haveTurned(events, pids, 2, sinceMs);
+  await program.until(isDue, BEGUN_MS);
 }

@@ -1,7 +1,13 @@
 /** How children end, as the check of lesson 6 sees it: two that are killed at work, and those of a server that ends. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deepestOverlap, get, hasPid, requestsOf } from '../../../lib/check/checking.js';
+import {
+  deepestOverlap,
+  get,
+  hasPid,
+  haveTurned,
+  requestsOf,
+} from '../../../lib/check/checking.js';
 import {
   CHILDREN,
   JOBS,
@@ -13,7 +19,6 @@ import {
   askAtOnce,
   askTogether,
   childrenOf,
-  haveTurned,
   isChild,
   isRight,
   tooBusy,

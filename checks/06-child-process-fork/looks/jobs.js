@@ -11,6 +11,7 @@ import {
   deepestOverlap,
   eventsOf,
   get,
+  haveTurned,
   requestsOf,
 } from '../../../lib/check/checking.js';
 
@@ -25,7 +26,7 @@ const LOOK_MS = 100;
 export const SILENT = 'no answer, and nobody is at work on it';
 export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard what there is to hear
 const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is of another kind
-const STOPPED_TURNS = 4; // a server that builds reports itself has built a short one by then
+const STOPPED_TURNS = 5; // a server that builds reports itself has built a short one by then
 
 /** Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name. */
 export const JOBS = Array.from({ length: 20 }, (_, index) => ({
@@ -274,10 +275,4 @@ export async function askMeanwhile(program) {
 export async function waitUntil(isDone, deadlineMs = PATIENCE_MS) {
   const deadline = performance.now() + deadlineMs;
   while (!isDone() && performance.now() < deadline) await sleep(5);
-}
-
-/** Has the event loop of each of these processes turned more often than that? */
-export function haveTurned(events, pids, turns) {
-  const beats = eventsOf(events, 'beat');
-  return pids.every((one) => beats.filter(({ pid }) => pid === one).length > turns);
 }

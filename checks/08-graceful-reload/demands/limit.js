@@ -1,6 +1,6 @@
 /** Lesson 8: what is demanded of the limit, before it and after it, and of a reload in which somebody dies. */
-import { demand, exitsOf } from '../../../lib/check/checking.js';
-import { HASTE, HEARD, LIMIT_MS, busy, leftOf, turnsSince } from '../looks/reload.js';
+import { demand, exitsOf, turnsOf } from '../../../lib/check/checking.js';
+import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
 import { SECONDS, demandCalm, demandMoves, demandUnbroken, whyOfPrimary } from './reload.js';
 
 const LEAST_OF_LIMIT = 0.8;
@@ -83,7 +83,7 @@ function demandOwnEnd({ program, signalMs, blocked, output }) {
   const dueMs = signalMs + LIMIT_MS + LITTLE_MORE_MS;
   const isTooEarly = t < dueMs;
   const got = `Process ${workerPid} was ended by SIGKILL, ${Math.round(t - signalMs)} ms after SIGTERM.`;
-  if (!isTooEarly && turnsSince(events, workerPid, dueMs) < OVERDUE) throw busy(got);
+  if (!isTooEarly && turnsOf(events, workerPid, dueMs) < OVERDUE) throw busy(got);
   demand(false, {
     expected: `${FOREVER} Its worker ends by itself after the limit; SIGKILL, half a second later, is for one that is blocked.`,
     got,

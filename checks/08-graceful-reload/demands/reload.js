@@ -1,6 +1,13 @@
 /** What the check of lesson 8 demands of what it has seen, in the words that a learner reads. */
 import { basename } from 'node:path';
-import { demand, eventsOf, exitsOf, forksOf, whyOfCrash } from '../../../lib/check/checking.js';
+import {
+  demand,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  haveTurned,
+  whyOfCrash,
+} from '../../../lib/check/checking.js';
 import {
   HEARD,
   LOAD_PER_SECOND,
@@ -9,7 +16,6 @@ import {
   WORKERS,
   busy,
   fewestOf,
-  haveTurned,
   isHung,
   isStarved,
   leftOf,
@@ -29,7 +35,7 @@ export const whyOfPrimary = ({ events, pid }) =>
 /** Something has not come in time: whose fault was it? */
 export function demandCalm(program, fromMs, missing, pids = [], turns = TURNED) {
   const more = ' If it says so again, the program waits for something that never comes.';
-  const isDeaf = pids.length > 0 && haveTurned(program, pids, fromMs, turns);
+  const isDeaf = pids.length > 0 && haveTurned(program.events, pids, turns, fromMs);
   if (!isDeaf && isStarved(program, fromMs)) throw busy(missing, more);
 }
 

@@ -1,6 +1,6 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
-import { demand, exitsOf, requestsOf } from '../../../lib/check/checking.js';
-import { busy, isHung, turnsSince } from '../looks/reload.js';
+import { demand, exitsOf, requestsOf, turnsOf } from '../../../lib/check/checking.js';
+import { busy, isHung } from '../looks/reload.js';
 import {
   crashOfWorker,
   firstOf,
@@ -154,7 +154,7 @@ const CLIENT_FAULTS = [
 function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, signalMs) {
   const isIt = (one) => one.client === client && one.startMs > sentMs;
   const { pid, endMs } = requestsOf(events).find(isIt) ?? {};
-  const hasTurned = (one) => turnsSince(events, one, signalMs, endMs) >= ARRIVED;
+  const hasTurned = (one) => turnsOf(events, one, signalMs, endMs) >= ARRIVED;
   return endMs && !/close/i.test(headers.connection ?? '') && [primary, pid].every(hasTurned);
 }
 

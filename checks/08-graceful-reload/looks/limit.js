@@ -1,16 +1,7 @@
 /** Lesson 8: what takes long, or for ever: who may cut it, and when. */
 import { connect } from 'node:net';
-import { exitsOf, nowMs, requestsOf } from '../../../lib/check/checking.js';
-import {
-  DEADLINE_MS,
-  WORKERS,
-  begin,
-  endOf,
-  haveTurned,
-  renew,
-  servingOf,
-  waitFor,
-} from './reload.js';
+import { exitsOf, haveTurned, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import { DEADLINE_MS, WORKERS, begin, endOf, renew, servingOf, waitFor } from './reload.js';
 
 const HELD_TURNS = 50; // beats, a second: ten of the program's own
 
@@ -61,7 +52,7 @@ export async function holdLong({ program }) {
   program.kill(program.pid, 'SIGTERM');
   const pids = requestsOf(program.events, '/upload').map(({ pid }) => pid);
   const isCut = () => clients.some(({ seen }) => seen.closedMs);
-  const isLong = () => haveTurned(program, [program.pid, ...pids], signalMs, HELD_TURNS);
+  const isLong = () => haveTurned(program.events, [program.pid, ...pids], HELD_TURNS, signalMs);
   await program.until(() => isCut() || isLong(), DEADLINE_MS);
   const cutsMs = clients.flatMap(({ seen }) => (seen.closedMs ? [seen.closedMs - signalMs] : []));
   const { fate, events } = program;

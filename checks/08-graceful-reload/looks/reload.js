@@ -13,11 +13,13 @@ import {
   exitsOf,
   forksOf,
   get,
+  haveTurned,
   isCrowded,
   lostOf,
   nowMs,
   requestsOf,
   startTraffic,
+  turnsOf,
 } from '../../../lib/check/checking.js';
 import { isLoadedLine, saysNothingNew } from './words.js';
 
@@ -188,13 +190,6 @@ export function isStarved({ events }, fromMs) {
   return Math.max(0, ...lateMs.values()) > STARVED * elapsedMs;
 }
 
-/**
- * Have the event loops of these turned so often since that they have surely done what they were told? That does not
- * depend on how busy the machine is.
- */
-export const haveTurned = ({ events }, pids, fromMs, turns = TURNED) =>
-  pids.every((pid) => turnsSince(events, pid, fromMs) >= turns);
-
 /** Waits until it is so, or nobody has come or gone for a while; longer on a machine that is too busy. */
 export async function waitFor(program, isSo) {
   const fromMs = nowMs();
@@ -213,12 +208,12 @@ const lastMoveOf = (events) =>
 export function isHung(program, fromMs) {
   const { events, pid } = program;
   const sinceMs = Math.max(fromMs, lastMoveOf(events)?.t ?? 0);
-  return haveTurned(program, [pid, ...servingOf(events)], sinceMs);
+  return haveTurned(events, [pid, ...servingOf(events)], TURNED, sinceMs);
 }
 
 /** Has nobody come or gone for some turns of the primary's event loop, and is nobody still to come? */
 export function isQuiet({ events, pid }) {
-  const turns = turnsSince(events, pid, lastMoveOf(events)?.t ?? 0);
+  const turns = turnsOf(events, pid, lastMoveOf(events)?.t ?? 0);
   return turns >= QUIET && forksOf(events).every(({ workerPid }) => isUpOrGone(events, workerPid));
 }
 
@@ -228,16 +223,11 @@ const isUpOrGone = (events, pid) =>
       workerPid === pid && (what === 'worker-listening' || what === 'worker-exit'),
   );
 
-/** How often the event loop of this process has turned. */
-export const turnsSince = (events, pid, fromMs, untilMs = Infinity) =>
-  eventsOf(events, 'beat').filter(({ t, ...beat }) => beat.pid === pid && t > fromMs && t < untilMs)
-    .length;
-
 /** Waits until something has been forked since this event, or the primary has turned often enough to have done so. */
 export async function isHeard(program, first) {
   const fromMs = nowMs();
   const isForked = (events) => forksOf(events.slice(first)).length > 0;
-  const isDeaf = (events) => turnsSince(events, program.pid, fromMs) >= HEARD;
+  const isDeaf = (events) => turnsOf(events, program.pid, fromMs) >= HEARD;
   await program.until((events) => isForked(events) || isDeaf(events), DEADLINE_MS);
   return isForked(program.events);
 }
@@ -377,7 +367,7 @@ export async function reloadByMessage({ program, deploy }) {
     if (isDeaf) return;
     await waitFor(program, isUp);
     const upMs = eventsOf(program.events.slice(first), 'worker-listening')[0]?.t;
-    isMeanwhile = turnsSince(program.events, program.pid, signalMs, upMs ?? 0) > FIRST_TURNS;
+    isMeanwhile = turnsOf(program.events, program.pid, signalMs, upMs ?? 0) > FIRST_TURNS;
     deploy({ version: '3' });
   });
   const isOne = (events) => servingOf(events).length === 1 && isQuiet(program); // the second reload is done, too

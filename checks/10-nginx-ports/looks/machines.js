@@ -1,6 +1,13 @@
 /** Two machines behind nginx: who answers, and what happens when one dies. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createOpenLoop, get, isCrowded, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import {
+  createOpenLoop,
+  get,
+  haveTurned,
+  isCrowded,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
 import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './nginx.js';
 
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
@@ -11,7 +18,6 @@ const ARRIVE_MS = 150; // an answer takes some milliseconds
 const BOOT_MS = 8_000; // a second, in fact
 const BOOT_UNTIMED_MS = 3_000;
 const RETURN_MS = 3_000;
-const BEAT_MS = 25; // an event loop that has turned since then has sent, or heard, what there was
 const PAUSE_MS = 50;
 const ROUNDS = 3;
 
@@ -173,12 +179,11 @@ async function killAgain(program, address) {
   if (!(await isStartedAgain(program, deadMs))) return false;
   const fresh = () => pidsThere().filter((pid) => !dead.includes(pid));
   const isBack = await program.until(() => fresh().length > 1, DEADLINE_MS);
-  const haveTurned = async (pids) => {
-    const sinceMs = nowMs() + BEAT_MS;
-    const areBeyond = () => pids.every((pid) => (program.lastBeats.get(pid) ?? 0) > sinceMs);
-    return isBack && (await program.until(areBeyond, DEADLINE_MS));
+  const waitForTurns = async (pids) => {
+    const sinceMs = nowMs();
+    return isBack && program.until((events) => haveTurned(events, pids, 2, sinceMs), DEADLINE_MS);
   };
-  const isSaid = (await haveTurned(fresh())) && (await haveTurned([program.pid])); // its address
+  const isSaid = (await waitForTurns(fresh())) && (await waitForTurns([program.pid])); // its address
   if (!isSaid && !program.fate && isCrowded())
     throw tooBusy('Something was started in the place of a machine, and has not come up in 20 s.');
   return Boolean(isSaid);

@@ -6,9 +6,11 @@ import {
   exitsOf,
   forksOf,
   get,
+  haveTurned,
   isCrowded,
   nowMs,
   requestsOf,
+  turnsOf,
 } from '../../../lib/check/checking.js';
 import { DEADLINE_MS, LIMIT_MS, LONG_DEADLINE_MS, busy, endedOf, isIdle } from './nitro.js';
 
@@ -51,7 +53,7 @@ export async function stopAtStart({ launch }, { entry }) {
   const program = await launch({ entry, env: told(MANY) });
   const haveForked = (events) => {
     const last = events.findLastIndex(({ what }) => what === 'fork');
-    const turns = events.slice(last).filter((one) => isBeatOf(one, events[last]?.pid)).length;
+    const turns = turnsOf(events.slice(last), events[last]?.pid);
     return turns >= (forksOf(events).length >= MANY ? 1 : NO_MORE); // long before it is idle
   };
   await program.until(haveForked, LONG_DEADLINE_MS);
@@ -76,8 +78,8 @@ async function endOf(program) {
 async function holdWorkers(program) {
   const sinceMs = nowMs();
   const [{ pid: primary } = program] = forksOf(program.events);
-  for (const pid of new Set([program.pid, primary])) await haveTurned(program, [pid]);
-  await haveTurned(program, livingOf(program.events));
+  for (const pid of new Set([program.pid, primary])) await waitForTurns(program, [pid]);
+  await waitForTurns(program, livingOf(program.events));
   const workers = livingOf(program.events);
   for (const pid of workers) program.kill(pid, 'SIGSTOP');
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
@@ -98,17 +100,15 @@ function leftBehind(events) {
   return livingOf(before).filter((pid) => !off.has(pid));
 }
 
-const isBeatOf = ({ what, pid }, wanted) => what === 'beat' && pid === wanted;
-
-/** Waits until each of these has turned its event loop: what came before that has been heard. */
-async function haveTurned(program, pids) {
-  const first = program.events.length;
-  await program.until((events) => {
-    const news = events.slice(first);
+/** Waits until each of these has turned its event loop, or ended: what came before that has been heard. */
+async function waitForTurns(program, pids) {
+  const sinceMs = nowMs();
+  const isDue = (events) => {
     const ended = endedOf(events);
-    const turns = (pid) => news.filter((event) => isBeatOf(event, pid)).length;
-    return pids.every((pid) => ended.has(pid) || turns(pid) >= HEARD);
-  }, DEADLINE_MS);
+    const living = pids.filter((pid) => !ended.has(pid));
+    return haveTurned(events, living, HEARD, sinceMs);
+  };
+  await program.until(isDue, DEADLINE_MS);
 }
 
 /** The workers of which no end is known. @returns {number[]} pids */
@@ -148,7 +148,7 @@ export async function killWorkers({ launch }, { entry }) {
 /** So often has this event loop turned since something happened that it would have forked one more. */
 function hasHadItsTurn(events, pid) {
   const last = events.findLastIndex(({ what }) => what !== 'beat');
-  return events.slice(last).filter((one) => isBeatOf(one, pid)).length >= ONE_MORE;
+  return turnsOf(events.slice(last), pid) >= ONE_MORE;
 }
 
 /** Kills the next few workers, each as soon as it is there. */
