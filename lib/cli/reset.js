@@ -1,10 +1,10 @@
 import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { filesBelow, findLesson, listLessons } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
 import { UsageError } from '../common/usage-error.js';
 import { parse } from './args.js';
+import { LEFT, ask } from './ask.js';
 import { hasCode, isFile, timestamp } from '../common/files.js';
 import { currentLesson } from './place.js';
 import { homeFolder, readProgress } from './progress.js';
@@ -83,9 +83,9 @@ function changedFiles(/** @type {string} */ root, /** @type {string} */ key) {
 const starterPath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
   join(root, placesOf(key).starter, file);
 const minePath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
-  join(root, 'lessons', key, file);
+  join(root, placesOf(key).mine, file);
 const listOf = (/** @type {Changed[]} */ changed) =>
-  changed.map(({ key, file }) => `  lessons/${key}/${file}\n`).join('');
+  changed.map(({ key, file }) => `  ${placesOf(key).mine}/${file}\n`).join('');
 
 function sameContent(/** @type {string} */ starter, /** @type {string} */ mine) {
   try {
@@ -103,11 +103,8 @@ async function confirm(/** @type {Io} */ io) {
       'To go ahead, add --yes after a --, as in: npm run reset -- lesson-1 --yes',
     );
   }
-  const lines = createInterface({ input: io.stdin, output: io.stdout });
-  const closed = new Promise((done) => lines.once('close', () => done('')));
-  const answer = await Promise.race([lines.question('Go ahead? [y/N] '), closed]);
-  lines.close();
-  return /^y(es)?$/i.test(answer.trim());
+  const answer = await ask(io, 'Go ahead? [y/N] ');
+  return answer !== LEFT && /^y(es)?$/i.test(answer);
 }
 
 /** Copies what is there of the changed files; all of it before the first is restored. Pipes and sockets hold nothing. */
