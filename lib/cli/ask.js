@@ -26,7 +26,7 @@ export async function ask(io, question) {
 /** @returns {Promise<string | undefined>} */
 async function askPerson(/** @type {Io} */ io, /** @type {string} */ question) {
   const prompt = createInterface({ input: io.stdin, output: io.stdout });
-  const left = new Promise((done) => prompt.once('close', () => done(LEFT)));
+  const left = new Promise((done) => prompt.once('close', () => setImmediate(done, LEFT))); // after a last line
   const answer = await Promise.race([prompt.question(question).catch(leftOr), left]);
   prompt.close();
   return answer;
