@@ -103,7 +103,7 @@ Nearly the answer.
 
 const wrongAnswersSource = `# Wrong answers
 
-Each breaks the promises that it names, and only these.
+Each breaks the promises that it names, and only those.
 
 ## ignores-port
 
@@ -130,7 +130,7 @@ Say here why somebody writes this, and what it does to clients.
 
 const rightAnswersSource = `# Right answers
 
-Each is right, and written differently.
+Each is right, but written differently.
 
 ## end-later
 

@@ -8,16 +8,16 @@ cluster.setupPrimary({ exec: fileURLToPath(new URL('worker.js', import.meta.url)
 
 const waitsMs = [100, 200, 400, 800]; // after the first failed start, the second, ...
 
-function keepOne(vainStarts = 0) {
+function keepOne(failedStarts = 0) {
   const worker = cluster.fork();
-  worker.on('listening', () => (vainStarts = 0)); // healthy again: forget earlier failures
+  worker.on('listening', () => (failedStarts = 0)); // healthy again: forget earlier failures
   worker.on('exit', (code, signal) => {
     const isPlanned = worker.exitedAfterDisconnect || code === 0;
     const how = signal ? `by ${signal}` : `with exit code ${code}`;
     console.log(`worker ${worker.process.pid} ended ${how}${isPlanned ? ', as planned' : ''}`);
     if (isPlanned || isStopping) return;
-    if (vainStarts === waitsMs.length) return giveUp();
-    setTimeout(() => isStopping || keepOne(vainStarts + 1), waitsMs[vainStarts]);
+    if (failedStarts === waitsMs.length) return giveUp();
+    setTimeout(() => isStopping || keepOne(failedStarts + 1), waitsMs[failedStarts]);
   });
 }
 
