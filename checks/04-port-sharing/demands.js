@@ -311,7 +311,7 @@ function demandBlocking(program) {
   demand(depth === 1 && quickest > 9.5, {
     expected: 'Each child executes one / after the other, and each blocks for 10 to 20 ms.',
     got: `Up to ${depth} were under way in one child at once; the quickest took ${quickest.toFixed(1)} ms.`,
-    why: 'A server that does less work is no speedup.',
+    why: "A server that does less work isn't a speedup.",
     try: 'blockFor(between(10, 20)); without await, before the answer',
   });
 }
