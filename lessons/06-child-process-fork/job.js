@@ -16,7 +16,7 @@ function buildReport({ name, rows }) {
 setInterval(() => console.log(`process ${process.pid} has built ${built} reports`), 60_000);
 
 // #region child
-// Task 1: make this file a program of its own. To a message { id, job } it answers { id, digest }, and it ends when
+// Task 1: make this file its own program. To a message { id, job } it answers { id, digest }, and it ends when
 // the channel to its parent is closed.
 export { buildReport };
 // #endregion child

@@ -17,10 +17,10 @@ setInterval(() => console.log(`process ${process.pid} has built ${built} reports
 
 // #region child
 process.on('message', ({ id, job }) => {
-  // If nobody is there any more, 'disconnect' tells.
+  // If nobody is listening any more, 'disconnect' says so.
   process.send({ id, digest: buildReport(job) }, () => {});
 });
 
 process.on('disconnect', () => process.exit()); // nobody will ever ask
-if (!process.connected) process.exit(); // nobody was there any more
+if (!process.connected) process.exit(); // the parent was already gone
 // #endregion child
