@@ -64,7 +64,7 @@ if (cluster.isPrimary) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
   for (let count = 0; count < workers; count += 1) keepOne();
 } else {
-  process.on('SIGINT', () => {}); // Ctrl-C reaches the workers, too: the primary says what it means
+  process.on('SIGINT', () => {}); // Ctrl-C reaches the workers too: the primary decides what it means
   serve();
 }
 // #endregion start

@@ -175,8 +175,8 @@ export const endedOf = (events) =>
 export const busy = (got) =>
   new Undecided({
     got,
-    why: 'The machine has other things to do.',
-    try: 'npm run check lesson-11, when it has less to do',
+    why: 'The machine is busy.',
+    try: 'npm run check lesson-11, when it is less busy',
   });
 
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
