@@ -42,7 +42,7 @@ test('every verdict has its word beside its glyph', () => {
 
 test('a promise is told within the columns of the terminal', () => {
   const sentence =
-    'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left';
+    'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left';
   for (const columns of [40, 80]) {
     const text = promiseLine(
       { id: 'a', sentence, verdict: 'failed' },
