@@ -329,7 +329,7 @@ export async function giveUpBesideOther(program) {
 export const busy = (got) =>
   new Undecided({
     got,
-    why: 'The machine has other things to do.',
+    why: 'The machine is busy.',
     try: 'npm run check lesson-5, when it has less to do',
   });
 
