@@ -11,7 +11,7 @@ export function blockFor(ms) {
 
 /**
  * Burns a fixed amount of CPU: about `ms` milliseconds on one free core of a recent laptop, longer on a slower or
- * busier one. It counts, it does not watch a clock: a spin "until 5 ms have passed" would be finished after 5 ms
+ * busier one. It counts and does not watch a clock: a spin "until 5 ms have passed" would be finished after 5 ms
  * even if it had hardly run, and would fake a speedup. Use the result, so that no compiler removes the work.
  */
 export function spinFor(ms) {

@@ -47,9 +47,9 @@ test('what is told of a lesson may have CRLF and a byte order mark', (t) => {
 
 /** @type {Record<string, [text: string, message: RegExp]>} */
 const broken = {
-  empty: ['', /title must be a text; minutes must be/],
+  empty: ['', /title must be text; minutes must be/],
   'not YAML': ['title: [\n', /is not YAML: /],
-  'a scalar': ['hello\n', /title must be a text/],
+  'a scalar': ['hello\n', /title must be text/],
   'minutes in words': [
     about('x').replace('minutes: 20', 'minutes: soon'),
     /minutes must be a number/,
@@ -59,7 +59,7 @@ for (const [name, [text, message]] of Object.entries(broken)) {
   test(`a broken lesson.yml is explained: ${name}`, (t) => {
     const root = makeRoot(t);
     write(root, { [`lessons/${keys[1]}/lesson.yml`]: text });
-    assert.throws(() => listLessons(root), { name: 'UsageError', message, hint: /^Mend it/ });
+    assert.throws(() => listLessons(root), { name: 'UsageError', message, hint: /^Fix it/ });
     assert.throws(() => listLessons(root), { message: /lessons\/02-cluster-fork\/lesson\.yml/ });
   });
 }

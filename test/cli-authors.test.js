@@ -46,7 +46,7 @@ test('doctor prints each problem with how to mend it: exit code 1', async (t) =>
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /^lessons\/01-blocking-server\/server\.js\n {2}The file is missing\.\n {2}To mend it: .*reset lesson-1\n/,
+    /^lessons\/01-blocking-server\/server\.js\n {2}The file is missing\.\n {2}To fix it: .*reset lesson-1\n/,
   );
   assert.match(stdout, /problems found: 1\.\n/);
   const json = JSON.parse((await dispatched(root, ['doctor', '--json'])).stdout);
@@ -201,7 +201,7 @@ const misfits = {
   'a change of a file that is not there': [
     { [`${wrong}.md`]: mute.replace('```diff', '```diff pool.js') },
     `${wrong}.md`,
-    /changes pool\.js, which is not there/,
+    /changes pool\.js, which does not exist/,
   ],
   'a wrong program without promise': [
     { [`${wrong}/x/server.js`]: 'x();\n' },
@@ -258,7 +258,7 @@ test('doctor finds a number that is taken twice, and that there is nothing to co
   assert.equal((await dispatched(root, ['new', '01-other', 'T'])).code, 2);
   write(root, { 'lessons/01-other/README.md': '' });
   const problems = await compareRooms(root);
-  assert.ok(problems.some(({ problem }) => /The number 01 is taken twice/.test(problem)));
+  assert.ok(problems.some(({ problem }) => /The number 01 is used twice/.test(problem)));
   for (const room of ['lessons', 'solutions', 'checks', 'slides'])
     rmSync(join(root, room), { recursive: true });
   write(root, { 'lessons/work.js': '' });
@@ -312,7 +312,7 @@ test('new overwrites nothing and creates all or nothing', async (t) => {
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /Nothing was created, because this is there already: checks\/12-x\/check\.js\./,
+    /Nothing was created, because this already exists: checks\/12-x\/check\.js\./,
   );
   assert.deepEqual(filesBelow(root), before);
 });
@@ -343,7 +343,7 @@ test('new validates the slug and the title', async (t) => {
   for (const slug of wrongNames) {
     const { code, stderr } = await dispatched(root, ['new', slug, 'Title']);
     assert.equal(code, 2, slug);
-    assert.match(stderr, /is no key of a lesson[^]*For example: npm run new 12-/);
+    assert.match(stderr, /isn't a lesson's key[^]*For example: npm run new 12-/);
   }
   for (const title of ['', ' ', 'two\nlines', '\u001b[31m']) {
     assert.equal((await dispatched(root, ['new', '12-x', title])).code, 2, title);
@@ -364,7 +364,7 @@ test('sync fills quotes in, says what changed, and with --check only reports', a
   assert.equal(checked.code, 1);
   assert.match(
     checked.stdout,
-    /^README\.md: quotes anew solutions\/01-blocking-server\/server\.js#task\n/,
+    /^README\.md: refreshes solutions\/01-blocking-server\/server\.js#task\n/,
   );
   assert.equal(read(root, 'README.md'), quote('old();\n'));
   const written = await dispatched(root, ['sync']);
@@ -381,7 +381,7 @@ test('sync explains a quote that it cannot fill in: exit code 2', async (t) => {
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /^README\.md cannot be filled in: solutions\/.*server\.js has no region "gone"\.\nMend the quote on line 1/,
+    /^README\.md cannot be filled in: solutions\/.*server\.js has no region "gone"\.\nFix the quote on line 1/,
   );
 });
 

@@ -72,7 +72,7 @@ test('a pass, a failure, an undecided check and a fault each have their words an
   say(root, 'fault');
   const fault = await forkshop(root, ['check', '1']);
   assert.equal(fault.code, 3);
-  assert.match(fault.stdout, /fault in Forkshop, not in your code[^]*Error: the check is broken/);
+  assert.match(fault.stdout, /bug in Forkshop, not in your code[^]*Error: the check is broken/);
 });
 
 test('passing is remembered, with the prediction and what was measured; others are judged without a trace', async (t) => {

@@ -120,13 +120,13 @@ test('hint shows one more each time, of the lesson that is next', async (t) => {
   const first = await dispatched(root, ['hint']);
   assert.match(
     first.stdout,
-    /^Lesson 2: [^]*Hint 1 of 3\n {2}nudge\n\nOne hint more: npm run hint lesson-2\n$/,
+    /^Lesson 2: [^]*Hint 1 of 3\n {2}nudge\n\nOne more hint: npm run hint lesson-2\n$/,
   );
   assert.doesNotMatch(first.stdout, /Hint 2/);
   const second = await dispatched(root, ['hint', 'cluster-fork']);
   assert.match(
     second.stdout,
-    /Hint 1 of 3\n {2}nudge\n\nHint 2 of 3\n {2}look it up\n\nOne hint more/,
+    /Hint 1 of 3\n {2}nudge\n\nHint 2 of 3\n {2}look it up\n\nOne more hint/,
   );
   for (const time of [3, 4]) {
     const { stdout } = await dispatched(root, ['hint', '2']);
@@ -290,7 +290,7 @@ test('reset refuses what it cannot mean', async (t) => {
   write(root, { [`lessons/${keys[0]}/server.js`]: mine });
   rmSync(join(root, 'checks', keys[2], 'starter'), { recursive: true });
   const refused = {
-    '--yes': /must be told what/,
+    '--yes': /must say what/,
     '1 --all': /not both/,
     '3 --yes': /holds no files to go back to/,
   };
@@ -467,7 +467,7 @@ test('a refusal of the operating system is no fault of Forkshop; a fault is no f
   assert.equal(fault.code, 3);
   assert.match(
     fault.stderr,
-    /^This is a fault in Forkshop, not in your code\.[^]*TypeError[^]*\n {4}at /,
+    /^This is a bug in Forkshop, not in your code\.[^]*TypeError[^]*\n {4}at /,
   );
 });
 

@@ -51,14 +51,14 @@ test('refuses what cannot be meant: exit code 2, and nothing is written', async 
   writeFileSync(file, 'mine');
   /** @type {[string[], RegExp][]} */
   const wrong = [
-    [['--port', 'abc'], /"abc" is no port/],
-    [['--port', '70000'], /is no port/],
+    [['--port', 'abc'], /"abc" isn't a port/],
+    [['--port', '70000'], /isn't a port/],
     [['kill-one'], /means nothing here/],
-    [['--pdf', file], /is there already/],
+    [['--pdf', file], /already exists/],
     [['--pdf', ''], /has no name/],
     [['--html', ''], /has no name/],
-    [['--html', file], /there\.pdf is no folder/],
-    [['--html', join(file, 'deeper/still')], /there\.pdf is no folder/],
+    [['--html', file], /there\.pdf isn't a folder/],
+    [['--html', join(file, 'deeper/still')], /there\.pdf isn't a folder/],
     [['--pdf', join(folder, 'nowhere/deck.pdf')], /There is no folder .*nowhere\./],
     [['--pdf', join(file, 'deck.pdf')], /There is no folder .*there\.pdf\./],
     [['--record', 'no-such-demo'], /no demo no-such-demo/],

@@ -29,25 +29,25 @@ const slotsOf = (/** @type {string} */ place) => wants[basename(place)] ?? 1;
  * @type {Record<string, { says: RegExp, lesson?: string, promise?: string }>}
  */
 const hostile = {
-  'never-listens': { says: /listens on no port.*Nothing called listen/ },
+  'never-listens': { says: /isn't listening on any port.*No process called listen/ },
   'exits-with-0': { says: /exit code 0 before it listened.*nothing keeps the process alive/ },
   'exits-with-3': { says: /exit code 3 .*The database cannot be reached/ },
   'waits-for-nothing': { says: /exit code 13 .*await at the top/ },
   'throws-on-request': { says: /ECONNRESET.*TypeError: the price of this request is unknown/ },
   'throws-in-workers': { says: /RangeError: no worker can start \(server\.js, line 3\)/ },
-  'blocks-at-top': { says: /event loop does not turn.*loop without end/ },
+  'blocks-at-top': { says: /event loop does not turn.*endless loop/ },
   'blocks-in-request': { says: /4 answered none.*no answer within/ },
   'one-worker-stuck': { says: /1 answered none/ },
-  'fork-bomb': { says: /started \d+ processes.*forks without end/ },
+  'fork-bomb': { says: /started \d+ processes.*forks endlessly/ },
   'respawns-without-end': { says: /workers end before they listen.*configuration is missing/ },
   'respawns-with-back-off': { says: /workers end before they listen.*configuration is missing/ },
   'detached-grandchild': { says: /forks no worker/ },
   'detached-in-disguise': { says: /forks no worker/ },
   'leaves-a-stray': { says: /exit code 0 before it listened/ },
-  'leaves-a-daemon': { says: /listens on no port.*Nothing called listen/ },
+  'leaves-a-daemon': { says: /isn't listening on any port.*No process called listen/ },
   hydra: { says: /exit code 0 before it listened/ },
   'ignores-signals': { says: /forks no worker/ },
-  'floods-output': { says: /printed \d+ MB.*prints without end/ },
+  'floods-output': { says: /printed \d+ MB.*prints endlessly/ },
   'closes-output': { says: /forks no worker/ },
   'other-port': { says: /listens on port \d+, but PORT was \d+/ },
   'port-taken': { says: /EADDRINUSE.*line 4/ },
@@ -64,7 +64,7 @@ const hostile = {
   'leaves-after-listening': { says: /exit code 7 after it had listened/ },
   'cleans-up-too-much': { says: /forks no worker/ },
   'stops-its-parent': { says: /forks no worker/ },
-  forges: { says: /Process \d+ is said to listen, and is none of them/ },
+  forges: { says: /Process \d+ is reported to listen, but isn't one of them/ },
   'silent-health': { says: /It was not answered/, lesson: 'lesson-1' },
 };
 
@@ -134,7 +134,7 @@ describe('a file that is no program', { concurrency }, () => {
   test('is a folder', (t) => {
     const folder = make('folder');
     mkdirSync(join(folder, 'server.js'));
-    return assertFailure(t, { place: folder, says: /is no file; perhaps a folder/ });
+    return assertFailure(t, { place: folder, says: /isn't a file; perhaps it is a folder/ });
   });
 
   test('is not JavaScript', (t) => {

@@ -99,7 +99,7 @@ for (const file of proseFiles())
       text.some((passage) => words(passage.text).length > 0),
       `${file} has no prose`,
     );
-    assert.deepEqual(misspelt(file), [], 'Mend the word, or add it to test/words.txt');
+    assert.deepEqual(misspelt(file), [], 'Fix the word, or add it to test/words.txt');
   });
 
 test('there are lessons to read', () => {

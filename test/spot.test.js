@@ -100,7 +100,7 @@ describe('spot', { concurrency: true }, () => {
       const { code, output } = await spot(home, key, { isTTY: true, isEnded: false });
       assert.equal(code, 130);
       assert.match(output, /Your answer, 0 to \d+: /);
-      assert.doesNotMatch(output, /fault in Forkshop|It is started/);
+      assert.doesNotMatch(output, /bug in Forkshop|It is started/);
     }
     assert.equal(readHome(home).spotted, undefined);
   });

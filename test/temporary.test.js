@@ -30,7 +30,7 @@ const numbers = (/** @type {string} */ text) => ({
 /** @type {Record<string, { env: Record<string, string>, says: RegExp }>} */
 const obstacles = {
   'is not there': { env: { TMPDIR: nowhere }, says: /nowhere, but there is no such folder\.\n/ },
-  'is a file': { env: { TMPDIR: file }, says: /file, but that is no folder\.\n/ },
+  'is a file': { env: { TMPDIR: file }, says: /file, but that isn't a folder\.\n/ },
   'is full': {
     env: numbers('{ bavail: 1, bsize: 4096, files: 9, ffree: 9 }'),
     says: /but only 0 MB are free there, and a check wants 16 MB\.\n/,

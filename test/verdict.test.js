@@ -41,8 +41,7 @@ test('every verdict has its word beside its glyph', () => {
 });
 
 test('a promise is told within the columns of the terminal', () => {
-  const sentence =
-    'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left';
+  const sentence = 'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left';
   for (const columns of [40, 80]) {
     const text = promiseLine(
       { id: 'a', sentence, verdict: 'failed' },
@@ -120,7 +119,7 @@ test('a measurement shows its interval, its ceiling, the formula, the last time 
   assert.match(vague, /you predicted 2\.00: it cannot be told apart/);
   const noted = { ...measurement, note: 'inconclusive: the cores were busy' };
   const nothing = measurementLines(noted, { prediction: 4, style: plain }).join('\n');
-  assert.match(nothing, /you predicted 4\.00: this measurement tells nothing about it/);
+  assert.match(nothing, /you predicted 4\.00: this measurement says nothing about it/);
   const less = measurementLines(measurement, { prediction: 8, style: plain }).join('\n');
   assert.match(less, /you predicted 8\.00: less than you predicted/);
 });
@@ -254,8 +253,11 @@ test('why a program is not ready is told from its fate, else from what it does',
   assert.match(story({ events: children }).got ?? '', /started 12 processes/);
   assert.match(story({ isUnseen: true }).got ?? '', /cannot be observed/);
   const ends = Array(12).fill({ t: 1, pid: 1, what: 'worker-exit' });
-  assert.match(story({ isFutile: true, events: ends }).got ?? '', /without end: 12 so far/);
-  assert.match(story({ events: [{ t: 1, pid: 1, what: 'beat' }] }).got ?? '', /listens on no port/);
+  assert.match(story({ isFutile: true, events: ends }).got ?? '', /endlessly: 12 so far/);
+  assert.match(
+    story({ events: [{ t: 1, pid: 1, what: 'beat' }] }).got ?? '',
+    /isn't listening on any port/,
+  );
 });
 
 test('a speedup above its target holds; below it fails, unless the machine was disturbed', () => {
@@ -299,7 +301,7 @@ test('what is wrong with the bodies is said in a sentence', () => {
   assert.equal(fault(answer(hex(10_000)), answer(hex(20_000))), 'none');
   assert.match(fault(answer(hex(9_998))), /9998 hex digits, which are 4999 bytes/);
   assert.match(fault(answer(hex(20_002))), /10001 bytes/);
-  assert.match(fault(answer('hello')), /no hex text; it begins with "hello"/);
+  assert.match(fault(answer('hello')), /isn't hex text; it begins with "hello"/);
   assert.match(fault(answer(hex(12_001))), /12001 hex digits, but two make a byte/);
   assert.match(fault(answer(twice), answer(twice)), /same bytes/);
   assert.match(fault(answer(hex(100).repeat(110))), /in it more than once/);

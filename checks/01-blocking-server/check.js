@@ -25,11 +25,11 @@ const promises = {
   listens: 'the server listens on PORT and answers /',
   'home-body': '/ answers 5,000 to 10,000 random bytes as hex text',
   'home-time': '/ takes 10 to 20 ms',
-  'home-alone': 'while one / is on, nothing else is: no other /, no /health',
+  'home-alone': 'while one / runs, nothing else does: no other /, no /health',
   'report-answers': 'each /report still takes its 100 ms and answers its rows',
   'report-overlaps':
-    '/report holds up nobody: three are under way at once, and /health is answered',
-  'health-tells-delay': '/health tells the longest event-loop delay since it was last asked',
+    '/report holds nobody up: three are under way at once, and /health is answered',
+  'health-tells-delay': '/health reports the longest event-loop delay since it was last asked',
 };
 
 check('01-blocking-server', promises, (lesson) => {

@@ -1,4 +1,4 @@
-/** What lesson 1 demands of what was seen, in the order of its promises; and what the hundred clients tell. */
+/** What lesson 1 demands of what was seen, in the order of its promises; and what the hundred clients show. */
 import {
   Undecided,
   deepestOverlap,
@@ -26,7 +26,7 @@ const MOST_MS = 20.5;
 const FAR_TOO_LONG_MS = 30; // for the quickest of many, on any machine
 const TOO_LONG_MS = 24; // for several of them, on one that is not busy
 const FEW = 2;
-const OWN_MS = 5; // more than that a / does not need beside its blocking
+const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
 
 const tooBusy = (got) =>
@@ -48,7 +48,7 @@ export function demandListens({ events }, { answers: [{ status, error }] }) {
 export function demandBody({ answers }) {
   const fault = faultOfRandomHex(answers);
   demand(!fault, {
-    expected: 'The body is text of 10,000 to 20,000 hex digits, other ones each time.',
+    expected: 'The body is text of 10,000 to 20,000 hex digits, different each time.',
     got: fault,
     try: "response.type('text').send(randomHex(between(5_000, 10_000)));",
   });
@@ -72,15 +72,15 @@ export function demandTime(program, first, homes, home) {
   demand(soonest > LEAST_MS, {
     ...story,
     got: `A client had its answer after ${soonest.toFixed(1)} ms, and the handler went on for ${quickest.toFixed(1)} ms.`,
-    why: 'What is done after the answer holds up everybody else just as long, and its own client sees nothing of it.',
+    why: "Work after the answer holds up everybody else just as long, and its own client doesn't notice.",
   });
   const isOneByOne = deepestOverlap(homes.requests) <= 1;
   demandNotTooLong(program, story, isOneByOne ? all : [...first.requests, ...home.requests]);
 }
 
 /**
- * None takes too long. How long it was told to block is a fact, where it blocks with blockFor(); how long it took is a
- * matter of the machine, too.
+ * None takes too long. How long it was told to block is a fact, where it blocks with blockFor(); how long it took depends
+ * on the machine, too.
  */
 function demandNotTooLong(program, story, requests) {
   const [fromMs, toMs] = [requests[0].startMs, Math.max(...requests.map(({ endMs }) => endMs))];
@@ -92,7 +92,7 @@ function demandNotTooLong(program, story, requests) {
   demand(!stray, {
     ...story,
     got: `It blocked for ${stray?.ms.toFixed(1)} ms while no request was under way.`,
-    why: 'What is done after the answer holds up everybody else just as long.',
+    why: 'Work after the answer holds up everybody else just as long.',
   });
   const ownMs = Math.min(...requests.map((one, index) => durationOf(one) - toldMs[index]));
   const longest = Math.max(...toldMs);
@@ -120,32 +120,32 @@ export function demandAlone({ requests }, seen) {
     got: `${depth} were under way at the same time.`,
     ...repair,
   });
-  if (!cameInTime(seen)) throw tooBusy('A /health never came while a / was on.');
+  if (!cameInTime(seen)) throw tooBusy('A /health never came while a / was running.');
   demand(seen.healthMs >= seen.firstEndMs, {
-    expected: 'A /health that comes while a / is on is executed after it.',
+    expected: 'A /health that comes while a / is running is executed after it.',
     got: `It was executed ${(seen.firstEndMs - seen.healthMs).toFixed(1)} ms before its end.`,
     ...repair,
   });
 }
 
 /**
- * [condition, why, try]: what is wrong with the number that /health tells. The first whose condition is met.
+ * [condition, why, try]: what is wrong with the number that /health reports. The first whose condition is met.
  * @type {[(delay: any) => boolean, string, string][]}
  */
 const WRONG_DELAYS = [
   [
     ({ told }) => typeof told !== 'number',
-    'Whoever collects it wants to compare it with other numbers. In JSON a number has no quotation marks.',
+    'Monitoring wants to compare it with other numbers. In JSON a number has no quotation marks.',
     'eventLoopDelayMs: delay.max / 1e6',
   ],
   [
     ({ told, tookMs }) => told > tookMs,
-    'That is longer than since the last time: max is in nanoseconds, or it is older and was not forgotten.',
-    'delay.max / 1e6, and delay.reset() when it has been told',
+    'That is longer than the time since the last request: max is in nanoseconds, or it is an older one that was never reset.',
+    'delay.max / 1e6, and delay.reset() after reporting it',
   ],
   [
     ({ told }) => told <= 0,
-    'A histogram counts from enable() on, so one that is made in the handler has seen nothing.',
+    'A histogram counts from enable() on, so one made in the handler has seen nothing.',
     'const delay = monitorEventLoopDelay({ resolution: 5 }); delay.enable(); both outside the handler',
   ],
   [
@@ -155,13 +155,13 @@ const WRONG_DELAYS = [
   ],
   [
     (delay) => !isTrue({ ...delay, toldAgain: -Infinity }),
-    'A few long gaps are hidden in the mean of many short ones. And max knows only what came after the last reset().',
-    'delay.max / 1e6; delay.reset() only when it has been told',
+    'The mean of many short gaps hides a few long ones. And max only knows what came after the last reset().',
+    'delay.max / 1e6; delay.reset() only after reporting it',
   ],
   [
     () => true,
-    'It is still the same one: max is kept until reset().',
-    'delay.reset(); when it has been told',
+    'It is still the same one: max stays until reset().',
+    'delay.reset(); after reporting it',
   ],
 ];
 
@@ -172,7 +172,7 @@ export function demandDelay({ delay }) {
   const isSilent = delay.unanswered !== '';
   demand(false, {
     expected:
-      `{"eventLoopDelayMs": a number}, after two / of which the longer took ${delay.longestMs.toFixed(1)} ms about as ` +
+      `{"eventLoopDelayMs": a number}, after two /, the longer of which took ${delay.longestMs.toFixed(1)} ms, about as ` +
       'much, and less when asked again at once.',
     got: isSilent
       ? `It was not answered: ${delay.unanswered}.`
@@ -209,8 +209,8 @@ export function demandReport({ answers, requests }, late) {
     got:
       late.isJoined && short !== late.first
         ? `The first took ${took(late.first)} ms; one that came while it was under way took ${took(short)} ms.`
-        : `The first ones took ${quickest.toFixed(1)} ms and more, a later one ${took(short)} ms.`,
-    why: 'The database takes 100 ms for each report. A cache, or one query for several who ask, is another lesson.',
+        : `The first ones took ${quickest.toFixed(1)} ms or more, a later one ${took(short)} ms.`,
+    why: 'The database takes 100 ms for each report. A cache, or one query for several clients, is another lesson.',
     try: 'await sleep(100); in each call of the handler',
   });
 }
@@ -218,7 +218,7 @@ export function demandReport({ answers, requests }, late) {
 /** @type {Record<string, (seen: any) => { got: string, why: string }>} */
 const STORIES = {
   turns: ({ depth, requests }) => ({
-    got: `${depth} of ${requests.length} was the most that was under way at once.`,
+    got: `At most ${depth} of ${requests.length} were under way at once.`,
     why: 'A handler that waits without await holds the only thread, and everybody with it: async in front of it changes nothing.',
   }),
   health: () => ({
@@ -227,11 +227,11 @@ const STORIES = {
   }),
   blocks: ({ blocks }) => ({
     got: `Meanwhile the thread was blocked ${timesOf(blocks.length)}, for ${Math.round(sumOf(blocks))} ms in all.`,
-    why: 'A part of the handler waits, another part blocks, and that one holds up everybody.',
+    why: 'One part of the handler waits, another part blocks, and that part holds up everybody.',
   }),
   queue: ({ requests }) => ({
     got: `All were under way together, and took ${inOrder(requests.map(durationOf))} ms.`,
-    why: 'One waits until the other is done: they queue for something, or a part of the handler blocks.',
+    why: 'One waits until the other is done: they queue for something, or part of the handler blocks.',
   }),
 };
 

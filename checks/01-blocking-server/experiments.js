@@ -76,7 +76,7 @@ export default [
           `connections that stay open: ${words(lucky)}`,
         ],
         because:
-          'With new connections everybody queues, and the product is the thirty clients. On connections that stay open a few are served again and again; those who starve are missing from the mean. When the product is not the number of clients, somebody was not counted.',
+          "With new connections everybody queues, and the product is the thirty clients. On connections that stay open a few are served again and again; those that starve are missing from the mean. When the product isn't the number of clients, somebody was not counted.",
         asExpected: fair.inSystem > 21 && fair.inSystem < 36,
       };
     },

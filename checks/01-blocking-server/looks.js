@@ -1,6 +1,6 @@
 /**
  * What the check of lesson 1 does with the learner's program and sees of it: requests that come together and apart, what
- * /health tells of them; at the end a hundred clients, which decide nothing.
+ * /health reports about them; at the end a hundred clients, which decide nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -17,7 +17,7 @@ import {
 export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
 const MANY_REPORTS = 9; // more than a small pool of connections serves at once
-const TIMER_MS = 5; // a timer of one's own tells how late it was: up to its period less than a / took
+const TIMER_MS = 5; // a learner's own timer reports how late it was: up to its period less than a / took
 const SPREAD_MS = 30; // reports that came together and wait side by side are done together
 const STARVED_MS = 5; // kept from running for longer, it may have been late for that
 
@@ -25,7 +25,7 @@ const STARVED_MS = 5; // kept from running for longer, it may have been late for
 export const wasDisturbed = (program, sinceMs) =>
   program.turn.starvedSince(sinceMs) > STARVED_MS || isCrowded();
 
-/** For how long each Atomics.wait(), as in blockFor(), held the only thread, and when it was over. */
+/** How long each Atomics.wait(), as in blockFor(), held the only thread, and when it was over. */
 export const blocksOf = ({ events }) =>
   eventsOf(events, 'wait').filter(({ tid }) => tid === undefined);
 
@@ -45,7 +45,7 @@ export const parse = (/** @type {string} */ body) => {
   }
 };
 
-/** By what reports that came together held up somebody, if by anything. */
+/** How reports that came together held somebody up, if they did. */
 export function faultOfReports({ requests, depth, blocks, healthMs, firstEndMs }) {
   if (depth < requests.length) return 'turns';
   if (firstEndMs !== undefined && !(healthMs < firstEndMs)) return 'health';
@@ -53,7 +53,7 @@ export function faultOfReports({ requests, depth, blocks, healthMs, firstEndMs }
   return spreadOf(requests) > SPREAD_MS ? 'queue' : undefined;
 }
 
-/** Is it the program's doing? It was not kept from running for so long that others may have done that. */
+/** Is it the program's doing? Yes, unless others kept it from running for so long that they may have caused it. */
 export const isOwnFault = (kind, { requests, blocks, starvedMs, isCrowded, ...seen }) =>
   blocks.length > 0 ||
   (!isCrowded &&
@@ -107,8 +107,8 @@ function whatCame(program, requests) {
 }
 
 /**
- * What /health tells after two /, of which each blocks, and a quiet time, in which only reports wait: of these one began
- * before the two /, and the others, many of them, come while it is under way.
+ * What /health reports after two blocking / and a quiet time in which only reports wait: one of these began before the
+ * two /, and the others, many of them, come while it is under way.
  */
 export async function readDelays(program, areFree) {
   const sinceMs = nowMs();
@@ -140,7 +140,7 @@ export async function readDelays(program, areFree) {
   };
 }
 
-/** The number is the longest delay, as far as we know it, and was forgotten when it was told. */
+/** The number is the longest delay, as far as we know it, and was reset when it was reported. */
 export const isTrue = ({ told, toldAgain, longestMs, tookMs }) =>
   typeof told === 'number' && told > longestMs - TIMER_MS && told <= tookMs && toldAgain < told;
 

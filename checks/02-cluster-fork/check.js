@@ -26,11 +26,11 @@ const promises = {
   'one-port': 'they share one port, PORT, and open no other',
   'workers-answer': 'every worker answers',
   'primary-rests': 'the primary answers nothing',
-  'own-memory': 'each worker tells its own pid and counts its own requests for /',
+  'own-memory': 'each worker reports its own pid and counts its own requests for /',
   'same-work': 'each / is the work of lesson 1: 10 to 20 ms, 5,000 to 10,000 random bytes',
   'one-per-core': 'without NODE_CLUSTER_WORKERS it forks a worker for each core it may use',
   'refuses-nonsense':
-    'NODE_CLUSTER_WORKERS may be 1 to 99; all else is refused: on stderr, with exit code 1',
+    'NODE_CLUSTER_WORKERS may be 1 to 99; anything else is refused: on stderr, with exit code 1',
   speedup: 'four workers serve blocking work about four times as fast as one process',
 };
 

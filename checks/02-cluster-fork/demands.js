@@ -23,7 +23,7 @@ const LEAST_SPEEDUP = 0.7 * WORKERS;
 const MOST_SPEEDUP = 1.25 * WORKERS;
 const LEAST_MS = 9.5;
 const TOO_LONG_MS = 22; // for the quickest of some twenty
-const FAR_TOO_LONG_MS = 80; // on a machine that others keep busy, too
+const FAR_TOO_LONG_MS = 80; // on a machine that other programs keep busy
 const SHOWN = 300; // characters
 
 export function demandFour({ events }) {
@@ -31,10 +31,10 @@ export function demandFour({ events }) {
   if (forks < WORKERS) demandTurn(events);
   demand(forks === WORKERS, {
     expected: 'four calls of cluster.fork() in the primary',
-    got: forks === 0 ? 'It forks no worker.' : `It forked ${forks}.`,
+    got: forks === 0 ? 'It forks no workers.' : `It forked ${forks}.`,
     why:
       forks > 0
-        ? 'NODE_CLUSTER_WORKERS tells how many; the primary forks that many, once.'
+        ? 'NODE_CLUSTER_WORKERS says how many; the primary forks that many, once.'
         : undefined,
     try: 'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
   });
@@ -84,7 +84,7 @@ export function demandPrimaryRests({ events }, { requests }) {
   demand(others.length === 0, {
     expected: 'Workers execute every request.',
     got: `The primary executed ${others.length} of ${requests.length}.`,
-    why: 'A primary that serves is blocked by its own requests, and deals no connection meanwhile.',
+    why: 'A primary that serves is blocked by its own requests, and deals no connections meanwhile.',
     try: 'if (cluster.isPrimary) { fork } else { serve(); }',
   });
 }
@@ -100,7 +100,7 @@ export function demandOwnMemory(seen) {
   });
 }
 
-/** What is wrong with the pids that the headers tell, joined by the client's port to the process that really answered. */
+/** What is wrong with the pids in the headers, matched by the client's port with the process that really answered. */
 function faultOfPids({ answers, requests }) {
   const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
   for (const { client, headers, error } of answers) {
@@ -135,16 +135,16 @@ function faultOfCounts({ answers, others }) {
 function whyOfCounts(counts, answers, others) {
   if (counts[0] === 0)
     return {
-      why: 'It tells the count before it counts. The request that is being answered counts too.',
+      why: 'It reads the count before it counts. The request that is being answered counts too.',
     };
   if (others > 0 && counts.at(-1) === counts.length + others)
     return {
-      why: `It has also answered ${others} for /cpu. Only requests for / are to be counted.`,
+      why: `It has also answered ${others} for /cpu. Only requests for / should be counted.`,
       try: "served += 1; in the handler of app.get('/'), not in app.use()",
     };
   if (answers.some(({ isReused }) => isReused) && counts.at(-1) < counts.length)
     return {
-      why: 'Two of its requests came on one connection, as from a browser. Requests are to be counted, not connections.',
+      why: 'Two of its requests came on one connection, as from a browser. Count requests, not connections.',
     };
   return {};
 }
@@ -165,8 +165,8 @@ export function demandSameWork(seen, seenCalmly) {
   demand(quickest > LEAST_MS && !isLong && !faultOfRandomHex(seen.answers), {
     ...story,
     why: isLong
-      ? 'All requests of a worker wait while it blocks. This is more work than that of lesson 1.'
-      : 'A server that does less work is no speedup.',
+      ? 'All requests of a worker wait while it blocks. This is more work than in lesson 1.'
+      : "A server that does less work isn't a speedup.",
     try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000))',
   });
 }
@@ -185,14 +185,14 @@ export function demandGuard(nonsense, legal) {
   for (const tried of legal) demandAccepted(tried);
 }
 
-/** A setting as one types it in a shell. */
+/** A setting as typed in a shell. */
 const typed = (value) => `NODE_CLUSTER_WORKERS=${value === '' ? "''" : value}`;
 
 function demandRefusal(tried) {
   const fault = faultOfRefusal(tried);
   demand(!fault, {
     expected: `${typed(tried.value)}: a message on stderr that names NODE_CLUSTER_WORKERS, exit code 1, and no worker`,
-    why: 'A typing error in a deployment should be found when it starts, not when it is busy.',
+    why: 'A typo in a deployment should come to light when it starts, not when it is busy.',
     try: 'if (!/^[1-9]\\d?$/.test(wanted)) { console.error(...); process.exit(1); }',
     ...fault,
     got: `${typed(tried.value)}: ${fault?.got}`,
@@ -210,11 +210,11 @@ function faultOfRefusal({ value, fate, output, errors, isStarted, hasWorker }) {
   if (isStarted) return { got: 'it started all the same.', ...(value === '' && EMPTY) };
   if (fate?.kind !== 'ended') return { got: 'it neither started nor refused.' };
   if (fate.code === 0)
-    return { got: 'it forked no worker and ended as if all were well (exit code 0).' };
+    return { got: 'it forked no workers and ended as if all were well (exit code 0).' };
   if (fate.code !== 1) {
     return {
       got: `it ${fate.signal ? `was ended by ${fate.signal}` : `ended with exit code ${fate.code}`}.`,
-      why: 'Scripts and service managers read the exit code, so the text says which one it is: 1.',
+      why: 'Scripts and service managers read the exit code, so the task says which one: 1.',
       try: 'process.exit(1)',
     };
   }
@@ -222,7 +222,7 @@ function faultOfRefusal({ value, fate, output, errors, isStarted, hasWorker }) {
 }
 
 const EMPTY = {
-  why: 'An empty variable is set, and empty is no number: perhaps a script took it from another variable with a typing error.',
+  why: "An empty variable is set, and empty isn't a number: perhaps a script took it from a misspelt variable.",
   try: 'if (wanted === undefined) return availableParallelism(); and after that refuse',
 };
 
@@ -239,21 +239,21 @@ function faultOfMessage(output, errors) {
   if (said === '') return { got: 'it ended, but did not say why.' };
   return {
     got: `its message does not name the variable: ${said.slice(0, SHOWN)}`,
-    why: 'Whoever reads the message did not write the program, and has to know what to set right.',
+    why: 'The person who reads the message did not write the program, and has to know what to correct.',
   };
 }
 
 function demandAccepted({ value, forks, fate, output }) {
   const isRefused = forks === 0 && fate;
   demand(forks === Number(value), {
-    expected: `${typed(value)} forks ${value} ${value === '1' ? 'worker' : 'workers'}: from 1 to 99 every whole number is allowed.`,
+    expected: `${typed(value)} forks ${value} ${value === '1' ? 'worker' : 'workers'}: every whole number from 1 to 99 is allowed.`,
     got: isRefused
-      ? `${typed(value)}: it forked no worker and ended with exit code ${fate.code}.`
+      ? `${typed(value)}: it forked no workers and ended with exit code ${fate.code}.`
       : `${typed(value)}: it forked ${forks === 0 ? 'no worker' : forks}.`,
     why:
       forks === 0 && !fate
         ? 'One worker is a cluster too: the primary forks it, and serves nothing itself.'
-        : 'Whoever runs the server may know better how many workers it needs, so the variable wins.',
+        : 'The person who runs the server may know better how many workers it needs, so the variable wins.',
     try: 'if (/^[1-9]\\d?$/.test(wanted)) return Number(wanted);',
     output,
   });
@@ -276,7 +276,7 @@ function demandSameWorkers({ events }) {
   demand(more === 0, {
     expected: 'The same four workers serve from the beginning to the end.',
     got: `Under load it forked ${more} more.`,
-    why: 'Workers end and are replaced, or the primary forks on and on.',
+    why: 'Workers end and are replaced, or the primary keeps forking.',
   });
 }
 

@@ -10,7 +10,7 @@ export default [
     name: 'who-answers',
     title: 'Who answers eight requests',
     question:
-      'Four workers, eight requests at once, each on a connection of its own. How many does each worker get, and the primary?',
+      'Four workers, eight requests at once, each on its own connection. How many does each worker get, and the primary?',
     async run({ launch }) {
       const program = await launch(solution, withWorkers(4));
       await program.ready(4);
@@ -22,7 +22,7 @@ export default [
       return {
         observed: [...shares, `the primary, process ${program.pid}: ${ofPrimary}`],
         because:
-          'The primary accepts every connection and hands it to a worker that is free. Each worker that answers is a process of its own.',
+          'The primary accepts every connection and hands it to a worker that is free. Each worker that answers is a separate process.',
         asExpected: shares.length === 4 && requests.length === 8 && ofPrimary === 0,
       };
     },
@@ -43,7 +43,7 @@ export default [
       return {
         observed: `X-Worker-Served: ${told.join(', ')}`,
         because:
-          'Every worker ran the file from the top and has a variable of its own. Four of them counted to three.',
+          'Every worker ran the file from the top and has its own variable. Four of them counted to three.',
         asExpected: told.filter((count) => count === '3').length === 4,
       };
     },
@@ -52,7 +52,7 @@ export default [
     name: 'one-connection',
     title: 'One connection, or a new one each time',
     question:
-      'Four requests one after the other on one connection, as a browser does it; then four on new ones. How many workers answer?',
+      'Four requests one after the other on one connection, as a browser does; then four on new ones. How many workers answer?',
     async run({ launch }) {
       const program = await launch(solution, withWorkers(4));
       await program.ready(4);
@@ -93,7 +93,7 @@ export default [
           `workers forked from the start until now: ${forks}`,
         ],
         because:
-          'The other one goes on, because it shares nothing with the dead. Nobody replaces it: lesson 5 does.',
+          'The other one goes on, because it shares nothing with the dead one. Nothing replaces that: lesson 5 will.',
         asExpected: answered === 6 && forks === 2,
       };
     },
@@ -117,7 +117,7 @@ export default [
           `the primary: exit code ${fate?.code}`,
         ],
         because:
-          'The primary opens the port when a worker asks for it, and tells the worker of the error. The workers die of it; then the primary has nothing left to do and ends as if all were well.',
+          'The primary opens the port when a worker asks for it, and passes the error to the worker. The error kills the workers; then the primary has nothing left to do and ends as if all were well.',
         asExpected: fate?.code === 0 && exits.length === 2 && error !== undefined,
       };
     },
@@ -126,7 +126,7 @@ export default [
     name: 'more-workers',
     title: 'One, two, four, eight workers',
     question:
-      'Requests per second for /, which blocks, and for /cpu, which computes. From which number of workers on does each stop growing?',
+      'Requests per second for /, which blocks, and for /cpu, which computes. At how many workers does each stop growing?',
     async run({ launch, load }) {
       const generator = load();
       const rows = [];

@@ -17,25 +17,25 @@ import {
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 4;
-export const PRETENDED_CORES = cpus().length === 3 ? 2 : 3; // another number than the machine has
+export const PRETENDED_CORES = cpus().length === 3 ? 2 : 3; // not the number that the machine has
 const LEGAL = ['1', '10', '99']; // the ends of the range, and where a digit is added
 const NONSENSE = ['abc', '0', '-1', '2.5', '100', ''];
 const SEEN_WITHIN_MS = 1_000;
-const PRETENCE_MS = 500; // whoever has not forked them all by then waits for something that only real workers do
+const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
 const REFUSAL_MS = 150; // from its first worker to its end
 const CALM_BEATS = 8; // of 20 ms or more, in which its loop had next to nothing to do: its file has been loaded
 const CALM_ELU = 0.1;
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 
-/** A program with four workers, which all listen, or never will. */
+/** A program with four workers that all listen, or never will. */
 export async function startFour({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
   return ready(await launch({ env }), WORKERS);
 }
 
 /**
- * For where something is missing: while others want the cores, a worker that has neither listened nor ended, and has not
- * been idle for some turns of its event loop, may only be late, and with it whoever forks the next one when it listens.
+ * For when something is missing: while other programs want the cores, a worker that has neither listened nor ended, and
+ * has not been idle for some turns of its event loop, may just be late, and with it a primary that forks the next one when it listens.
  * @throws {Undecided}
  */
 export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) => workerPid)) {
@@ -46,7 +46,7 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
   const late = pids.filter(isLate);
   if (late.length === 0 || !isCrowded()) return;
   throw new Undecided({
-    got: `Of the workers that it forked, ${late.length} did not listen yet, and may only be late.`,
+    got: `Of the workers that it forked, ${late.length} did not listen yet, and may just be late.`,
     why: 'The machine is too busy: other programs want its cores.',
     try: 'close other programs, then check again',
   });
@@ -54,7 +54,7 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
 
 /**
  * Two requests on one connection, one for the other page, then rounds of some at once until every worker has executed one,
- * or it is plain that some never will.
+ * or it is clear that some never will.
  */
 export async function askUntilAllAnswer(program) {
   const beginnings = [askTwiceOnOneConnection(program), askAtOnce(program, '/cpu', 1)];
@@ -86,7 +86,7 @@ const hasWorker = (events) => events.some(({ what, role }) => what === 'fork' ||
 const hasBegun = (events) =>
   hasWorker(events) || events.some(({ what }) => ['child', 'listening'].includes(what));
 
-/** How many workers it forks where a fork starts no process, but is told as started and listening. */
+/** How many workers it forks where a fork starts no process, but is reported as started and listening. */
 async function forksPretended(launch, wanted, options) {
   const program = await launch({ ...options, pretendForks: true });
   const count = () => forksOf(program.events).length;
@@ -98,7 +98,7 @@ async function forksPretended(launch, wanted, options) {
 
 /**
  * How many workers it forks when it is not told, on a machine that says it has so many cores. Where the pretence leads to
- * less, it may wait for something that only real workers do: so it is started in earnest.
+ * fewer, it may be waiting for something that only real workers do, so it is started for real.
  */
 export async function forkByDefault(launch) {
   const options = { pretendCores: PRETENDED_CORES };
@@ -125,7 +125,7 @@ async function tryOne(launch, value) {
   const program = await launch(options);
   const goesOn = (events) =>
     pretended === 0 ? hasWorker(events) : forksOf(events).length > pretended;
-  const isAccepted = await program.settled(goesOn); // 99 real ones are not waited for
+  const isAccepted = await program.settled(goesOn); // it does not wait for 99 real ones
   const { fate, events } = program;
   const output = program.output();
   await program.stop();
@@ -154,12 +154,12 @@ async function refuseOne(launch, value) {
 }
 
 const NEITHER = {
-  got: 'It was not to be seen in time whether the program starts or refuses.',
+  got: 'There was not enough time to see whether the program starts or refuses.',
   why: 'The machine is too busy: other programs want its cores.',
   try: 'close other programs, then check again',
 };
 
-/** The same work on both sides: the learner's cluster, and the single process that it was made from. */
+/** The same work on both sides: the learner's cluster, and the single process that it started from. */
 export async function prepareContest({ launch, ready, isLonger }, candidate) {
   const load = createLoad();
   const spinners = createSpinners(WORKERS);

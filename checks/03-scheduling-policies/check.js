@@ -28,15 +28,15 @@ import {
 
 const promises = {
   'rr-accepts':
-    'untold, it schedules by rr: the primary accepts and hands connections to four workers',
-  'refuses-nonsense': 'another policy is refused with a message, as option and as variable',
+    'by default it schedules by rr: the primary accepts and hands connections to four workers',
+  'refuses-nonsense': 'any other policy is refused with a message, as option and as variable',
   'rr-in-turn': '40 new connections one after the other: ten each, always in the same order',
-  'none-is-on': '--policy none: the workers accept by themselves',
+  'none-is-on': '--policy none: the workers accept connections themselves',
   'option-wins': '--policy beats NODE_CLUSTER_SCHED_POLICY, which beats rr',
   'keep-alive-pins':
-    'the requests of one connection stay with one worker, the next connection meets the next',
+    'the requests of one connection stay with one worker, the next connection goes to the next',
   'blocked-is-skipped': 'under rr a blocked worker is skipped, one that merely waits is not',
-  counts: '/counts tells how many requests for / each worker has had, whichever worker is asked',
+  counts: '/counts says how many requests for / each worker has had, whichever worker is asked',
 };
 
 check('03-scheduling-policies', promises, (lesson) => {

@@ -22,7 +22,7 @@ async function start({ launch }, policy = 'rr') {
   return program;
 }
 
-/** A program of one worker, or more, that leaves the policy to Node. */
+/** A program with one worker, or more, that leaves the policy to Node. */
 async function startSmall({ launch }, name, policy, workers = 1) {
   const env = { NODE_CLUSTER_WORKERS: String(workers), NODE_CLUSTER_SCHED_POLICY: policy };
   const program = await launch(`${folder}/${name}.js`, { env: policy ? env : {} });
@@ -88,7 +88,7 @@ export default [
       return {
         observed: Object.entries(met).map(([name, pids]) => `${name}: ${pids.join(' ')}`),
         because:
-          'Connections are dealt, not requests. Who keeps a connection open stays with its worker; fetch() keeps connections open as well, and takes one or two here.',
+          'Connections are dealt, not requests. A client that keeps a connection open stays with its worker; fetch() keeps connections open too, and uses one or two here.',
         asExpected: fresh === WORKERS && one === 1 && byFetch < WORKERS,
       };
     },
@@ -105,7 +105,7 @@ export default [
       return {
         observed: [...program.output().trim().split('\n'), `seen from outside: ${who} accepts`],
         because:
-          'The first fork() copies the policy; from then on the property is a variable that nobody reads. No error tells you.',
+          'The first fork() copies the policy; after that the property is a variable that nobody reads. There is no error to tell you.',
         asExpected: isNone && who === 'the primary',
       };
     },
@@ -128,7 +128,7 @@ export default [
             `${value}: ${who} accepts; it printed ${said === '' ? 'nothing' : `"${said.trim()}"`}`,
         ),
         because:
-          'Node.js knows rr and none, in lower case. Anything else counts as if it were not there, without a word.',
+          'Node.js knows rr and none, in lower case. Anything else is silently treated as not set.',
         asExpected:
           isWindows ||
           (seen.map(({ who }) => who).join() === 'a worker,the primary,the primary' &&
@@ -156,7 +156,7 @@ export default [
           ...rushes.map((shares) => `160 at once: ${shares.join(', ')}`),
         ],
         because:
-          'The primary gives a worker its next connection when it has confirmed the last. Who confirms sooner gets more: in a rush, in turn means the next that is free. How uneven that is differs each time; it may be nearly even.',
+          'The primary gives a worker its next connection when it has confirmed the last one. A worker that confirms sooner gets more: in a rush, "in turn" means the next one that is free. How uneven that is differs each time; it may be nearly even.',
         asExpected: isEven(sharesOf(calm)) && !rushes.every(isEven),
       };
     },
@@ -182,7 +182,7 @@ export default [
       return {
         observed: lines,
         because:
-          'Under rr the primary deals it one, waits for the confirmation, and passes it over until that comes: one client in 24 has bad luck. Under none a worker takes what it accepts, and a blocked one accepts nothing.',
+          'Under rr the primary deals it one, waits for the confirmation, and skips it until that comes: one client in 24 is unlucky. Under none a worker takes what it accepts, and a blocked one accepts nothing.',
         asExpected: trapped.rr === 1 && trapped.none === 0,
       };
     },
@@ -191,7 +191,7 @@ export default [
     name: 'blocked-primary',
     title: 'The primary blocks for a second',
     question:
-      'small/busy-primary.js: the primary blocks. How long does a new client wait under rr, and under none? And one who is connected already?',
+      'small/busy-primary.js: the primary blocks. How long does a new client wait under rr, and under none? And one that is already connected?',
     async run(lab) {
       const seen = {};
       for (const policy of ['rr', 'none']) {
@@ -220,7 +220,7 @@ export default [
             `${policy}: a new client waits ${took(fresh)}, one with an open connection ${took(connected)}`,
         ),
         because:
-          'Under rr every new connection goes through the event loop of the primary. Under none, and on open connections under either, it has no part in it.',
+          "Under rr every new connection goes through the event loop of the primary. Under none, and on open connections under either, it isn't involved.",
         asExpected:
           waited(seen.rr.fresh, 'rr') &&
           !waited(seen.rr.connected, 'rr') &&
@@ -236,7 +236,7 @@ export default [
     async run(lab) {
       if (process.platform !== 'linux')
         return {
-          observed: 'This look needs /proc, which only Linux has.',
+          observed: 'This needs /proc, which only Linux has.',
           because: 'Under rr they wait in the primary, under none in the kernel.',
           asExpected: true,
         };

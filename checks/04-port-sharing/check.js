@@ -29,12 +29,13 @@ const promises = {
   'by-hand': 'four children are started by child_process.fork(), without the cluster module',
   'one-opener': 'the port is opened once, by the parent',
   'none-lost': '--give connections: 60 clients at once, and the first to come, are all answered',
-  'parent-rests': 'the children execute the requests, on the very connections of the clients',
+  'parent-rests': "the children execute the requests, on the clients' own connections",
   'connections-in-turn': '--give connections: the children take turns: 1 2 3 4, 1 2 3 4',
-  'listener-shared': '--give listener: the children accept by themselves, the parent no more',
-  'gone-clients': 'clients that connect and are gone at once harm nobody',
+  'listener-shared':
+    '--give listener: the children accept clients themselves, the parent no longer does',
+  'gone-clients': 'clients that connect and leave at once harm nobody',
   'death-survived': 'when a child dies, the parent, the others and its next client go on',
-  'no-orphans': 'when the parent is killed, its children end as well',
+  'no-orphans': 'when the parent is killed, its children end too',
   speedup: 'four children serve blocking work about four times as fast as one process',
 };
 
@@ -92,7 +93,7 @@ check('04-port-sharing', promises, (lesson) => {
   if (isLonger) measure([dealing, contest], (door, sides) => measureMore(lesson, sides, door));
 });
 
-/** What fails tells what this very program printed. */
+/** A failure shows what this very program printed. */
 function judge(door, look) {
   try {
     look();
@@ -112,7 +113,7 @@ function faultOf(judge) {
   }
 }
 
-/** A look that could tell nothing is no reason not to tell of the other door. */
+/** A look that showed nothing is no reason not to report the other door. */
 const orUndecided = (look) => (door) =>
   look(door).catch((error) => {
     if (error instanceof Undecided) return error;

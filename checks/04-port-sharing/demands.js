@@ -26,7 +26,7 @@ const NOT_OPEN = {
     try: "task 2; if it is there, process.send('ready') in child.js and 'message' in the parent",
   },
   listener: {
-    why: 'Task 3 is not begun, or the server is closed before it is open, which takes a moment.',
+    why: 'Task 3 has not been started, or the server is closed before it is open, which takes a moment.',
     try: 'task 3; if it is there, server.close() in the callback of listen(), after the sends',
   },
 };
@@ -59,7 +59,7 @@ export function demandByHand({ program, fault }) {
   if (fault && (program.fate || fault.story.expected === story.expected)) throw fault;
   const children = childrenOf(program).length;
   const got = children === 0 ? 'It started no child.' : `It started ${children}.`;
-  const why = 'NODE_CLUSTER_WORKERS tells how many; unset, there is one for each core.';
+  const why = 'NODE_CLUSTER_WORKERS says how many; unset, there is one for each core.';
   demand(children === CHILDREN, { ...story, got, why: crash ?? why });
 }
 
@@ -70,8 +70,8 @@ export function demandOneOpener({ program, fault }) {
   const [first] = opened;
   demand(opened.length === 1 && first.pid === program.pid && first.port === program.port, {
     expected: `The parent opens PORT, which is ${program.port} here, and nobody opens anything else.`,
-    got: `It is not so: ${names.join(', ') || 'nobody opens a port'}.`,
-    why: 'A child that opens a port itself competes for it, or needs somebody who passes the bytes on.',
+    got: `It doesn't: ${names.join(', ') || 'nobody opens a port'}.`,
+    why: 'A child that opens a port itself competes for it, or needs somebody to pass the bytes on.',
     try: "no listen(port) in child.js: it serves what process.on('message', ...) brings",
   });
 }
@@ -81,15 +81,15 @@ const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${
 export function demandNoneLost(door, crowd) {
   demandAnswers(door, crowd, {
     taken: {
-      why: 'A server reads from a connection as soon as it has accepted it. What the parent has read the child never sees.',
+      why: 'A server reads from a connection as soon as it has accepted it. What the parent has read, the child never sees.',
       try: 'createServer({ pauseOnConnect: true }, ...) in the parent',
     },
     closed: {
-      why: 'The parent has closed them. That send() returned false is no error: only its callback tells one.',
+      why: "The parent has closed them. send() returning false isn't an error: only its callback reports one.",
       try: "child.send('connection', socket, (error) => { ... }); and nothing closed unless there is an error",
     },
     left: {
-      why: 'They were not sent, or arrived and were given to no http server.',
+      why: 'They were not sent, or arrived but were not given to an http server.',
       try: "child.send('connection', socket); in the child httpServer.emit('connection', handle); and both words spelt right",
     },
   });
@@ -97,8 +97,8 @@ export function demandNoneLost(door, crowd) {
 }
 
 /**
- * All of the crowd are answered; if not, taken: the children had the connections, but no request; left: nor these;
- * closed: nor these, and the parent has closed them.
+ * All of the crowd are answered; if not, taken: the children had the connections, but no request; left: not even
+ * those; closed: not even those, and the parent has closed them.
  */
 function demandAnswers({ program }, { answers, requests }, { taken, left, closed = left }) {
   const lost = answers.filter(({ error }) => error);
@@ -113,13 +113,13 @@ function demandAnswers({ program }, { answers, requests }, { taken, left, closed
   const repair = came.length > 0 ? taken : isClosed ? closed : left;
   demand(lost.length === 0, {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
-    got: `${lost.length} got none: ${lost[0]?.error}. Of their connections ${came.length} came to a server in a child.`,
+    got: `${lost.length} got none: ${lost[0]?.error}. ${came.length} of their connections reached a server in a child.`,
     ...(crash ? { why: crash } : !isHeard && repair),
   });
 }
 
 function demandEarly({ give }, { lostEarly, keptEarly }) {
-  const expected = 'Who comes while the program starts is answered, or refused.';
+  const expected = 'Clients that come while the program starts are answered, or refused.';
   const kept = Math.min(lostEarly, keptEarly);
   demand(kept === 0, {
     expected,
@@ -137,12 +137,12 @@ function demandEarly({ give }, { lostEarly, keptEarly }) {
 /** What a parent that keeps clients to itself has missed. */
 const KEPT = {
   connections: {
-    why: 'What the parent accepts it has to give away. One that no child could take is still in its hands.',
+    why: 'What the parent accepts, it has to give away. It still holds any that no child could take.',
     try: 'the port opened only when all children are ready, and each connection sent, or closed',
   },
   listener: {
-    why: 'From listen() until its server is closed the parent accepts as well, and it answers nobody.',
-    try: 'server.close() in the callback of listen(), right after the sends; they need nothing more of it',
+    why: 'From listen() until its server is closed the parent accepts too, and it answers nobody.',
+    try: 'server.close() in the callback of listen(), right after the sends, which no longer need it',
   },
 };
 
@@ -160,7 +160,7 @@ export function demandParentRests({ program }, { answers, requests }) {
   const strangers = answers.filter(({ error, client }) => !error && !met.has(client)).length;
   demand(strangers === 0, {
     ...story,
-    got: `${strangers} answers came from no child that had the client's connection: the parent passed the bytes on.`,
+    got: `${strangers} answers did not come from a child that had the client's connection: the parent passed the bytes on.`,
     why: 'A proxy reads and writes every byte twice. A connection that is given away costs the parent nothing more.',
     try: "child.send('connection', socket)",
   });
@@ -170,7 +170,7 @@ export function demandTurns(door, turns) {
   const numbers = [...new Set(turns)];
   const isCycle = turns.every((pid, index) => index < CHILDREN || pid === turns[index - CHILDREN]);
   demand(isCycle && numbers.length === CHILDREN, {
-    expected: `One client after the other: each child has its turn in each round of ${CHILDREN}.`,
+    expected: `One client after the other: each child gets one turn in each round of ${CHILDREN}.`,
     got: `They went to child ${turns.map((pid) => numbers.indexOf(pid) + 1).join(' ')}.`,
     why: 'Dealt in turn, every child gets the same share of the connections.',
     try: 'take the first child that is ready, send to it, and put it at the end',
@@ -201,11 +201,11 @@ export function demandShared(door, crowd) {
 }
 
 const NONE_LISTENS = {
-  why: 'A message takes the socket itself along: parent and child then listen on one and the same.',
+  why: 'A message carries the socket itself: parent and child then listen on the very same one.',
   try: "child.send('listener', server); and in the child httpServer.listen(handle);",
 };
 const SOME_LISTEN = {
-  why: 'Who is not ready yet when the listener is sent, or is left out of the loop, gets none.',
+  why: "A child that isn't ready when the listener is sent, or is left out of the loop, gets none.",
   try: "when all are ready, and not before: for (const child of ready) child.send('listener', server);",
 };
 
@@ -219,8 +219,8 @@ function demandClosed(program, { answers, holders }) {
   demand(swallowed === 0 && !holds, {
     expected: 'Once the children have the listener the parent accepts nothing.',
     got: `The parent still holds the listening socket; it accepted ${swallowed} of ${CROWD} connections.`,
-    why: 'A socket is accepted by whoever is first, and a parent that does nothing is often first.',
-    try: 'server.close() in the parent when every child has been sent the listener; it closes only the own copy',
+    why: 'Whoever is first accepts a connection, and a parent that does nothing is often first.',
+    try: 'server.close() in the parent when every child has been sent the listener; it closes only its own copy',
   });
   const sockets = new Set(holders.map(({ inode }) => inode)).size;
   demand(sockets <= 1, {
@@ -234,11 +234,11 @@ export function demandUnharmed({ give, program, fault }, seen) {
   const { answers, ended } = seen;
   const lost = answers.filter(({ error }) => error).length;
   demand(ended.length === 0 && lost === 0, {
-    expected: `--give ${give}: when they are gone all processes are there, and the next clients are answered.`,
+    expected: `--give ${give}: once they are gone all processes are still there, and the next clients are answered.`,
     got: `${ended.map((pid) => nameOf(program, pid)).join(', ') || 'None'} ended; ${lost} of the next ${answers.length} clients got no answer.`,
     why:
       whyOfCrash(program.events) ??
-      'Of a client that is gone there may be no address, and no connection that could be sent.',
+      'A client that is gone may have no address, and no connection that could be sent.',
     try: 'if (!handle) return; in the child, and nothing in the parent that needs the client',
   });
 }
@@ -248,13 +248,13 @@ export function demandSurvivors({ give, program, fault }, seen) {
   if (seen instanceof Undecided) throw seen;
   const { victim, answers, vain, fate, isStuck } = seen;
   const story = {
-    expected: `--give ${give}: child ${victim} is killed. The parent and the others serve on.`,
+    expected: `--give ${give}: child ${victim} is killed. The parent and the others go on serving.`,
   };
   demand(!isStuck, {
     ...story,
-    got: 'Since then the event loop of the parent has not turned: it serves nobody any more.',
+    got: "The parent's event loop has not turned since: it no longer serves anybody.",
     why:
-      "A loop in it has no end. Who offers a client to the same child again until 'exit' comes has such a loop: a send " +
+      "It has an endless loop, perhaps one that offers a client to the same child again until 'exit' comes: a send " +
       'that fails calls back before any event.',
     try: 'in the callback of send() forget the child first: ready.delete(next); then deal(socket);',
   });
@@ -268,14 +268,14 @@ export function demandSurvivors({ give, program, fault }, seen) {
   demand(lost.length === 0, {
     ...story,
     got: `${lost.length} of the next ${answers.length} clients got no answer: ${lost[0]?.error}.`,
-    why: 'The parent knows by then that the child is dead, and still gives it its share.',
+    why: 'The parent knows by then that the child is dead, but still gives it its share.',
     try: "child.on('exit', () => ready.delete(child));",
   });
   if (process.platform !== 'linux') return; // elsewhere it may be sent on its way, and lost in every answer
   demand(vain === 0, {
     ...story,
-    got: `Clients who came just then and wait in vain: ${vain}. Later ones were answered.`,
-    why: 'It was their turn with the dead child. The send fails, and the connection is still in the parent.',
+    got: `Clients that came just then and are never answered: ${vain}. Later ones were.`,
+    why: "It was the dead child's turn. The send fails, and the parent still has the connection.",
     try: "child.send('connection', socket, (error) => { if (error) { ready.delete(next); deal(socket); } });",
   });
 }
@@ -295,7 +295,7 @@ export function demandNoOrphans({ give, program, fault }, seen) {
 
 const NOT_TRIED = {
   got: 'The parent could not be killed.',
-  why: 'What was tried before with the same program could not be told.',
+  why: 'An earlier test of the same program could not be decided.',
   try: 'close other programs, then check again',
 };
 
@@ -311,7 +311,7 @@ function demandBlocking(program) {
   demand(depth === 1 && quickest > 9.5, {
     expected: 'Each child executes one / after the other, and each blocks for 10 to 20 ms.',
     got: `Up to ${depth} were under way in one child at once; the quickest took ${quickest.toFixed(1)} ms.`,
-    why: 'A server that does less work is no speedup.',
+    why: "A server that does less work isn't a speedup.",
     try: 'blockFor(between(10, 20)); without await, before the answer',
   });
 }

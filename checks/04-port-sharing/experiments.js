@@ -56,7 +56,7 @@ export default [
       return {
         observed: [`with pauseOnConnect: ${kept} of 60`, `without: ${left} of 60`],
         because:
-          'A server that is not told otherwise reads at once, in the parent. The request is there before the socket is on its way, so the child gets a connection on which nothing more comes. (On a busy machine it can come when the socket has left already, and nothing is lost: run it again.)',
+          "A server that isn't told otherwise reads at once, in the parent. The request is there before the socket is on its way, so the child gets a connection on which nothing more arrives. (On a busy machine the request can come after the socket has left, and nothing is lost: run it again.)",
         asExpected: kept === 60 && left < 60,
       };
     },
@@ -65,7 +65,7 @@ export default [
     name: 'own-copy',
     title: 'A parent that keeps its copy of the listener',
     question:
-      '--give listener, but without server.close(). 60 clients at once: how many wait in vain?',
+      '--give listener, but without server.close(). 60 clients at once: how many are never answered?',
     async run(lab) {
       const program = await start(lab, wrong('keeps-its-copy'), 'listener');
       const holders = listeningSockets(program);
@@ -76,12 +76,12 @@ export default [
         observed: [
           holders
             ? `${holders.length} processes hold the listening socket`
-            : 'Linux would tell who holds the socket',
+            : 'Linux would show who holds the socket',
           `answered: ${answered} of 60`,
           `accepted by the parent, which serves nothing: ${swallowed}`,
         ],
         because:
-          'One socket, five processes that accept. Who is awake first takes a connection, and a parent without work is often first.',
+          'One socket, five processes that accept. The first one awake takes a connection, and a parent without work is often first.',
         asExpected: swallowed > 0 && answered === 60 - swallowed,
       };
     },
@@ -90,7 +90,7 @@ export default [
     name: 'first-come',
     title: 'Who serves a crowd',
     question:
-      '60 clients for / at once. How many does each child get if the parent deals, and how many if they accept by themselves?',
+      '60 clients for / at once. How many does each child get if the parent deals, and how many if they accept clients themselves?',
     async run(lab) {
       const shares = [];
       for (const give of ['connections', 'listener']) {
@@ -135,11 +135,11 @@ export default [
         };
       });
       if (process.platform !== 'linux')
-        return { observed: 'Only Linux tells that.', because: 'It is in /proc.', asExpected: true };
+        return { observed: 'Only Linux shows that.', because: 'It is in /proc.', asExpected: true };
       return {
         observed: found.map(({ way, who, sockets }) => `${way}: ${who}; sockets: ${sockets}`),
         because:
-          'There is always one socket. Who deals keeps it for himself; who shares sends it to all. cluster does the first under rr and the second under none.',
+          'There is always one socket. A parent that deals keeps it; a parent that shares sends it to all. cluster does the first under rr and the second under none.',
         asExpected:
           found.every(({ sockets }) => sockets === 1) &&
           found.map(({ who }) => who).join('; ') ===
@@ -161,7 +161,7 @@ export default [
       return {
         observed: [`rr: ${dealt}`, `none: ${shared}`],
         because:
-          'Under rr the worker listens with a dummy, a plain object; the primary sends it connections. Under none it has received a listening socket, as our children with --give listener.',
+          'Under rr the worker listens with a dummy, a plain object; the primary sends it connections. Under none it has received a listening socket, like our children with --give listener.',
         asExpected: dealt.endsWith('Object') && shared.endsWith('TCP'),
       };
     },
@@ -170,7 +170,7 @@ export default [
     name: 'same-port',
     title: 'Two workers, two listens',
     question:
-      'Two cluster workers call listen(0), which means any free port. Do they get the same? And with exclusive: true? And if both want a certain port, exclusively?',
+      'Two cluster workers call listen(0), which means any free port. Do they get the same one? And with exclusive: true? And if both want a certain port, exclusively?',
     async run(lab) {
       const any = await outputOf(lab, 'same-port', { env: { PORT: '0' } });
       const own = await outputOf(lab, 'same-port', { env: { PORT: '0' }, args: ['exclusive'] });
@@ -183,7 +183,7 @@ export default [
           ...['the same port, exclusive', ...same],
         ],
         because:
-          'The primary keeps a socket for every address that a worker has asked for, and hands out the same one to the next who asks; for port 0, too. exclusive goes past the primary: each opens its own.',
+          'The primary keeps a socket for every address that a worker has asked for, and hands out the same one to the next that asks, for port 0 too. exclusive bypasses the primary: each opens its own.',
         asExpected:
           ports(any) === 1 &&
           ports(own) === 2 &&
@@ -195,14 +195,14 @@ export default [
     name: 'gone',
     title: 'A message without a handle',
     question:
-      'A hundred clients connect and are gone at once; the parent sends each connection to a child. How many messages come without one? And with pauseOnConnect?',
+      'A hundred clients connect and leave at once; the parent sends each connection to a child. How many messages come without one? And with pauseOnConnect?',
     async run(lab) {
       const [reading] = await outputOf(lab, 'gone');
       const [paused] = await outputOf(lab, 'gone', { args: ['--pause'] });
       return {
         observed: [`the parent reads: ${reading}`, `with pauseOnConnect: ${paused}`],
         because:
-          'Connections to one child go one by one, and the rest wait in the parent. A parent that reads learns there that a client has gone, and closes; what it sends then is only the word. One that does not read knows nothing, and sends all of them.',
+          'Connections to one child go one by one, and the rest wait in the parent. A parent that reads learns meanwhile that a client is gone, and closes; then it sends only the message. One that does not read knows nothing, and sends all of them.',
         asExpected: Number.parseInt(reading, 10) > 0 && Number.parseInt(paused, 10) === 0,
       };
     },
@@ -217,7 +217,7 @@ export default [
       return {
         observed: given,
         because:
-          'send() takes the socket away from its sender. Only the child can write on it now.',
+          'send() takes the socket away from its sender. Only the child can write to it now.',
         asExpected: given.some((line) => line.includes('ERR_SOCKET_CLOSED')),
       };
     },

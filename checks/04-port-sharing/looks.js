@@ -1,6 +1,6 @@
 /**
  * What the check of lesson 4 does with the learner's program, which it calls a door, and sees of it: clients from its
- * first moment on, crowds, clients that are gone, a child that dies. At the end the speedup, and what is only shown.
+ * first moment, crowds, clients that leave, a child that dies. At the end, the speedup, and what is only shown.
  */
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
@@ -25,11 +25,11 @@ import {
 } from '../../lib/check/checking.js';
 
 export const CHILDREN = 4;
-const FEW = 2; // children, where their number is not the point
+const FEW = 2; // children, when their number is not the point
 export const CROWD = 60;
 const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
-const EARLY = 12; // of them are answered, and it is enough
+const EARLY = 12; // when so many are answered, it is enough
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
@@ -47,7 +47,7 @@ const CLUSTER = fileURLToPath(
 );
 
 /**
- * Starts the program, while clients come from its very first moment on.
+ * Starts the program, while clients come from its very first moment.
  * @returns {Promise<any>}  a door; fault: why it is not open
  */
 export async function openDoor({ launch, ready }, give, children = FEW) {
@@ -82,7 +82,7 @@ export async function meetCrowd({ give, program, early, fault }) {
   return { ...crowd, lostEarly, keptEarly, holders: listeningSockets(program) ?? [] };
 }
 
-/** Of these connections those that the parent has accepted, and no child has ever had. */
+/** The connections among these that the parent has accepted, and no child has ever had. */
 function keptBy({ events, pid: parent }, connections) {
   const given = new Set(
     eventsOf(events, 'connection').flatMap(({ pid, client }) => (pid === parent ? [] : [client])),
@@ -106,7 +106,7 @@ async function askHeld(program, path, times) {
   return asked;
 }
 
-/** So many clients at once. Who has no answer when the program is idle again will never have one. */
+/** So many clients at once. A client with no answer when the program is idle again will never get one. */
 export async function askAll(program, path, times, afterwards = async () => {}) {
   const first = program.events.length;
   const agent = new Agent();
@@ -132,7 +132,7 @@ const LIFE = ['start', 'child', 'listening', 'exit'];
 const TRAFFIC = ['connection', 'request', 'response'];
 
 /**
- * Since the last of such events every process's event loop has turned so many times, with little to do; a child that has
+ * Since the last such event every process's event loop has turned so many times, with little to do; a child that has
  * been forked and has not started yet has not turned.
  */
 function hasRested({ events, pid }, turns, kinds = LIFE, fromMs = 0) {
@@ -169,7 +169,7 @@ function inVain(program, isDone) {
 
 /**
  * Clients that come one after the other, without waiting for each other, and several at a time when the port is open,
- * until enough have been answered, or it is plain that none will be.
+ * until enough have been answered, or it is clear that none will be.
  */
 function receiveEarly(program) {
   let [waiting, served, isOver] = [0, 0, false];
@@ -244,7 +244,7 @@ const hasAccepted = (program, clients) => () => {
 
 const signalAll = (program, pids, signal) => pids.forEach((pid) => program.kill(pid, signal));
 
-/** Connections without a request. They are made by the kernel, also while nobody accepts them. */
+/** Connections without a request. The kernel makes them, even while nobody accepts them. */
 const connectAll = (program, count) =>
   Promise.all(
     Array.from({ length: count }, async () => {
@@ -286,7 +286,7 @@ export async function killNext({ give, children, program, fault }) {
   return { victim, answers, vain, fate: program.fate };
 }
 
-/** Waits until the parent has noticed; false when its event loop has stopped turning, however long it had its turn. */
+/** Waits until the parent has noticed; false when its event loop has stopped turning, although it had plenty of time. */
 async function goesOn(program, isNoticed) {
   if ((await program.until(isNoticed, STUCK_MS)) || program.fate) return true;
   const isBeat = ({ what, pid }) => what === 'beat' && pid === program.pid;
@@ -323,14 +323,14 @@ function haveStayed(events, pids, fromMs) {
   });
 }
 
-/** Waits until it is so, or the program is at its end. */
+/** Waits until it is so, or the program has ended. */
 async function orUndecided(program, isSo) {
   if ((await program.until(isSo, DEADLINE_MS)) || program.fate) return;
   throw new Undecided(NOT_KILLED);
 }
 
 const NOT_KILLED = {
-  got: `In ${DEADLINE_MS / 1000} s a child could not be killed before the parent's eyes.`,
+  got: `In ${DEADLINE_MS / 1000} s a child could not be killed while the parent watched.`,
   why: 'The machine is too busy for this.',
   try: 'close other programs, then check again',
 };
@@ -358,7 +358,7 @@ function hasNoticed(program, victim) {
   return (events) => !hasPid(victim) && (isLater ??= hasTurned(program))(events);
 }
 
-/** The same work on both sides: four children, and the single process that the lesson began with. */
+/** The same work on both sides: four children, and the single process that the lesson started from. */
 export async function prepareContest({ launch, ready, isLonger }) {
   const control = await ready(await launch({ isReference: true }));
   return { load: createLoad(), control, workers: CHILDREN, path: '/', isLonger };

@@ -28,15 +28,15 @@ import {
 const promises = {
   replaced: 'a worker that crashes is replaced by one new worker, and the others go on',
   'log-tells':
-    'the log tells how each worker ended: its pid, its signal or exit code, a crash or not',
+    'the log says how each worker ended: its pid, its signal or exit code, a crash or not',
   'planned-leaves': 'a worker that leaves as planned is not replaced',
   'stops-clean':
     'SIGTERM, Ctrl-C: what is under way is answered; the primary ends last, with exit code 0',
-  'slows-down': 'when no worker comes to listen, it waits twice as long before each restart',
-  'gives-up': 'after four restarts in vain it gives up: a message, exit code 1, and all end',
+  'slows-down': 'when no worker manages to listen, it waits twice as long before each restart',
+  'gives-up': 'after four failed restarts it gives up: a message, exit code 1, and all end',
   'each-time':
     'it is replaced each time: a connection on its way, two at once, one place for the sixth time',
-  'no-fork-in-shutdown': 'once told to stop, it forks no worker any more',
+  'no-fork-in-shutdown': 'once told to stop, it forks no more workers',
   'nothing-outlives': 'nothing outlives the primary, however it ended',
 };
 

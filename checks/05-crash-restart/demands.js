@@ -11,8 +11,8 @@ export function demandReplaced(program, rounds) {
   demand(begun === WORKERS, {
     expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers, and none in reserve.`,
     got: `It forked ${begun} before any had ended.`,
-    why: 'A spare worker takes memory and a share of the cores all the time; and whoever counts on it does not see that nobody is replaced.',
-    try: 'for (let count = 0; count < workers; count += 1) fork; one more for each that crashes, later',
+    why: 'A spare worker takes memory and a share of the cores all the time, and it hides that nobody is replaced.',
+    try: 'for (let count = 0; count < workers; count += 1) fork; later, one more for each crash',
   });
   const lost = rounds.find(({ isBack }) => !isBack);
   const crashes = rounds.flatMap(({ victims }) => victims).length;
@@ -24,8 +24,8 @@ export function demandReplaced(program, rounds) {
   demand(forks <= ends, {
     expected: 'One worker is forked for each that crashes.',
     got: `${ends} workers ended, and ${forks} were forked.`,
-    why: "'disconnect' and 'exit' both come for one worker, and each worker that is too many stays.",
-    try: "fork in one place only: in the handler of 'exit'",
+    why: "'disconnect' and 'exit' both come for one worker, and each surplus worker stays.",
+    try: "fork in one place only: in the 'exit' handler",
   });
   demandOthers(rounds);
 }
@@ -35,17 +35,17 @@ const LOSSES = [
   [({ crash }) => crash],
   [
     ({ fate, victims, back }) => !fate && back > 0 && back < victims.length,
-    'Two ends, two places: each needs a wait of its own. A timer that the second end clears, or a flag that a restart is under way, forgets the first.',
-    "in the handler of 'exit' a setTimeout() for each, and no clearTimeout() but when all stop",
+    'Two ends, two places: each needs its own wait. A timer that the second end clears, or a flag that says a restart is under way, loses the first.',
+    "in the 'exit' handler, a setTimeout() for each, and no clearTimeout() except when stopping",
   ],
   [
     ({ fate, how }) => !fate && how === ON_ITS_WAY,
-    "For a worker that dies before it has accepted a connection 'disconnect' does not come, or late; 'exit' always does.",
-    "restart on 'exit', and not on 'disconnect'",
+    "For a worker that dies before it has accepted a connection, 'disconnect' comes late or never; 'exit' always comes.",
+    "restart on 'exit', not on 'disconnect'",
   ],
   [
     ({ crashes }) => crashes > 2,
-    'Only restarts in a row that came to nothing count: a worker that listens begins the count afresh.',
+    'Only failed restarts in a row count: a worker that listens resets the count.',
     "set the count back to 0 when a worker is 'listening'",
   ],
   [
@@ -64,8 +64,8 @@ function storyOfLoss(program, round, crashes) {
   const { how, victims, exits, fate, back } = round;
   if (!fate && !victims.every((pid) => exits.some(({ workerPid }) => workerPid === pid))) {
     return {
-      got: `After ${how} the worker still runs.`,
-      why: 'Whoever catches every exception goes on with what the bug has left half done.',
+      got: `After ${how} the worker is still running.`,
+      why: 'A program that catches every exception goes on with whatever the bug left half done.',
       try: "let it crash: no process.on('uncaughtException')",
     };
   }
@@ -93,9 +93,9 @@ function demandOthers(rounds) {
     exits.flatMap(({ workerPid }) => (isBack && !victims.includes(workerPid) ? workerPid : [])),
   );
   demand(bystanders.length === 0, {
-    expected: 'No worker ends but those which we ended; the others are the same processes.',
+    expected: 'No worker ends except those that we ended; the others are the same processes.',
     got: `Process ${bystanders.join(', ')} ended as well.`,
-    why: 'Workers share nothing. The crash of one is no reason to interrupt the others.',
+    why: 'Workers share nothing. One crash is no reason to interrupt the others.',
     try: "worker.on('exit', ...) puts one in that worker's place, and touches no other",
   });
 }
@@ -114,7 +114,7 @@ export function demandLog(rounds, leave, stop) {
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
-    expected: `A line with ${untold?.workerPid}, the pid of a worker, and ${howOf(untold)}, as it ended.`,
+    expected: `A line with ${untold?.workerPid}, the pid of a worker, and ${howOf(untold)}, which is how it ended.`,
     ...(untold && storyOfSilence(untold)),
     output: untold?.printed,
   });
@@ -122,9 +122,9 @@ export function demandLog(rounds, leave, stop) {
   const isTold = !crash || !goodbye || wordsOn(crash) !== wordsOn(goodbye);
   demand(isTold, {
     expected:
-      'Whether it was a crash is told, too: the lines of a crash and of a planned leave differ.',
-    got: `But for the numbers they are the same: "${isTold ? '' : linesOn(goodbye)[0].trim()}".`,
-    why: 'Whoever reads the log has to know which of the ends were wanted. The numbers alone do not say it: a worker that was asked to leave may end with exit code 1.',
+      'The log also says whether it was a crash: the lines of a crash and of a planned leave differ.',
+    got: `Apart from the numbers they are the same: "${isTold ? '' : linesOn(goodbye)[0].trim()}".`,
+    why: "Somebody who reads the log has to know which of the ends were wanted. The numbers alone don't say: a worker that was asked to leave may end with exit code 1.",
     try: "console.log(`... ended ${how}${isCrash ? ', a crash' : ''}`);",
     output: goodbye?.printed,
   });
@@ -156,10 +156,10 @@ function storyOfSilence(end) {
   return {
     got: quoted ? `The line ${quoted} ${missing}.` : 'No line has either.',
     why: planned
-      ? 'Whoever reads the log in the morning wants to know of each worker that is gone, also of one that left as planned.'
-      : 'Whoever looks into the log in the morning wants to know whether it was a bug (a code), the kernel or a person (a signal).',
+      ? 'Somebody who reads the log in the morning wants to know about every worker that is gone, even one that left as planned.'
+      : 'Somebody who reads the log in the morning wants to know whether it was a bug (a code), or the kernel or a person (a signal).',
     try: planned
-      ? "the log line comes first in the handler of 'exit', before any if"
+      ? "the log line comes first in the 'exit' handler, before any if"
       : 'console.log(`worker ${worker.process.pid} ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);',
   };
 }
@@ -171,7 +171,7 @@ export function demandLeave({ program, round }) {
   demand(exit?.code === 0, {
     expected: 'After SIGTERM a worker disconnects and ends with exit code 0.',
     got: `Process ${victims[0]} ${exit ? `ended with ${howOf(exit)}` : 'still runs'}.`,
-    try: 'keep the handler of SIGTERM at the end of serve() as it was',
+    try: 'keep the SIGTERM handler at the end of serve() as it was',
     output,
   });
   const { forks: all } = countOf(program.events, [round]);
@@ -180,13 +180,13 @@ export function demandLeave({ program, round }) {
   const isForThrower = hasThrown && forks < LEAVING;
   demand(forks <= 0, {
     expected: hasThrown
-      ? 'Two workers are asked to leave, and one of them throws when it has disconnected. Neither is replaced.'
+      ? 'Two workers are asked to leave, and one of them throws after it has disconnected. Neither is replaced.'
       : 'A worker that left as planned is not replaced.',
     got: isForThrower
       ? `${forks} was forked. Process ${victims[1]} had exitedAfterDisconnect true, and ended with exit code 1.`
       : `${forks} ${forks === 1 ? 'was' : 'were'} forked.`,
     why: isForThrower
-      ? 'Somebody wanted it to leave, and it has left, whatever its exit code.'
+      ? 'Somebody wanted it to leave, and it left, whatever its exit code.'
       : 'Somebody wanted it to leave. A planned leave has exitedAfterDisconnect true.',
     try: 'const isCrash = !worker.exitedAfterDisconnect && code !== 0;',
     output,
@@ -202,12 +202,12 @@ export function demandBackOff({ waitsMs, latesMs, restarts, output }) {
   const isConstant = waited.length > 1 && Math.max(...waited) < 2 * Math.min(...waited);
   const isReset = isConstant && restarts > RESTARTS;
   demand(waited.length > 0 && !waited.some(isShort) && (long < 0 || isBusy), {
-    expected: `The port is taken: before each restart in a row it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
+    expected: `The port is taken: it waits twice as long before each restart in a row: ${WAITS_MS.join(', ')} ms.`,
     got: `It waited ${waited.join(', ') || 'not at all'}${waited.length > 0 ? ' ms' : ', since it restarted nobody'}.`,
-    why: 'Starting a worker takes CPU time from the programs that work. Soon tried again helps with a short trouble, and long waits do no harm in a long one.',
+    why: "Starting a worker takes CPU time from the programs that work. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.",
     try: isReset
       ? "does the count go back to 0 before the worker listens? 'online' is too early"
-      : "in the handler of 'exit' fork in a timer: setTimeout(..., 100 * 2 ** restarts), restarts being 0 for the first in a row",
+      : "in the 'exit' handler, fork in a timer: setTimeout(..., 100 * 2 ** restarts), restarts being 0 for the first in a row",
     output,
   });
   if (long >= 0)
@@ -231,16 +231,16 @@ function demandGivesUp({ fate, isStuck, restarts, waitsMs, output }) {
   const faults = [
     [
       isStuck,
-      'The last worker could not listen (EADDRINUSE), and still runs. So nobody restarts it, and nobody learns of it.',
+      'The last worker could not listen (EADDRINUSE), and is still running. So nobody restarts it, and nobody hears about it.',
       'app.listen(port, (error) => { if (error) throw error; ... }), as it was',
     ],
     [
       !fate && isTold(output),
-      `It said so, after ${count}, and still ran.`,
-      'process.exitCode alone ends nothing: no restart after that, no timer that goes on, every worker told to leave',
+      `It said so, after ${count}, and kept running.`,
+      'process.exitCode alone ends nothing: no more restarts, no timer left running, every worker told to leave',
     ],
-    [!fate && restarts > RESTARTS, `${count} had come to nothing, and it still ran.`, keepCount],
-    [!fate, `After ${count} and waits of ${waitedMs} ms it still ran.`, keepCount],
+    [!fate && restarts > RESTARTS, `${count} had failed, and it was still running.`, keepCount],
+    [!fate, `After ${count} and waits of ${waitedMs} ms it was still running.`, keepCount],
     [signal, `It was ended by ${signal}.`],
     [code === 0, 'It ended with exit code 0, as if all were well.'],
     [code !== 1, `It ended with exit code ${code}.`],
@@ -249,9 +249,9 @@ function demandGivesUp({ fate, isStuck, restarts, waitsMs, output }) {
   ];
   const [, got, repair] = faults.find(([isSo]) => isSo) ?? [];
   demand(!got, {
-    expected: `After four restarts in a row, and none came to listen: a message with "giving up", and exit code 1.`,
+    expected: `After four restarts in a row, and none listened: a message with "giving up", and exit code 1.`,
     got: /** @type {string} */ (got),
-    why: 'Somebody must learn of it: whoever started the server reads its exit code, and people its message.',
+    why: 'Somebody must hear about it: the service manager reads its exit code, people read its message.',
     try: repair ?? "console.error('giving up: ...'); process.exitCode = 1; stop();",
     output,
   });
@@ -260,26 +260,26 @@ function demandGivesUp({ fate, isStuck, restarts, waitsMs, output }) {
 function demandAllEnd({ fate, inVain, goesOn, well, output }) {
   const still =
     goesOn > 0 ? `it forked ${goesOn} more` : `it still runs, and so does worker ${well}`;
-  const isEarly = inVain < RESTARTS; // it restarts nobody any more
+  const isEarly = inVain < RESTARTS; // it no longer restarts anybody
   const early = fate ? `It ended with ${howOf(fate)}` : 'Nobody came in its place';
   demand(!isEarly, {
-    expected: 'In one of two places four restarts in a row come to nothing, and then it gives up.',
+    expected: 'In one of two places four restarts in a row fail, and then it gives up.',
     got: `${early} after ${inVain} of these restarts.`,
-    why: 'A trouble that passes by itself takes a moment: four attempts, with longer waits, are what is asked for.',
-    try: "count in the handler of 'exit', for each place; with the fifth end in a row give up",
+    why: 'Trouble that goes away on its own takes a moment: the task asks for four attempts, with longer and longer waits.',
+    try: "count in the 'exit' handler, for each place; give up at the fifth end in a row",
     output,
   });
   demand(fate?.code === 1, {
     expected:
-      'In one of two places four restarts in a row came to nothing: it gives up, and ends with exit code 1. The worker in the other place ends, too.',
+      'In one of two places four restarts in a row failed: it gives up, and ends with exit code 1. The worker in the other place ends too.',
     got: fate
       ? `It ended with ${howOf(fate)}.`
       : `It ${isTold(output) ? 'said "giving up"' : 'did not give up'}: ${still}.`,
     why:
       goesOn > 0
-        ? 'The count is one for each place, or one for all. What others do that have listened before sets none of them back.'
-        : 'With one worker fewer it looks alive from outside, and nobody learns of it. Once it has ended, whoever started it can start it afresh.',
-    try: 'process.exitCode = 1; stop(); which tells the workers that are left to leave',
+        ? 'There is one count for each place, or one for all. Workers that have already listened do not reset it.'
+        : 'With one worker fewer it looks alive from outside, and nobody hears about it. Once it has ended, the service manager can start it afresh.',
+    try: 'process.exitCode = 1; stop(); which tells the remaining workers to leave',
     output,
   });
 }
@@ -290,49 +290,49 @@ export function demandCleanStop(stops) {
   );
   demand(!stop, {
     expected:
-      'The workers answer what they have begun, all end, the primary last, and the exit code is 0.',
+      'The workers answer what they have begun, all of them end, the primary last, and the exit code is 0.',
     ...(stop && storyOfStop(stop)),
     output: stop?.output,
   });
 }
 
-/** [condition, got, why, try]: what is to be mended first in a stop. */
+/** [condition, got, why, try]: what to fix first in a stop. */
 const STOP_FAULTS = [
   [
     ({ fate }) => fate?.signal,
     ({ fate }) => `it was ended by ${fate.signal}.`,
-    'Whoever stops a server (a person, systemd, a container) sends SIGTERM or SIGINT and waits for the end. The default is to die at once.',
+    'A server is stopped (by a person, systemd, a container) with SIGTERM or SIGINT and a wait for it to end. The default is to die at once.',
     "process.on('SIGTERM', stop); and process.on('SIGINT', stop); in the primary, where stop sends SIGTERM to each worker",
   ],
   [
     ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
-    ({ losses }) => `the workers died of SIGINT; ${losses}.`,
-    'Ctrl-C reaches them, too: a terminal sends SIGINT to every process. Without a handler they die of it, which looks like a crash.',
+    ({ losses }) => `SIGINT killed the workers; ${losses}.`,
+    'Ctrl-C reaches them too: a terminal sends SIGINT to every process. Without a handler it kills them, which looks like a crash.',
     "process.on('SIGINT', () => {}); in the workers; the primary tells them to leave",
   ],
   [
     ({ fate }) => !fate,
-    ({ more }) => `it still ran ${DEADLINE_MS / 1000} s later${more}.`,
-    'The primary ends by itself when its last worker has left, no other is forked and no timer is set.',
-    "send SIGTERM to each worker, and remember that you are stopping: ask for it in the handler of 'exit'",
+    ({ more }) => `it was still running ${DEADLINE_MS / 1000} s later${more}.`,
+    'The primary ends on its own when its last worker has left, no other is forked and no timer is set.',
+    "send SIGTERM to each worker, and remember that you are stopping: check that in the 'exit' handler",
   ],
   [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `it ended with exit code ${fate.code}.`,
-    'To stop when told is no failure. Only who gave up ends with another code than 0.',
-    'let the primary end by itself, when its last worker has left',
+    "Stopping when told to isn't a failure. Only giving up ends with a code other than 0.",
+    'let the primary end on its own, when its last worker has left',
   ],
   [
     ({ behind }) => behind.length > 0,
     ({ behind, losses }) =>
       `the primary ended before ${behind.length} of its workers, which had not left; ${losses}.`,
-    'Whoever has stopped the server takes it for ended when its primary is. A container is over then, with all that its workers have under way; and a worker that sees its channel close may end with its work half done.',
-    'no process.exit() in the handler of the signal: the primary ends by itself when its last worker has left',
+    'To whatever stopped the server, it has ended when its primary has. A container is gone then, with everything its workers have under way; and a worker that sees its channel close may end with its work half done.',
+    'no process.exit() in the signal handler: the primary ends on its own when its last worker has left',
   ],
   [
     () => true,
     ({ losses }) => `${losses}.`,
-    'A worker that is killed, or calls process.exit(), answers nothing any more.',
+    'A worker that is killed, or calls process.exit(), no longer answers anything.',
     'send SIGTERM to each worker: its handler lets it answer first',
   ],
 ];
@@ -353,7 +353,7 @@ export function demandNoFork(stops) {
     expected: 'No worker is forked after the signal.',
     got: `${stop?.how}: it forked ${stop?.forks} more.`,
     why: 'A timer that is already running still fires after the signal.',
-    try: "remember that you are stopping; ask for it in the handler of 'exit' and when the timer fires",
+    try: "remember that you are stopping; check that in the 'exit' handler and when the timer fires",
     output: stop?.output,
   });
 }
@@ -361,9 +361,9 @@ export function demandNoFork(stops) {
 export function demandNoneLeft(ends) {
   const end = ends.find(({ fate, left }) => fate && left.length > 0);
   demand(!end, {
-    expected: 'When the primary has ended, however that came, all that it started ends.',
+    expected: 'When the primary has ended, for whatever reason, everything it started ends.',
     got: `${end?.how}: process ${end?.left.join(', ')} is still there.`,
-    why: 'It holds memory, perhaps the port, and nobody watches it. A worker ends when its channel to the primary closes; what was detached does not.',
+    why: 'It holds memory, perhaps the port, and nobody watches it. A worker ends when its channel to the primary closes; a detached process does not.',
     try: 'start nothing with detached: true',
     output: end?.output,
   });

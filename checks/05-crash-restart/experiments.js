@@ -54,7 +54,7 @@ export default [
       return {
         observed: rows.map(({ way, how, flag }) => `${way.padEnd(28)}${how.padEnd(14)}${flag}`),
         because:
-          'A process ends by itself, with a code, or is ended, by a signal: never both. The flag is set only by the disconnect() and kill() of cluster.worker in the worker, and by worker.disconnect() in the primary. worker.kill() in the primary is but a signal.',
+          'A process ends on its own, with a code, or is killed, by a signal: never both. The flag is set only by the disconnect() and kill() of cluster.worker in the worker, and by worker.disconnect() in the primary. worker.kill() in the primary is only a signal.',
         asExpected:
           rows.length === Object.keys(TABLE).length &&
           rows.every(({ way, how, flag }) => TABLE[way]?.[0] === how && TABLE[way][1] === flag),
@@ -63,9 +63,9 @@ export default [
   },
   {
     name: 'crash-loop',
-    title: 'A worker that crashes at its top, two seconds long',
+    title: 'A worker that crashes at the top of its file, for two seconds',
     question:
-      'A primary replaces at once whoever ends. How many workers does it start in two seconds? How long does it wait before each, and how long does ours?',
+      'A primary replaces every worker at once when it ends. How many workers does it start in two seconds? How long does it wait before each, and how long does ours?',
     async run({ launch }) {
       const naive = await launch(deaths('loop'));
       await naive.ended();
@@ -82,19 +82,19 @@ export default [
       );
       return {
         observed: [
-          `at once: ${starts} starts in 2 s, of which ${online} were online and ${listening} listened`,
+          `at once: ${starts} starts in 2 s; ${online} were online and ${listening} listened`,
           `from the end of one to the start of the next: ${waits.slice(0, 3).join(', ')} ms ...`,
           `with our waits, on a port that is taken: ${ourWaits.join(', ')} ms`,
         ],
         because:
-          "Nothing slows the first one down but the time that a worker needs to start and die; ours gives the machine back, longer each time. And 'online' says only that Node.js has started: healthy is 'listening'.",
+          "Nothing slows the first one down but the time a worker takes to start and die; ours leaves the machine alone, longer each time. And 'online' only says that Node.js has started: healthy means 'listening'.",
         asExpected: mean(waits) < mean(ourWaits) && online > 0 && listening === 0,
       };
     },
   },
   {
     name: 'ctrl-c',
-    title: 'Ctrl-C, and a primary that replaces whoever dies',
+    title: 'Ctrl-C, and a primary that replaces every worker that dies',
     question:
       'Two workers without a handler for SIGINT; the primary has one, and takes a second to clean up. What does Ctrl-C do to the workers, and what does the primary do then?',
     async run({ launch }) {
@@ -110,7 +110,7 @@ export default [
           `forked after Ctrl-C: ${forksOf(after).length}`,
         ],
         because:
-          'The terminal sends SIGINT to every process in the foreground, the workers included. They die of it, that looks like a crash, and the primary replaces them while it is about to end.',
+          'The terminal sends SIGINT to every process in the foreground, the workers included. It kills them, that looks like a crash, and the primary replaces them while it is about to end itself.',
         asExpected: forksOf(after).length > 0 && exitsOf(after)[0]?.signal === 'SIGINT',
       };
     },
@@ -119,7 +119,7 @@ export default [
     name: 'orphans',
     title: 'kill -9 for the primary',
     question:
-      'A cluster, and a server that was started by child_process.fork. Both of their parents are killed with SIGKILL. Who is still there a second later?',
+      'A cluster, and a server started by child_process.fork. Both parents are killed with SIGKILL. Who is still there a second later?',
     async run({ launch }) {
       const cluster = await launch(solution, withWorkers(2));
       const parent = await launch(deaths('orphan'));
@@ -136,7 +136,7 @@ export default [
           `of the other: process ${orphans.join(', ')}, which answers "${error ?? body.trim()}"`,
         ],
         because:
-          'A cluster worker ends when its channel to the primary closes; Node.js sees to that. A forked child goes on, unless it listens for that itself. (The workshop has ended it just now.)',
+          'A cluster worker ends when its channel to the primary closes; Node.js sees to that. A forked child goes on, unless it listens for that itself. (The workshop has just ended it.)',
         asExpected: workers.length === 0 && orphans.length === 1 && !error,
       };
     },
@@ -200,7 +200,7 @@ export default [
     name: 'late-goodbye',
     title: 'disconnect() for a worker that has just died',
     question:
-      'A worker is killed, and before the primary hears of it, it calls worker.disconnect(). What becomes of the primary?',
+      'A worker is killed, and before the primary hears of it, the primary calls worker.disconnect(). What becomes of the primary?',
     async run({ launch }) {
       const program = await launch(deaths('late-goodbye'));
       const fate = await program.ended();
@@ -208,7 +208,7 @@ export default [
       return {
         observed: [`the primary: ${howOf(fate ?? {})}`, `it says: ${error}`],
         because:
-          "disconnect() is a message, and the pipe to the dead is broken. The error comes as an 'error' event of the worker, which nobody listens for, so it is an uncaught exception, in the primary. A signal to a dead child is no error: so we stop workers by signals.",
+          "disconnect() is a message, and the pipe to the dead is broken. The error comes as an 'error' event of the worker, which nobody listens for, so it is an uncaught exception, in the primary. A signal to a dead child isn't an error: that's why we stop workers by signals.",
         asExpected: fate?.code === 1 && error === 'write EPIPE',
       };
     },

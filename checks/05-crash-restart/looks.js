@@ -1,6 +1,6 @@
 /**
- * What the check of lesson 5 does with the learner's program and sees of it: workers that are ended, starts in vain,
- * signals to stop. At the end what is only shown: how soon a dead worker is replaced, the availability through four deaths.
+ * What the check of lesson 5 does with the learner's program and sees of it: workers that are ended, failed starts,
+ * signals to stop. At the end, what is only shown: how soon a dead worker is replaced, the availability through four deaths.
  */
 import { once } from 'node:events';
 import { Agent } from 'node:http';
@@ -24,9 +24,9 @@ import {
 export const WORKERS = 2;
 export const DEADLINE_MS = 10_000;
 const LONG_DEADLINE_MS = 20_000; // for what takes many starts
-const REST_TURNS = 10; // of an event loop, about 200 ms: it tells of its timers in every fifth
+const REST_TURNS = 10; // of an event loop, about 200 ms: it reports its timers in every fifth
 const LEAST_TURN_MS = 19;
-const LONG_TURNS = 150; // about 3 s: what a timer has not done by then it does not do
+const LONG_TURNS = 150; // about 3 s: what a timer has not done by then, it never does
 export const RESTARTS = 4; // in a row, and then it gives up
 const MOST_WAITING_MS = 5_000; // all waits together
 const MOST_TRIES = 3;
@@ -39,11 +39,11 @@ export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
-const LEFT_POLL_MS = 20; // a look reads every process of the machine
+const LEFT_POLL_MS = 20; // a look reads every process on the machine
 
 const listeningOf = (events) => eventsOf(events, 'worker-listening');
 
-/** The workers of which the primary knows that they listen, and not that they have ended; who came last is last. */
+/** The workers that the primary knows to listen and does not know to have ended; the newest is last. */
 function servingOf(events) {
   const ended = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
   const pids = new Set(listeningOf(events).map(({ workerPid }) => workerPid));
@@ -58,7 +58,7 @@ function aliveIn(events) {
   return [...new Set([...begun, ...forked])].filter((pid) => !ended.has(pid) && hasPid(pid));
 }
 
-/** How many timers each process had when it last told. @returns {Map<number, number>} */
+/** How many timers each process had when it last reported. @returns {Map<number, number>} */
 const timersIn = (events) =>
   new Map(
     eventsOf(events, 'beat').flatMap(({ pid, timers }) =>
@@ -68,7 +68,7 @@ const timersIn = (events) =>
 
 const firstTimers = (beats) => beats.find(({ timers }) => timers !== undefined).timers;
 
-/** The same, but for workers that have not told since they listen: a server has a timer of its own. */
+/** The same, except for workers that have not reported since they listen: a server has its own timer. */
 function settledTimersIn(events) {
   const told = timersIn(events);
   for (const { t, workerPid } of listeningOf(events)) {
@@ -80,8 +80,8 @@ function settledTimersIn(events) {
 }
 
 /**
- * Nothing more is going to happen by itself: since the last event each event loop has turned for a while, and has no
- * timer but those that it had before. Who is still on the way to listen is given longer.
+ * Nothing more is going to happen on its own: since the last event each event loop has turned for a while, and has no
+ * timers except those that it had before. A worker that does not listen yet is given longer.
  * @param {any[]} events
  * @param {{ before: Map<number, number>, fromMs: number, pids?: number[] }} options  before: timers; fromMs: rest before
  *   that does not count
@@ -115,7 +115,7 @@ export function crashTwice(program) {
   ]);
 }
 
-/** The place of those crashes again and again, and then all places at once. There may come one worker more than died. */
+/** The place of those crashes again and again, and then all places at once. One more worker may come than died. */
 export async function crashAgain(program, before) {
   if (!before.at(-1).isBack) return before;
   const killLast = (pids) => kill(program, pids.slice(-1));
@@ -140,7 +140,7 @@ async function strikeInTurn(program, strikes) {
 
 /** One worker leaves as planned. Another is asked to leave as well, and throws on its way out. */
 export async function leaveAsPlanned(program) {
-  let crashes = 0; // it was quicker than its leave: that is a crash as any other
+  let crashes = 0; // it was quicker than its leave: a crash like any other
   const strike = async () => {
     let thrower = 0;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -183,7 +183,7 @@ async function throwWhileItLeaves(program) {
   return pid;
 }
 
-/** There may come more workers than are wanted. */
+/** More workers may come than are wanted. */
 async function awaitMore(program, round, most = 1) {
   const forks = forksOf(program.events).length;
   const before = settledTimersIn(program.events.slice(0, round.first));
@@ -193,7 +193,7 @@ async function awaitMore(program, round, most = 1) {
   return { ...round, last: program.events.length, news: newsOf(program, round.said) };
 }
 
-/** Ends some workers and waits until `size` serve, or it is plain that they never will. */
+/** Ends some workers and waits until `size` serve, or it is clear that they never will. */
 async function strikeOnce(program, strike, size) {
   await program.until((events) => servingOf(events).length >= size);
   const first = program.events.length;
@@ -228,7 +228,7 @@ function newsOf(program, said) {
 const gapsOf = (exits, events) =>
   listeningOf(events).map(({ t }, index) => t - (exits[index] ?? exits.at(-1)).t);
 
-/** Tells which worker executed /buggy. */
+/** Returns the worker that executed /buggy. */
 async function askForABug(program) {
   get(`${program.url}/buggy`, { timeoutMs: DEADLINE_MS }); // nobody waits for an answer
   await program.until((events) => requestsOf(events, '/buggy').length > 0);
@@ -237,7 +237,7 @@ async function askForABug(program) {
 
 /**
  * Lets this worker stand still, and kills it when a connection has been dealt to it, which it can no longer accept: the
- * primary deals the next to whoever is free, so of so many it is one's turn once.
+ * primary deals the next to a free worker, so out of so many each gets its turn.
  */
 async function killBeforeItAccepts(program, pid) {
   const first = program.events.length;
@@ -281,12 +281,12 @@ export async function startInVain(launch) {
 
 const restartsOf = (events) => Math.max(0, forksOf(events).length - 1);
 
-/** How much too late the primary's event loop was, in all, while it waited for the next start. */
+/** How late the primary's event loop was, in all, while it waited for the next start. */
 function lateIn(events, index) {
   const exit = exitsOf(events)[index];
   const forkMs = forksOf(events)[index + 1]?.t ?? Infinity;
   const beats = eventsOf(events, 'beat').filter(({ pid, t }) => pid === exit.pid && t > exit.t);
-  const last = beats.findIndex(({ t }) => t > forkMs); // it tells of what was before it
+  const last = beats.findIndex(({ t }) => t > forkMs); // it reports what came before it
   return sumOf(beats.slice(0, last === -1 ? undefined : last + 1).map(({ late }) => late));
 }
 
@@ -311,7 +311,7 @@ export async function giveUpBesideOther(program) {
     if (index > WORKERS + MOST_KILLS || !(isSeen || program.fate))
       throw busy('Its workers could not be killed before they listened.');
     const pid = next();
-    if (pid === undefined) break; // it restarts nobody any more
+    if (pid === undefined) break; // it no longer restarts anybody
     program.kill(pid, 'SIGKILL');
     inVain = hasListened(pid) ? 0 : inVain + 1;
     const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
@@ -329,7 +329,7 @@ export async function giveUpBesideOther(program) {
 export const busy = (got) =>
   new Undecided({
     got,
-    why: 'The machine has other things to do.',
+    why: 'The machine is busy.',
     try: 'npm run check lesson-5, when it has less to do',
   });
 
@@ -391,7 +391,7 @@ function leftBehind({ events, pid: primary }) {
   return forksOf(before).flatMap(({ workerPid }) => (ended.has(workerPid) ? [] : [workerPid]));
 }
 
-/** Who is still there after the end of the primary, when nobody of them is about to end. */
+/** Who is still there after the end of the primary, when none of them is about to end. */
 async function leftOf(program, before) {
   const deadline = performance.now() + DEADLINE_MS;
   const fromMs = nowMs();

@@ -29,12 +29,12 @@ import { measureCosts, measureDelays, tellOfCosts, tellOfDelays } from './looks/
 
 const promises = {
   answers: 'a report is answered, with the right digest',
-  'own-file': 'children that run a file of their own build the reports',
+  'own-file': 'children that run their own file build the reports',
   'stays-responsive': 'while a report is built, the server answers /',
-  'answers-match': 'of 20 reports asked for at once, each gets the answer to its own request',
-  'any-cwd': 'started from another folder it works all the same',
-  'small-pool': 'JOB_CHILDREN tells how many children there are, however many requests come',
-  'listens-once': 'when its report is answered, a job leaves no listener behind',
+  'answers-match': 'each of 20 reports asked for at once gets the answer to its own request',
+  'any-cwd': 'started from another folder it works just as well',
+  'small-pool': 'JOB_CHILDREN says how many children there are, however many requests come',
+  'listens-once': 'a job leaves no listener behind when its report is answered',
   'fails-one': 'when a child is killed, the report that it was building fails, and no other',
   replaced: 'another child takes its place, and what was queued is answered',
   'ends-with-parent': 'when the server ends, its children end too',

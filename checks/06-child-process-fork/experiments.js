@@ -20,7 +20,7 @@ export default [
           'forked child: runs hello.js with [--mine]',
         ],
         because:
-          'A cluster worker runs the file of its primary again, with the arguments of its primary. child_process.fork() runs what you name, with what you give, and passes nothing on.',
+          "A cluster worker runs the file of its primary again, with its primary's arguments. child_process.fork() runs what you name, with the arguments you give, and passes nothing on.",
       }),
   },
   {
@@ -38,7 +38,7 @@ export default [
           'forked child: at the end, count is 0',
         ],
         because:
-          'Neither is the fork() of Unix. Both start a new Node.js, which runs its file from the top and has never seen a variable of its parent.',
+          "Neither is the fork() of Unix. Both start a new Node.js, which runs its file from the top and has never seen any of its parent's variables.",
       }),
   },
   {
@@ -58,9 +58,9 @@ export default [
   },
   {
     name: 'cwd',
-    title: 'From which folder is a path looked for',
+    title: 'Where a path is looked up',
     question:
-      "hello.js stands beside the program, which has moved to another folder with process.chdir(). Who finds it: fork('./hello.js'), or fork(new URL('hello.js', import.meta.url))?",
+      "hello.js is beside the program, which has moved to another folder with process.chdir(). Who finds it: fork('./hello.js'), or fork(new URL('hello.js', import.meta.url))?",
     run: (lab) =>
       contrast(lab, 'cwd', {
         expected: [
@@ -70,7 +70,7 @@ export default [
           "forked child, by './hello.js': exit code 1",
         ],
         because:
-          'A relative path counts from the current folder, not from the file that names it. A URL made from import.meta.url is absolute. The option cwd says where the child stands; whoever says nothing hands on his own.',
+          "A relative path counts from the current folder, not from the file that names it. A URL made from import.meta.url is absolute. The option cwd sets the child's folder; without it, the child gets its parent's.",
       }),
   },
   {
@@ -89,7 +89,7 @@ export default [
     name: 'orphan',
     title: 'The parent is killed',
     question:
-      'Both have a timer that would end them after a second. Their parent is killed before. Which of them notices?',
+      'Both have a timer that would end them after a second. Their parent is killed before that. Which of them notices?',
     run: (lab) =>
       contrast(lab, 'orphan', {
         expected: [
@@ -116,7 +116,7 @@ export default [
           'forked child, told: port ',
         ],
         because:
-          'cluster.fork() gives each worker the next port. child_process.fork() hands --inspect on as it is, and that port is taken: "address already in use". A port of 0 in execArgv means any that is free.',
+          'cluster.fork() gives each worker the next port. child_process.fork() passes --inspect on as it is, and that port is taken: "address already in use". Port 0 in execArgv means any free port.',
       });
     },
   },
@@ -133,7 +133,7 @@ export default [
       return {
         observed: [`job in the server: ${before} times /`, `job in children: ${after} times /`],
         because:
-          'A job in the server has the only thread, also inside an async function. A job in a child has a thread of its own, and the server is free.',
+          'A job in the server holds the only thread, even inside an async function. A job in a child has its own thread, and the server is free.',
         asExpected: before <= 2 && after >= 5,
       };
     },
@@ -142,7 +142,7 @@ export default [
     name: 'poison',
     title: 'A request that kills',
     question:
-      '?name=a&name=b makes an array of the name, which SHA-256 does not take: the job throws. Three such requests come to the solution, with two children. What do they get, and what does the next one get?',
+      '?name=a&name=b turns the name into an array, which SHA-256 does not take: the job throws. Three such requests come to the solution, with two children. What do they get, and what does the next one get?',
     async run({ launch }) {
       const { url } = await readyProgram(launch, solution);
       const answers = [];
@@ -151,7 +151,7 @@ export default [
       return {
         observed: answers.map(({ status, body }) => `${status} ${body}`),
         because:
-          'What nobody catches ends the child, and only the child. Its one request fails, and the next job gets a new child. Who tries a failed job again elsewhere lets one request kill them all.',
+          'An uncaught error ends the child, and only the child. Its one request fails, and the next job gets a new child. A pool that tries a failed job again elsewhere lets one request kill them all.',
         asExpected: answers.map(({ status }) => status).join() === '503,503,503,200',
       };
     },
@@ -175,15 +175,15 @@ export default [
       return {
         observed: Object.entries(costs).map(([kind, text]) => `${kind}: ${text}`),
         because:
-          'RSS counts what a process shares with others, above all the code of Node.js itself, in each of them. USS counts what is its own: that is what one more of them takes.' +
-          (isKnown ? '' : ' This system does not tell USS: take RSS as far too much.'),
+          'RSS counts what a process shares with others, above all the code of Node.js itself, in each of them. USS counts only what is its own: that is what one more of them takes.' +
+          (isKnown ? '' : ' This system does not report USS: RSS is far too high.'),
         asExpected: isKnown ? isShared(ofCluster) && isShared(ofFork) : ofThread.rss < ofFork.rss,
       };
     },
   },
 ];
 
-/** Runs a program of the contrast, and compares what it prints, line by line in any order, with what we say. */
+/** Runs one of the contrast programs, and compares what it prints, line by line in any order, with what we say. */
 async function contrast({ launch }, name, { args, env, expected, because }) {
   const program = await launch(`${lesson}/contrast/${name}.js`, { args, env });
   const lines = () => program.output().split('\n');

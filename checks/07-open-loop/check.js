@@ -24,15 +24,14 @@ import {
 } from './looks.js';
 
 const promises = {
-  told: 'NODE_CLUSTER_WORKERS forks exactly so many workers, whatever was measured',
+  told: 'NODE_CLUSTER_WORKERS forks exactly that many workers, whatever was measured',
   computed: 'it forks RATE × page time / UTILIZATION workers, rounded up',
-  'work-done': 'each / renders a whole page, in each process one after the other',
+  'work-done': 'each / renders a whole page, one after the other in each process',
   'primary-idle': 'the primary answers nothing',
-  'log-tells': 'a line of the log tells the page time and the number of workers',
+  'log-tells': 'a line of the log gives the page time and the number of workers',
   'nonsense-refused': 'a setting that makes no sense is refused with its name and exit code 1',
   measured: 'the page time is measured: where pages take longer there are more workers',
-  'keeps-up':
-    'at 200 requests a second nobody waits in a queue; one process has one that only grows',
+  'keeps-up': 'at 200 requests a second nobody queues; one process has a queue that only grows',
 };
 
 check('07-open-loop', promises, (lesson) => {

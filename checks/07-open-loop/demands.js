@@ -25,7 +25,7 @@ import {
 /** @typedef {import('../../lib/observe/program.js').Program} Program */
 
 const LEAST_WORK_MS = LEAST_OF_PAGE * WORK_MS;
-const MUCH_OFF = 1.5; // less than that and half a page would have been seen, in one of dozens
+const MUCH_OFF = 1.5; // less than that, and half a page would have been seen in one of dozens
 const SHARE_OF_QUEUE = 0.25;
 const BUSY = 'The machine is busy, and makes less work look like a whole page.';
 const RULES = {
@@ -52,7 +52,7 @@ export function demandWork({ answers, requests }) {
     undefined;
   const tooQuick = quickest < LEAST_WORK_MS && `The quickest took ${quickest.toFixed(1)} ms.`;
   const got = fault || tooQuick;
-  const expected = `Each / takes the ${WORK_MS} ms of a page and answers {"pid": ...} with the pid of who rendered it.`;
+  const expected = `Each / takes the ${WORK_MS} ms of a page and answers {"pid": ...} with the pid of the process that rendered it.`;
   if (!got && quickest > MUCH_OFF * WORK_MS && isCrowded()) {
     const slow = `Of ${requests.length} the quickest took ${quickest.toFixed(1)} ms.`;
     throw new Undecided({ expected, got: slow, why: BUSY, try: PATIENCE });
@@ -60,7 +60,7 @@ export function demandWork({ answers, requests }) {
   demand(!got, {
     expected,
     got: got || undefined,
-    why: 'The page blocks, as rendering does. A server that does less work is no answer to the question how many workers it needs.',
+    why: "The page blocks, as rendering does. A server that does less work doesn't answer the question of how many workers it needs.",
     try: 'keep serve() and render() as they were: response.end(render());',
   });
 }
@@ -72,9 +72,9 @@ function faultOfAnswers(answers, requests) {
     if (status !== 200) return `A request was answered with status ${status}.`;
     const told = pidIn(body);
     if (told === undefined)
-      return `It is no JSON with a pid: ${JSON.stringify(body.slice(0, 40))}.`;
+      return `It isn't JSON with a pid: ${JSON.stringify(body.slice(0, 40))}.`;
     if (told !== pidOf.get(client))
-      return `A page rendered by process ${pidOf.get(client)} tells the pid ${told}.`;
+      return `A page rendered by process ${pidOf.get(client)} gives the pid ${told}.`;
   }
   return undefined;
 }
@@ -99,23 +99,23 @@ const MISCOUNTS = [
   ],
   [
     ({ forks }) => forks === 0,
-    'The primary forks the workers; as yet nobody does.',
+    'The primary forks the workers; so far nothing does.',
     'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
   ],
   [
     ({ forks }) => forks === availableParallelism(),
-    'That is the number of cores. Pages that wait need no core, and cores do not tell how many requests come.',
+    'That is the number of cores. Pages that wait need no core, and the number of cores does not say how many requests come.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization)',
   ],
   [
     ({ forks, exact, setting }) => forks === Math.ceil(exact * setting.utilization),
-    'Without UTILIZATION, workers are busy all the time, and whoever comes a little early has to wait; and the same comes out when you do not round up.',
+    "Without UTILIZATION, workers are busy all the time, and a client that comes a little early has to wait. You get the same number if you don't round up.",
     'Math.ceil((rate * serviceMs) / 1000 / utilization)',
   ],
   [
     ({ forks, exact, setting }) =>
       forks === Math.ceil(Math.ceil(exact * setting.utilization) / setting.utilization),
-    'So many come out where the workers that are busy are rounded up first, and then once more when divided by UTILIZATION; or where the number is the same for all settings.',
+    'You get this number if you round up the busy workers first and again after dividing by UTILIZATION, or if the number is the same for all settings.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
   ],
   [
@@ -125,13 +125,13 @@ const MISCOUNTS = [
   ],
   [
     ({ forks, wanted }) => forks === wanted + 1,
-    'The room to spare is in UTILIZATION already. If you have added none, a slow first run is in your mean.',
-    'Math.ceil(...), and the median of some runs',
+    'UTILIZATION already includes the room to spare. If you have added none, your mean includes a slow first run.',
+    'Math.ceil(...), and the median of a few runs',
   ],
   [
     () => true,
-    `The first page of a process takes ${FIRST_IS} times as long as the others, and a mean of a few has it in.`,
-    'take the median of some runs',
+    `The first page of a process takes ${FIRST_IS} times as long as the others, and a mean of a few includes it.`,
+    'take the median of a few runs',
   ],
 ];
 
@@ -166,14 +166,14 @@ function factsOf(counted) {
 function gotOf({ forks, isFlood, fate }) {
   if (isFlood) return 'It started dozens of processes, and more were coming; all were stopped.';
   if (forks > 0) return `It forked ${forks}.`;
-  return fate ? `It ended (${fate.signal ?? `exit code ${fate.code}`}).` : 'It forks no worker.';
+  return fate ? `It ended (${fate.signal ?? `exit code ${fate.code}`}).` : 'It forks no workers.';
 }
 
 /** @param {Counted} counted */
 function refuseToJudge(counted, story) {
   const { slowest } = counted;
   if (slowest <= MOST_OFF || !mayComeOfMachine(counted)) return;
-  const why = `Here, too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
+  const why = `Here too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
   throw new Undecided({ ...story, why, try: PATIENCE });
 }
 
@@ -193,7 +193,7 @@ export function demandMeasured(slow) {
     ? `That would be right for pages of ${WORK_MS} ms: a number that is written down is right on one machine, for one release.`
     : isRightFor(Number(setting.env.WORK_MS))
       ? `That would be right for pages of WORK_MS=${setting.env.WORK_MS}. Here they take longer than it says, as on another machine.`
-      : 'The same formula was right for quicker pages; what takes longer has to be measured, too.';
+      : 'The same formula was right for quicker pages; slower ones have to be measured too.';
   const repair = 'const startMs = performance.now(); render(); and look again';
   demand(false, { ...story, why, try: repair, output });
 }
@@ -203,16 +203,16 @@ export function demandTold(programs) {
   for (const { program, told } of programs) {
     const forks = forksOf(program.events).length;
     demand(forks === told, {
-      expected: `NODE_CLUSTER_WORKERS=${told}: so many calls of cluster.fork() in the primary`,
-      got: forks === 0 ? 'It forks no worker.' : `It forked ${forks}.`,
-      why: 'Whoever runs the server may know better than any formula, and may want fewer.',
+      expected: `NODE_CLUSTER_WORKERS=${told}: that many calls of cluster.fork() in the primary`,
+      got: forks === 0 ? 'It forks no workers.' : `It forked ${forks}.`,
+      why: 'The person who runs the server may know better than any formula, and may want fewer.',
       try: 'process.env.NODE_CLUSTER_WORKERS ?? what was computed',
     });
   }
 }
 
 /**
- * Only who has forked as many as it should is asked for its reasons.
+ * Only a program that has forked as many as it should is asked for its reasons.
  * @param {Counted[]} counts
  */
 export function demandLog(counts) {
@@ -232,8 +232,8 @@ export function demandLog(counts) {
         ? `No line has both, and none has the ${forks}.`
         : 'It prints nothing.',
     why: isPretended
-      ? 'The number of workers comes from what was measured. Whoever looks for the reason has to find that number, not one that was known before.'
-      : 'Whoever wonders why there are so many workers finds the reason where it was decided.',
+      ? 'The number of workers comes from what was measured. Somebody who looks for the reason has to find that number, not one that was known before.'
+      : 'Somebody who wonders why there are so many workers finds the reason where it was decided.',
     try: 'console.log(`a page takes ${serviceMs.toFixed(2)} ms: ${workers} workers`);',
     output,
   });
@@ -246,11 +246,11 @@ export function demandLog(counts) {
  * @param {(Tried & { setting: import('./looks.js').Nonsense })[]} tried.refusals
  * @param {Tried} tried.tooMuch
  * @param {Tried & { setting: Record<string, string> }} tried.sense
- * @param {Counted[]} counts  for settings of which nothing is to be refused
+ * @param {Counted[]} counts  for settings where nothing should be refused
  */
 export function demandRefusals({ refusals, tooMuch, sense }, ...counts) {
   demandRefused(refusals);
-  if (!counts.every(({ isRight }) => isRight)) return; // a number that is wrong everywhere is wrong here, too
+  if (!counts.every(({ isRight }) => isRight)) return; // a number that is wrong everywhere is wrong here too
   demandBounded(tooMuch);
   demandTaken(sense);
 }
@@ -267,23 +267,23 @@ function demandRefused(refusals) {
   const more = others.map((one) => `${one.setting.name}=${one.setting.value}`).join(', ');
   demand(false, {
     expected: `${name}=${value}: ${name} has to be ${RULES[name]}. A message that names it, exit code 1, and no worker.`,
-    got: more ? `${fault.got} Something is wrong with these, too: ${more}.` : fault.got,
+    got: more ? `${fault.got} These are wrong too: ${more}.` : fault.got,
     why: fault.why ?? whyNonsense(setting),
     try: fault.try ?? REPAIRS[name],
     output,
   });
 }
 
-/** What comes of it when it is not refused. */
+/** What happens when it is not refused. */
 function whyNonsense({ name, value }) {
   if (Number.isNaN(Number(value)))
     return `Number('${value}') is NaN. That goes through every formula, and is neither below nor above any bound.`;
   if (name === 'NODE_CLUSTER_WORKERS')
-    return 'No worker serves nobody, half a worker cannot be forked, and a hundred are a typing mistake.';
-  if (Number(value) > 0) return '150 % of the time nobody is busy.';
+    return 'No workers serve nobody, half a worker cannot be forked, and a hundred are a typo.';
+  if (Number(value) > 0) return 'Nobody is busy 150 % of the time.';
   if (name === 'UTILIZATION' && Number(value) === 0)
     return 'Divided by 0 any rate needs Infinity workers.';
-  return 'The formula makes a number below 1 of it, and a loop up to that forks nobody.';
+  return 'The formula turns it into a number below 1, and a loop up to that forks nobody.';
 }
 
 /** @param {Tried} tried */
@@ -293,14 +293,14 @@ function demandBounded(tried) {
   const fault = faultOfRefusal(tried, Object.keys(RULES), exact);
   const named = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   demand(!fault, {
-    expected: `${named.join(' ')}: ${rate} × ${workMs / 1000} / ${utilization} is ${exact.toFixed(1)}, and more than 99 workers are refused, also where they were computed: a message that says so, exit code 1.`,
+    expected: `${named.join(' ')}: ${rate} × ${workMs / 1000} / ${utilization} is ${exact.toFixed(1)}, and more than 99 workers are refused, even if computed: a message that says so, exit code 1.`,
     got: fault?.got,
     why:
       fault?.why ??
-      'Some zeros too many in RATE are enough for thousands of workers, and then the machine has no memory left. And with fewer than are needed the queue only grows.',
+      'A few zeros too many in RATE are enough for thousands of workers, and then the machine runs out of memory. And with fewer than are needed the queue only grows.',
     try:
       fault?.try ??
-      'look at the number that is forked in the end, wherever it comes from: if (!(workers >= 1 && workers <= 99)) { console.error(...); process.exit(1); }',
+      'check the number that is forked in the end, wherever it comes from: if (!(workers >= 1 && workers <= 99)) { console.error(...); process.exit(1); }',
     output: tried.output,
   });
 }
@@ -313,14 +313,14 @@ function demandTaken({ setting, isStarted, fate, output }) {
     got: fate
       ? `It refused: it ended (${fate.signal ?? `exit code ${fate.code}`}).`
       : 'It forked nobody.',
-    why: 'Both are at the edge of what makes sense, and on its right side: whoever wants one busy worker for a visitor now and then may have it.',
+    why: 'Both are at the edge of what makes sense, but on the right side of it: if you want one busy worker for a visitor now and then, you may have it.',
     try: 'if (!(rate > 0 && rate < Infinity)) ...; if (!(utilization > 0 && utilization <= 1)) ...',
     output,
   });
 }
 
 /**
- * What is wrong with it as a refusal; where why or try is not told, that depends on what was not refused.
+ * What is wrong with it as a refusal; where why or try is missing, it depends on what was not refused.
  * @param {Tried} tried
  * @param {string[]} names  one of them has to be in its message
  * @param {number} [exact]  what was computed: the number will do, too
@@ -331,16 +331,18 @@ function faultOfRefusal({ fate, output, isStarted, isFlood }, names, exact = Inf
   if (isStarted) return { got: 'It started all the same.' };
   if (fate?.kind !== 'ended')
     return {
-      got: 'It forked nobody, and it did not end either.',
-      why: output.trim() ? 'A message alone ends nothing: what follows it runs on.' : undefined,
+      got: 'It forked nobody, but it did not end either.',
+      why: output.trim()
+        ? 'A message alone ends nothing: the code after it still runs.'
+        : undefined,
       try: 'process.exit(1);',
     };
   if (fate.code !== 1)
     return {
       got: fate.signal
         ? `It was ended by ${fate.signal}.`
-        : `It forked no worker, and ended with exit code ${fate.code}${fate.code === 0 ? ', as if all were well' : ''}.`,
-      why: 'Whoever has started it, a script or a service manager, looks at the exit code: 1 says that it was refused.',
+        : `It forked no workers, and ended with exit code ${fate.code}${fate.code === 0 ? ', as if all were well' : ''}.`,
+      why: 'Whatever started it, a script or a service manager, looks at the exit code: 1 says that it was refused.',
       try: 'process.exit(1);',
     };
   const isTold = numbersIn(output).some((number) => number >= exact);
@@ -349,7 +351,7 @@ function faultOfRefusal({ fate, output, isStarted, isFlood }, names, exact = Inf
     got: output.trim()
       ? 'It ended, but did not say which setting was wrong.'
       : 'It ended without a word.',
-    why: 'Whoever reads the message has several variables to look at.',
+    why: 'The person who reads the message has several variables to look at.',
     try: 'console.error(`${name} must be ..., not "${text}".`);',
   };
 }
@@ -360,12 +362,12 @@ export function demandIdlePrimary({ events }, { requests }) {
   demand(others.length === 0, {
     expected: 'Workers execute every request.',
     got: `The primary executed ${others.length} of ${requests.length}.`,
-    why: 'A primary that renders is blocked, and deals no connection meanwhile; and it is one more than you have computed.',
+    why: 'A primary that renders is blocked, and deals no connections meanwhile; and it is one more than you computed.',
     try: 'if (cluster.isPrimary) { measure, choose, fork } else { serve(); }',
   });
 }
 
-/** What a busy machine cannot be the cause of fails at once: an answer that says no, a worker that has ended. */
+/** What a busy machine cannot cause fails at once: an answer that says no, a worker that has ended. */
 export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds }) {
   const { report, waiting } = candidate;
   const failed = report.requests - (report.statuses[200] ?? 0);
@@ -376,7 +378,7 @@ export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds
   const how = refusal ? `status ${refusal}` : error;
   const ends = deaths > 0 ? ` ${deaths} of its workers ended meanwhile.` : '';
   const story = {
-    expected: `${RATE} a second for ${seconds} s: all are answered with 200, and at the end hardly anybody waits.`,
+    expected: `${RATE} a second for ${seconds} s: all are answered with 200, and at the end hardly anybody is waiting.`,
     got:
       failed > 0
         ? `${failed} of ${report.requests} failed (${how}).${ends}`
@@ -386,7 +388,7 @@ export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds
     throw new Undecided({ ...story, why: `Meanwhile ${disturbance}.`, try: PATIENCE });
   const why =
     failed > 0
-      ? 'An answer that never comes, or says no, is no answer in time.'
-      : 'There are enough workers for it, so they wait for something that they share, or get slower from page to page.';
+      ? "An answer that never comes, or says no, isn't an answer in time."
+      : 'There are enough workers, so they must be waiting for something that they share, or getting slower from page to page.';
   demand(false, { ...story, why, try: 'npm run check -- --timeline, which draws who worked when' });
 }

@@ -14,7 +14,7 @@ const starter = 'checks/07-open-loop/starter/server.js';
 const withWorkers = (count) => ({ env: { NODE_CLUSTER_WORKERS: String(count) } });
 const RATE = 200;
 const FEW = 10;
-const LATE_MS = 20; // our own requests, sent later than that, tell nothing of the server
+const LATE_MS = 20; // our own requests, sent later than that, say nothing about the server
 
 const inMs = (ms) => `${ms.toFixed(1)} ms`;
 const inSeconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
@@ -70,7 +70,7 @@ export default [
           `four workers: ${none.join(' ')}`,
         ],
         because:
-          'One process renders at most 116 pages of 8.6 ms a second; 200 come. What is left over waits, second after second more, until those who come wait longer than any client does. Four workers have room to spare, and nobody waits. The server that renders is the same.',
+          'One process renders at most 116 pages of 8.6 ms a second; 200 come. The rest waits, more every second, until new clients wait longer than any client will. Four workers have room to spare, and nobody waits. The server that renders is the same.',
         asExpected:
           four.report.lateMs.p99 < LATE_MS &&
           four.report.success === 1 &&
@@ -82,9 +82,9 @@ export default [
   },
   {
     name: 'closed-loop-lies',
-    title: 'A closed loop, and an open one, at the same server',
+    title: 'A closed loop, and an open one, on the same server',
     question:
-      'One process, for three seconds: first ten clients that each wait for their answer before they ask again, then 200 requests a second from whoever comes. Within what time does each say that nine of ten are answered?',
+      'One process, for three seconds: first ten clients that each wait for their answer before they ask again, then 200 requests a second, no matter what. Within what time does each say that nine of ten are answered?',
     async run(lab) {
       const program = await launchWarm(lab, starter);
       const url = `${program.url}/`;
@@ -100,7 +100,7 @@ export default [
           `open loop, ${RATE} a second: ${open.requests} requests, ${open.throughputPerSecond.toFixed(0)} a second, p90 ${asTime(open.latencyMs.p90)}`,
         ],
         because:
-          'Both load the server to its limit. But ten clients that wait cannot make a queue of more than ten: when the server is slow they ask less. Visitors of a web site do not know how the others fare.',
+          "Both load the server to its limit. But ten clients that wait cannot make a queue of more than ten: when the server is slow they ask less. Visitors to a web site don't know how the others are doing.",
         asExpected:
           closed.requests < open.requests && closed.latencyMs.p90 * 4 < open.latencyMs.p90,
       };
@@ -129,16 +129,16 @@ export default [
           `half of them were sent more than ${asTime(due.lateMs.p50)} late`,
         ],
         because:
-          'The generator waits for the server before it asks, so it does not ask when the answer would take long: generator and server are coordinated, and what is omitted is the waiting. The client whose turn it was has waited all the same.',
+          'The generator waits for the server before it asks, so it does not ask when the answer would take long: generator and server are coordinated, and what is omitted is the waiting. The client whose turn it was waited all the same.',
         asExpected: sent.latencyMs.p99 * 4 < due.latencyMs.p99 && due.success === 1,
       };
     },
   },
   {
     name: 'who-goes-first',
-    title: 'Who is served first by a server that drowns',
+    title: 'Who is served first when a server drowns',
     question:
-      'One process, 200 requests a second for three seconds, twice: each on a new connection, then on connections that are kept alive. What is the median, what the 90th percentile, and where do those wait who wait?',
+      'One process, 200 requests a second for three seconds, twice: each on a new connection, then on connections that are kept alive. What is the median, what the 90th percentile, and where do the waiting clients wait?',
     async run(lab) {
       const openLoop = lab.openLoop();
       const rows = [];
@@ -160,7 +160,7 @@ export default [
             `${how}: p50 ${asTime(p50)}, p90 ${asTime(p90)}; ${unanswered} waited at the end, and up to ${queue} connections were not accepted yet`,
         ),
         because:
-          'Those who wait do so in the kernel, as connections that the process has not accepted. On new connections it is an orderly queue. With keep-alive, a connection that was just answered carries the next request at once, and is served while the others are not even accepted: a few are quick, so the median looks well, and the rest wait for the end of the crowd.',
+          'They wait in the kernel, as connections that the process has not accepted. On new connections it is an orderly queue. With keep-alive, a connection that was just answered carries the next request at once, and is served while the others are not even accepted: a few are quick, so the median looks good, and the rest wait until the crowd is gone.',
         asExpected: kept.p50 < 0.6 * fresh.p50 && kept.p90 > 2 * kept.p50,
       };
     },
@@ -169,7 +169,7 @@ export default [
     name: 'utilization',
     title: 'Two, three, four workers, and clients that come when they like',
     question:
-      'Two workers can render 232 pages a second, and 200 are asked for. Is that enough? What does it do to the 90th percentile whether they come evenly or at random?',
+      'Two workers can render 232 pages a second, and 200 are asked for. Is that enough? How does the 90th percentile change when they come at random instead of evenly?',
     async run(lab) {
       const openLoop = lab.openLoop();
       const rows = [];
@@ -189,7 +189,7 @@ export default [
             `${workers} workers, busy ${busy(workers)} of the time: p90 ${inMs(even.latencyMs.p90)} evenly, ${inMs(random.latencyMs.p90)} at random`,
         ),
         because:
-          'Two are enough as long as everybody comes in step, which real clients do not. At random some come close together, and the closer the workers are to busy all the time, the longer such a crowd takes to dissolve. That is what the utilization is for.',
+          "Two are enough as long as everybody comes in step, which real clients don't. At random some come close together, and the busier the workers are, the longer such a crowd takes to clear. That is what the utilization is for.",
         asExpected: rows[0].random.latencyMs.p90 > 1.3 * rows[2].random.latencyMs.p90,
       };
     },
@@ -212,7 +212,7 @@ export default [
           `an open loop: ${open.answers.length} of 600, p99 ${asTime(reportOf(open).latencyMs.p99)}`,
         ],
         because:
-          'Its rate is an upper limit: a connection that waits for an answer sends nothing. So the server decides how much it is asked, and a drowning server is asked just as much as it can do.',
+          'Its rate is an upper limit: a connection that waits for an answer sends nothing. So the server decides how much it is asked, and a drowning server is asked just as much as it can handle.',
         asExpected: closed.requests < 0.8 * open.answers.length,
       };
     },
@@ -221,7 +221,7 @@ export default [
     name: 'cores-are-not-the-limit',
     title: 'More workers than cores',
     question:
-      'Our page waits, as for a disk, and does not compute. Twice as many workers as this machine has cores: how many pages are under way at once, and how many come out a second?',
+      'Our page waits, as if for a disk, and does not compute. Twice as many workers as this machine has cores: how many pages are under way at once, and how many come out a second?',
     async run(lab) {
       const workers = 2 * Math.max(2, availableParallelism());
       const program = await launchWarm(lab, solution, workers);
@@ -240,7 +240,7 @@ export default [
           `${perSecond.toFixed(0)} a second; one process can do 116`,
         ],
         because:
-          'A worker that waits holds its event loop, not a core. For such work the number of workers follows from rate and page time. For work that computes, the cores are the limit, and the formula tells how many of them you have to buy.',
+          'A worker that waits holds its event loop, not a core. For such work the number of workers follows from rate and page time. For work that computes, the cores are the limit, and the formula says how many of them you have to buy.',
         asExpected: deepest > availableParallelism(),
       };
     },

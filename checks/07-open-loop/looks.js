@@ -22,22 +22,22 @@ const TOLD_FEWER = 1; // than are computed
 export const WORK_MS = 8.6; // unless told otherwise by WORK_MS
 export const FIRST_IS = 5; // times as slow as the others
 export const RATE = 200;
-export const MOST_OFF = 1.1; // how much longer a page may have taken than it should, and a count still be judged
+export const MOST_OFF = 1.1; // how much longer than it should a page may take, for a count still to be judged
 const ROUNDS = { least: 4, most: 8 }; // on a busy machine one page in thirty is as quick as it can be
 const ONE_BY_ONE = 40; // requests
 const TRIES = 3;
 const TOO_MANY = 40; // children
-const MOST_HELPERS = 3; // processes that are no workers, and may be asked for something before anything is forked
+const MOST_HELPERS = 3; // processes that aren't workers, and may be started before anything is forked
 const AT_ONCE_MS = 20; // forks of one loop come together
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 const MOST_APART = 1.5; // how much slower the program may have been than we, moments later
 const WARM_UP = { ratePerSecond: 100, durationMs: 100 };
-const CONTROL_SENDS = 0.6; // of the time: what it has not answered then takes it the rest
+const CONTROL_SENDS = 0.6; // of the time: what it has not answered by then takes it the rest
 const BATCHES = 5;
 const LAST_MS = 250; // a queue that is worked off is empty now and then
 const UNDECIDED_LATE_MS = 20;
 const LEAST_SERVED = 0.85; // of what one process could render if HTTP took no time
-export const LEAST_OF_PAGE = 0.95; // a clock that counts in whole milliseconds tells so much of a page, or rounding does
+export const LEAST_OF_PAGE = 0.95; // a clock in whole milliseconds, or rounding, shows this much of a page
 const ROUNDED_UP = 1.02;
 const LEAST_MICROSECONDS = 1_000;
 
@@ -52,8 +52,8 @@ const LEAST_MICROSECONDS = 1_000;
  */
 
 /**
- * None of these flips when a page was measured 20 % too long or 10 % too short. In the second nobody gets away with a rate
- * or a utilization that is written down, and rounding to the nearest shows, unless pages were measured 30 % too long. It
+ * None of these flips when a page was measured 20 % too long or 10 % too short. In the second a hard-coded rate or utilization
+ * does not pass, and rounding to the nearest shows, unless pages were measured 30 % too long. It
  * seems to have one core, so that more workers than cores are needed wherever it runs.
  * @type {{ usual: Setting, other: Setting }}
  */
@@ -68,7 +68,7 @@ export const SETTINGS = {
   },
 };
 /**
- * Pages take longer than usual, and twice as long as WORK_MS says: who believes a number that is written down is found.
+ * Pages take longer than usual, and twice as long as WORK_MS says: a program that believes a hard-coded number is found out.
  * @type {Setting}
  */
 export const SLOW = {
@@ -99,8 +99,8 @@ const NONSENSE = [
 ];
 
 /**
- * Each of the two makes sense, and together they need too many workers, if not many more: who refuses none of this forks
- * dozens until it is stopped.
+ * Each of the two makes sense, and together they need too many workers, if not many more: a program that refuses none of
+ * this forks dozens until it is stopped.
  * @type {Setting}
  */
 export const TOO_MUCH = {
@@ -113,7 +113,7 @@ export const TOO_MUCH = {
 /** At the bounds, and right. */
 export const SENSE = { RATE: '0.5', UTILIZATION: '1' };
 
-/** Rounds of requests until every worker has executed one, or it is plain that some never will. */
+/** Rounds of requests until every worker has executed one, or it is clear that some never will. */
 export async function askUntilAllAnswer(/** @type {Program} */ program) {
   const all = await askAtOnce(program, '/', 1);
   for (let round = 1; round <= ROUNDS.most; round += 1) {
@@ -124,7 +124,7 @@ export async function askUntilAllAnswer(/** @type {Program} */ program) {
     const isEveryone = forksOf(program.events).every(({ workerPid }) => pids.has(workerPid));
     if (isEveryone && round >= ROUNDS.least) break;
   }
-  // where all were slow one comes after the other: on a busy machine one of many is as quick as it can be
+  // if all were slow, ask one after the other: on a busy machine one of many is as quick as it can be
   const isEnough = () => quickestOf(all.requests) <= MOST_OFF * WORK_MS;
   const isAnswered = () => all.requests.at(-1)?.endMs;
   for (let more = 0; more < ONE_BY_ONE && isAnswered() && !isEnough(); more += 1) {
@@ -135,7 +135,7 @@ export async function askUntilAllAnswer(/** @type {Program} */ program) {
   return all;
 }
 
-/** What it forks when it is told a number that is lower than what it computes; nothing new where a higher one is ignored. */
+/** What it forks when told a number lower than the one it computes; nothing new if it ignores a higher one. */
 export async function forkFewer(launch, program) {
   const told = TOLD_FEWER;
   if (forksOf(program.events).length !== TOLD.told) return { program, told: TOLD.told };
@@ -153,7 +153,7 @@ export async function forkFewer(launch, program) {
  * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
  * @property {import('../../lib/observe/program.js').Fate} [fate]
  * @property {string} output
- * @property {{ line?: string, nearly?: string }} [told]  what it says of its choice, see telling
+ * @property {{ line?: string, nearly?: string }} [told]  what it says about its choice, see telling
  * @property {Program} program  still runs if it is right and has no setting: it gets the load
  */
 
@@ -179,8 +179,8 @@ const mayBeSpoilt = (counted) =>
   mayComeOfMachine(counted) || (counted.forks > 0 && !counted.isFlood && isCrowded());
 
 /**
- * A busy machine makes pages longer, never shorter: too few workers are no fault of it, and too many only as far as
- * pages were slow for us, too.
+ * A busy machine makes pages longer, never shorter: that never explains too few workers, and too many only as far as
+ * pages were slow for us too.
  * @param {Pick<Counted, 'setting' | 'slowest' | 'forks' | 'isFlood'>} counted
  */
 export function mayComeOfMachine({ setting, slowest, forks, isFlood }) {
@@ -198,11 +198,11 @@ async function countOnce(launch, setting, expected) {
   const [first, last] = [forksOf(program.events).at(0), forksOf(program.events).at(-1)];
   const isOneByOne = first && last && last.t - first.t > AT_ONCE_MS; // each waits for the one before
   if (isOneByOne || setting === SETTINGS.usual) await program.ready(expected); // that one is to serve
-  const isOneLoop = forksOf(program.events).length > 1 && !isOneByOne; // it is over: only then a cluster tells of its forks
+  const isOneLoop = forksOf(program.events).length > 1 && !isOneByOne; // it is over: only then does a cluster report its forks
   const goesOn = (/** @type {any[]} */ events) => forksOf(events).length > expected;
   await program.settled(goesOn, isOneLoop ? AT_ONCE_MS : ONE_MORE_MS);
   const forks = forksOf(program.events).length;
-  const whole = setting.rate ? /** @type {Setting} */ (setting) : undefined; // else what it is to say is not known
+  const whole = setting.rate ? /** @type {Setting} */ (setting) : undefined; // otherwise we do not know what it should say
   if (whole && forks === expected)
     await program.settled(() => telling(program, whole, forks).line !== undefined);
   const { fate } = program;
@@ -216,7 +216,7 @@ const isFlooded = ({ fate, events }) =>
   fate?.kind === 'excess' || childrenOf(events).length > TOO_MANY;
 
 /**
- * What a program says of its choice: the line with the page time and the number of workers; without one, the last line
+ * What a program says about its choice: the line with the page time and the number of workers; without one, the last line
  * with that number.
  * @param {Program} program
  * @param {Setting} setting  for which it has forked as many as it should
@@ -251,12 +251,12 @@ export function numbersIn(/** @type {string} */ line) {
   return found.map((text) => Number(text.replace(',', '.')));
 }
 
-/** The processes that it has started; the cluster tells of forks only when the loop that forks has ended. */
+/** The processes that it has started; the cluster reports forks only when the loop that forks has ended. */
 const childrenOf = (events) => events.filter(({ what }) => what === 'child');
 
 const never = new Int32Array(new SharedArrayBuffer(4));
 
-/** What a page takes on this machine, at this moment, in a process of ours. */
+/** What a page takes on this machine, at this moment, in one of our processes. */
 function medianBlockMs(ms, times = 9) {
   const tookMs = Array.from({ length: times }, () => {
     const startMs = performance.now();
@@ -269,11 +269,11 @@ function medianBlockMs(ms, times = 9) {
 const workersOf = (events) =>
   events.filter(({ what, role }) => what === 'fork' || (what === 'start' && role === 'worker'));
 
-/** What it does with settings that are to be refused, and with some that are not. */
+/** What it does with settings that it should refuse, and with some that it should not. */
 export async function tryAllNonsense(launch) {
   const [refusals, tooMuch, sense] = await Promise.all([
     Promise.all(NONSENSE.map((one) => trySetting(launch, one, { [one.name]: one.value }))),
-    trySetting(launch, TOO_MUCH, TOO_MUCH.env, 2), // one may be forked that measures
+    trySetting(launch, TOO_MUCH, TOO_MUCH.env, 2), // one may be forked to measure
     trySetting(launch, SENSE, SENSE),
   ]);
   return { refusals, tooMuch, sense };
@@ -300,7 +300,7 @@ async function trySetting(launch, setting, env, forks = 1) {
   return { setting, fate, output, isFlood, isStarted: isFlood || isStarted(events) };
 }
 
-/** For the load: who sends it, and the single process that the learner's cluster was made from. */
+/** For the load: the sender, and the single process that the learner's cluster started from. */
 export async function prepareControl({ launch, ready }) {
   const loop = createOpenLoop();
   return { loop, control: await ready(await launch({ isReference: true })) };
@@ -315,8 +315,8 @@ export const candidateOf = async ({ ready }, { setting, isRight, program }) =>
   isRight ? ready(program, Math.ceil(exactOf(setting))) : program;
 
 /**
- * The same 200 requests a second to both, at the same time: they need little of the machine but time. To one process they
- * come for a shorter time, so that it is through with its queue when the others are.
+ * The same 200 requests a second to both, at the same time: they need little of the machine but time. The one process gets
+ * them for a shorter time, so that it finishes its queue when the others do.
  * @param {{ isLonger: boolean, conditionsWere: import('../../lib/check/session.js').Lesson['conditionsWere'] }} lesson
  */
 export async function loadBoth({ isLonger, conditionsWere }, candidate, { control, loop }) {
@@ -352,21 +352,21 @@ async function loadOne({ url }, { fire }, durationMs) {
   return { window, report: reportOf(window), waiting: leastWaiting(window) };
 }
 
-/** Of the moments at the end of the sending the one with the fewest clients that wait. */
+/** The moment near the end of the sending with the fewest waiting clients. */
 function leastWaiting(window) {
   const last = window.answers.at(-1).dueMs;
   const moments = window.answers.map(({ dueMs }) => dueMs).filter((t) => t > last - LAST_MS);
   return Math.min(...moments.map((t) => unansweredAt(window, t)));
 }
 
-/** What a machine too busy does to us: requests are sent late, and one process serves fewer than it can. */
+/** What a machine that is too busy does to us: requests are sent late, and one process serves fewer than it can. */
 function disturbanceBySchedule({ window, report }, durationMs) {
   if (report.lateMs.p99 > UNDECIDED_LATE_MS)
     return `our own requests were sent up to ${report.lateMs.p99.toFixed(0)} ms too late`;
   if (!durationMs) return undefined;
   const [first] = window.answers;
   const doneMs = Math.max(...window.answers.map((answer) => answer.doneMs));
-  const spentMs = Math.min(durationMs, doneMs - first.dueMs); // it may be through with all before
+  const spentMs = Math.min(durationMs, doneMs - first.dueMs); // it may have finished all of them earlier
   const served = window.answers.filter((answer) => answer.doneMs <= first.dueMs + spentMs).length;
   const foretold = spentMs / WORK_MS;
   if (served > LEAST_SERVED * foretold) return undefined;

@@ -29,16 +29,17 @@ const promises = {
   'drained-on-stop':
     'SIGTERM (also to one worker), Ctrl-C: what is under way is answered, the exit code is 0',
   'clients-let-go':
-    'meanwhile whoever asks hears "Connection: close", and no client holds the server',
-  'reload-renews': 'SIGHUP: a new process with the new app.js in the place of each worker',
-  'primary-apart': 'the primary loads none of the application, in no reload; the workers do',
+    'meanwhile clients that ask get "Connection: close", and no client holds up the server',
+  'reload-renews': "SIGHUP: a new process with the new app.js in each worker's place",
+  'primary-apart':
+    'the primary never loads any of the application, not even in a reload; the workers do',
   'none-lost': 'a reload under 100 requests/s, half of them on kept connections, fails none',
   'capacity-kept':
-    'meanwhile never fewer workers listen than before, at most one more runs, then as many',
+    'meanwhile never fewer workers listen than before, at most one more runs, then as many as before',
   'limit-honoured':
-    'DRAIN_LIMIT_MS: until then nothing is cut, after it neither a response nor a worker holds it',
+    'DRAIN_LIMIT_MS: until then nothing is cut; after it no response and no worker holds it up',
   'bad-version-stops':
-    'a bad version stops a reload, which says so; the old one serves on; SIGTERM stops all',
+    'a bad version stops a reload, which says so; the old one goes on serving; SIGTERM stops all',
   'by-message': "the message 'reload' does the same as SIGHUP",
 };
 
@@ -70,7 +71,7 @@ check('08-graceful-reload', promises, (lesson) => {
   hold('none-lost', [underLoad], demandNoneLost, { needs });
   hold('capacity-kept', [underLoad, byMessage, broken], demandCapacity, { needs });
   hold('limit-honoured', [held, long, broken], demandLimit, { needs });
-  const isApart = { needs: ['reload-renews', 'primary-apart'] }; // who looks at a bad version does not fork it
+  const isApart = { needs: ['reload-renews', 'primary-apart'] }; // a program that imports a bad version does not fork it
   hold('bad-version-stops', [badVersion, broken], demandBadStops, isApart);
   hold('by-message', [byMessage], demandByMessage, { needs });
 

@@ -85,7 +85,7 @@ export default [
       return {
         observed: countsOf(counts),
         because:
-          'What was under way died with its worker. And when the last of them had gone, nobody listened until the first new one did: each client who came in this time was refused.',
+          'What was under way died with its worker. And when the last of them was gone, nothing listened until the first new one did: each client that came in this time was refused.',
         asExpected: counts.lost > 3,
       };
     },
@@ -100,16 +100,16 @@ export default [
       return {
         observed: countsOf(counts),
         because:
-          'Nobody was refused. But each worker took with it what it had at hand: the port was never closed, the connections were.',
+          'Nobody was refused. But each worker took whatever it was doing with it: the port was never closed, but the connections were.',
         asExpected: counts.lost > 0 && counts.done === 1,
       };
     },
   },
   {
     name: 'disconnect-only',
-    title: 'disconnect(), and clients that go on',
+    title: 'disconnect(), and clients that go on asking',
     question:
-      'One worker, and four clients that ask for /slow on connections which they keep. A new worker listens, and the old one disconnects. How long is it still there?',
+      'One worker, and four clients that ask for /slow on connections that they keep. A new worker listens, and the old one disconnects. How long is it still there?',
     async run({ launch }) {
       const program = await start(launch, ways, 1, { args: ['disconnect-only'] });
       let isOn = true;
@@ -139,7 +139,7 @@ export default [
             : 'when they had gone it stayed all the same',
         ],
         because:
-          'disconnect() takes no new connection and closes idle ones. These were never idle for long, and nobody told their clients to stop. They would have gone on as long as they liked.',
+          'disconnect() takes no new connections and closes idle ones. These were never idle for long, and nobody told their clients to stop. They would have gone on as long as they liked.',
         asExpected: !gone && later.length > 4,
       };
     },
@@ -148,7 +148,7 @@ export default [
     name: 'just-come',
     title: 'A client that has only just come',
     question:
-      'A client has connected, and its request is on the way, when the worker leaves: by disconnect(), or as ours does. Does it get an answer?',
+      'A client has connected, and its request is on the way, when the worker leaves: by disconnect(), or the way ours does. Does it get an answer?',
     async run({ launch }) {
       const simple = await askTooLate(await start(launch, ways, 1, { args: ['disconnect-only'] }));
       const ours = await askTooLate(await start(launch, solution, 1));
@@ -156,8 +156,8 @@ export default [
       return {
         observed: [`disconnect(), on Node.js ${process.versions.node}: ${simple}`, `ours: ${ours}`],
         because: closesNew
-          ? "disconnect() calls the close() of http, which closes whatever is idle; since Node.js 26 also a connection that has not asked anything yet. net's close() does not."
-          : 'disconnect() calls the close() of http, which closes whatever is idle. Up to Node.js 24 a connection that has not asked anything yet is not; since Node.js 26 it is, and this client is cut.',
+          ? "disconnect() calls http's close(), which closes whatever is idle; since Node.js 26 also a connection that has not asked anything yet. net's close() does not."
+          : "disconnect() calls http's close(), which closes whatever is idle. Up to Node.js 24 that excludes a connection that has not asked anything yet; since Node.js 26 it doesn't, and this client is cut.",
         asExpected: ours === ANSWERED && (simple === ANSWERED) === !closesNew,
       };
     },
@@ -181,7 +181,7 @@ export default [
     name: 'bad-version',
     title: 'A version that cannot start',
     question:
-      'The new app.js throws at its top, and SIGHUP comes. How many workers are forked, how many old ones leave, and which version answers?',
+      'The new app.js throws at the top of the file, and SIGHUP comes. How many workers are forked, how many old ones leave, and which version answers?',
     async run({ launch, copy }) {
       const { entry, write } = copy('solutions/08-graceful-reload');
       const program = await start(launch, entry, 2);
@@ -254,7 +254,7 @@ export default [
       return {
         observed: [`${counts.done} reloads`, countsOf(counts)],
         because:
-          'A reload that loses one request in a thousand looks fine once. This one has no moment at which it could lose one, but for the race of an idle connection, and there clients repeat.',
+          'A reload that loses one request in a thousand looks fine once. This one has no moment when it could lose one, except for the race on an idle connection, and there clients repeat.',
         asExpected: counts.done === TIMES && counts.lost === 0,
       };
     },

@@ -26,18 +26,18 @@ import { countInStore, loseStore, measureCost, restartAll } from './looks/store.
 
 const promises = {
   'counts-exactly':
-    'the primary owns the counts: every increment counts, and all workers tell the same',
-  'answers-matched': 'many questions at once: each is given its own answer',
+    'the primary owns the counts: every increment counts, and all workers report the same',
+  'answers-matched': 'many questions at once: each gets its own answer',
   'death-exact':
-    'an id counts once and has one answer, also when a worker dies with questions under way',
+    'an id counts once and has one answer, even when a worker dies with questions under way',
   'owner-silent':
-    'while the primary is silent a client gets a 503 after a second; the late answer is for nobody',
+    'while the primary is silent a client gets a 503 after a second; the late answer goes to nobody',
   'all-served': 'sticky: every client is served, and every worker has clients',
-  'sticky-keeps': 'sticky: each client meets the same worker at each visit',
+  'sticky-keeps': 'sticky: each client gets the same worker at each visit',
   'others-stay':
     'sticky: when a worker dies its clients are served, and all others stay where they are',
   'redis-exact':
-    'in Redis an id counts once, too, through the death of a worker and a restart of the cluster',
+    'in Redis, too, an id counts once, even when a worker dies and the cluster restarts',
   'redis-away':
     'while Redis is silent or away clients get a 503; nothing ends or is done later, and it recovers',
 };

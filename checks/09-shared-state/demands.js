@@ -9,14 +9,14 @@ const EARLY_MS = 800;
 const busy = (got) =>
   new Undecided({
     got,
-    why: 'The machine has other things to do.',
-    try: 'npm run check lesson-9, when it has less to do',
+    why: 'The machine is busy.',
+    try: 'npm run check lesson-9, when it is less busy',
   });
 
 /** What the primary threw, if it ended by that. */
 const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
 
-/** Every increment once, each answer of its own, and the same for whoever asks. */
+/** Every increment once, each with its own answer, and the same for everybody who asks. */
 export function demandTogether(program, { times, adds, told, pids }, where) {
   const unheard = adds.filter(({ count }) => count === undefined);
   const [nonsense] = adds.filter((one) => !Number.isInteger(one.count));
@@ -29,7 +29,7 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
   demand(pids.size > 1, {
     expected: 'The workers execute the requests.',
     got: `Process ${[...pids].join(', ')} executed all of them.`,
-    why: 'One process counts exactly, and uses one core. The lesson is about many.',
+    why: 'One process counts exactly, but uses one core. The lesson is about many.',
     try: 'leave server.js as it was: the workers serve, the owner only counts',
   });
   const first = adds.filter(({ tries }) => tries === 1).map(({ count }) => count);
@@ -42,28 +42,28 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
       nonsense
         ? `Not every answer has a whole number in "count". One of them: ${wordsOf(nonsense.last)}.`
         : 'Not every answer to GET /count/pears has a whole number in "count".',
-      'The check reads the answer as a client would: JSON, { name, count, pid }. A text, "7", is no number.',
+      'The check reads the answer as a client would: JSON, { name, count, pid }. Text, "7", isn\'t a number.',
       'leave app.js as it was; add() and read() promise the count, a number',
     ],
     [
       low < times || high > times,
-      `Of ${times} increments the workers tell ${low === high ? low : `${low} to ${high}`}.`,
+      `Of ${times} increments the workers report ${low === high ? low : `${low} to ${high}`}.`,
       low < high
-        ? `Not all ask the same: each worker has a count of its own, or a copy that is old.`
-        : 'Each worker has a count of its own; or several read the same number, added one, and wrote the same back.',
+        ? `They don't all ask the same owner: each worker has its own count, or an old copy.`
+        : 'Each worker has its own count; or several read the same number, added one, and wrote the same back.',
       low < high
         ? `${where} counts, nobody else`
         : `${where} counts, and is sent "add one", not the new value`,
     ],
     [
       doubles > 0,
-      `All were counted, but ${doubles} clients were told a count that another had got as well.`,
-      'The answer of one question was given to several, or the count was read when others had added theirs.',
+      `All were counted, but ${doubles} clients were told a count that another one got too.`,
+      "One question's answer was given to several, or the count was read after others had added theirs.",
       'number the questions, and answer with the number and the count that this very increment made',
     ],
   ]);
   demand(!got, {
-    expected: `${times} increments: the answers are 1 to ${times}, each once, and every worker tells ${times}.`,
+    expected: `${times} increments: the answers are 1 to ${times}, each once, and every worker reports ${times}.`,
     got,
     why,
     try: repair,
@@ -75,7 +75,7 @@ const firstTrue = (faults) => (faults.find(([isSo]) => isSo) ?? []).slice(1);
 const wordsOf = ({ status, error, body } = /** @type {any} */ ({})) =>
   error ?? `${status} ${String(body).slice(0, 80)}`;
 
-/** Names counted so often that the answer of one is wrong for every other. */
+/** Names counted so often that one's answer is wrong for every other. */
 export function demandMatched(questions) {
   const told = questions.filter(({ count }) => count !== undefined);
   if (told.length === 0) {
@@ -85,9 +85,9 @@ export function demandMatched(questions) {
   const wrong = told.filter(({ count, expected }) => count !== expected);
   demand(wrong.length === 0, {
     expected: `${wrong[0]?.name} has been counted ${wrong[0]?.expected - 1} times: its next answer is ${wrong[0]?.expected}.`,
-    got: `It was told ${wrong[0]?.count}. So it went with ${wrong.length} of ${told.length} questions that came at once.`,
-    why: 'A worker has several questions under way, over one channel. A message that says only "7" does not say to whom.',
-    try: 'send a number with each question, and in each answer; a Map leads from the number to who waits',
+    got: `It got ${wrong[0]?.count}. The same happened to ${wrong.length} of ${told.length} questions that came at once.`,
+    why: 'A worker has several questions under way, over one channel. A message that only says "7" does not say who it is for.',
+    try: 'send a number with each question, and in each answer; a Map leads from the number to the one who waits',
   });
 }
 
@@ -99,29 +99,29 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
     got: `The whole server ended (${fate?.signal ?? `exit code ${fate?.code}`}).`,
     why:
       crash ??
-      'The answer for the dead could not be sent. Nobody listened for that error, and so it ended the primary.',
-    try: 'worker.send(answer, () => {}): with a callback the error is told there, and ends nobody',
+      'The answer for the dead worker could not be sent. Nothing listened for that error, so it ended the primary.',
+    try: 'worker.send(answer, () => {}): with a callback the error goes there, and ends nothing',
   });
   demand(unheard.length === 0, {
-    expected: `${scene}: whoever asks again, with the same id, is answered by another worker.`,
-    got: `${unheard.length} of ${sent} clients got no answer any more: ${wordsOf(unheard[0]?.last)}.`,
+    expected: `${scene}: clients that ask again, with the same id, are answered by another worker.`,
+    got: `${unheard.length} of ${sent} clients no longer got an answer: ${wordsOf(unheard[0]?.last)}.`,
     why: crash,
-    try: 'keep to one answer for each question, whoever else has died',
+    try: 'keep to one answer for each question, no matter what else has died',
   });
   const [low, high] = [Math.min(...told), Math.max(...told, highest)];
   const isMore = high > sent;
   demand(high !== sent || low === high, {
-    expected: `${scene}: all have been acknowledged, and every worker tells the count, ${sent}.`,
-    got: `Clients were told up to ${high}, and then a worker tells ${low}.`,
-    why: 'It answers from a copy of its own, which is old. That of a new worker begins with nothing.',
+    expected: `${scene}: all have been acknowledged, and every worker reports the count, ${sent}.`,
+    got: `Clients were told up to ${high}, and then a worker reports ${low}.`,
+    why: "It answers from its own copy, which is out of date. A new worker's copy starts empty.",
     try: "let read() ask for the count as add() does: ask('read', name)",
   });
   demand(low === sent && high === sent, {
     expected: `${scene}: ${sent} increments with ${sent} ids, and all were acknowledged in the end. The count is ${sent}.`,
     got: `It is ${isMore ? high : low}. ${lost} clients had lost their answer and asked again.`,
     why: isMore
-      ? 'What the dead worker had asked for was done; only the answer was lost. Asked for again it was done again.'
-      : 'An increment was remembered as done, or acknowledged, and was not counted.',
+      ? 'What the dead worker had asked for was done; only the answer was lost. When asked for again, it was done again.'
+      : 'An increment was remembered as done, or acknowledged, but not counted.',
     try: isMore
       ? 'remember the ids that are counted, where the count is; one that comes again changes nothing'
       : 'remember the id and add one in a single step: one message, one script, one transaction',
@@ -136,14 +136,14 @@ export function demandRepeated(repeats, where) {
   const isMore = twinsCount !== 1;
   const story = isMore
     ? {
-        why: 'Each was told that the id is unknown before any had remembered it, and so each was counted.',
-        try: `look the id up, count and remember the id in a single step, in ${where}; nobody may come in between`,
+        why: 'Each was told that the id is unknown before any had been remembered, so each was counted.',
+        try: `look the id up, count and remember the id in a single step, in ${where}; nothing may come in between`,
       }
     : storyOf(other?.told, 1);
   demand(!other && !isMore, {
     expected: `${twins.length} clients send one increment, all with the same id and at the same time: it counts once, and each is answered 1.`,
     got: unheard
-      ? `One got no answer any more: ${wordsOf(unheard.last)}.`
+      ? `One no longer got an answer: ${wordsOf(unheard.last)}.`
       : `They were answered ${twins.map((one) => quoted(one.told)).join(', ')}; the count is ${twinsCount}.`,
     ...(!unheard && story),
   });
@@ -154,39 +154,39 @@ export function demandRepeated(repeats, where) {
 function demandKept({ repeated, times, count }, when) {
   const [unheard] = repeated.filter((one) => one.count === undefined);
   demand(!unheard, {
-    expected: 'An id that comes again is answered as the first time.',
-    got: `${unheard?.id} got no answer any more when it came again, ${when}: ${wordsOf(unheard?.last)}.`,
+    expected: 'An id that comes again gets the same answer as the first time.',
+    got: `${unheard?.id} no longer got an answer when it came again, ${when}: ${wordsOf(unheard?.last)}.`,
   });
   demand(count === times, {
     expected: `${repeated.length} ids that were acknowledged come again, ${when}. They change nothing: the count is ${times}, as before.`,
     got: `It is ${count}.`,
     why:
       count > times
-        ? 'The ids were forgotten too soon: what was done before was done once more.'
+        ? 'The ids were forgotten too soon: what had been done was done again.'
         : 'The count itself was forgotten, or set to what it had been before.',
     try:
       count > times
-        ? 'remember each id for ten minutes, however many others come meanwhile, and whoever ends'
+        ? 'remember each id for ten minutes, no matter how many others come meanwhile, or what ends'
         : 'let nothing but an increment change a count; a time to live is for ids only',
   });
   const [other] = repeated.filter((one) => one.told !== one.first);
   demand(!other, {
-    expected: `An id that comes again, ${when}, is answered as the first time: ${other?.id} was answered ${other?.first}.`,
+    expected: `An id that comes again, ${when}, gets the same answer as the first time: ${other?.id} was answered ${other?.first}.`,
     got: `Now it was answered ${quoted(other?.told)}; the count is ${count}.`,
     ...storyOf(other?.told, other?.first),
   });
 }
 
-/** Why an id that comes again is answered something else. */
+/** Why an id that comes again gets a different answer. */
 function storyOf(told, first) {
   if (typeof told === 'string' && Number(told) === first)
     return {
-      why: `${quoted(told)} is a text, and ${first} a number. Redis keeps texts: INCR answers a number, and GET of what was remembered a text.`,
+      why: `${quoted(told)} is text, and ${first} a number. Redis keeps text: INCR answers a number, GET answers text.`,
       try: 'Number(...) around what the script answers, or tonumber(...) in it',
     };
   return {
-    why: 'That is not the count that this increment made. Who asks again wants the answer that was lost.',
-    try: 'remember with the id what it was answered, and answer that',
+    why: "That isn't the count that this increment made. A client that asks again wants the answer that was lost.",
+    try: 'remember the answer with the id, and give that answer again',
   };
 }
 
@@ -204,24 +204,24 @@ export function demandSilence(program, { early, late, unheard, expected, count, 
   if (told.length === 0 && !fate) throw busy('No later question was answered within a second.');
   const wrong = told.filter((one) => one.count !== one.expected);
   demand(wrong.length === 0, {
-    expected: `A question that was given up is forgotten: its answer, when it comes after all, is for nobody. ${wrong[0]?.name} is at ${wrong[0]?.expected}.`,
+    expected: `A question that was given up is forgotten: if its answer comes after all, it goes to nobody. ${wrong[0]?.name} is at ${wrong[0]?.expected}.`,
     got: `${wrong[0]?.name} was told ${wrong[0]?.count}, the answer of a question that had been given up.`,
-    why: 'Answers are taken in the order of the questions, and one that nobody waits for shifts all that follow.',
-    try: 'find who waits by the number of the question; delete it there when it is given up',
+    why: 'Answers are matched in the order of the questions, and one that nobody waits for shifts all that follow.',
+    try: 'look up who waits by the number of the question; delete it there when you give up',
   });
   demand(!fate && unheard.length === 0 && count === expected, {
     expected: `When ${owner} goes on and all have asked again, the count is ${expected}.`,
     got: fate ? 'The whole server ended.' : `It is ${count}, ${unheard.length} got no answer.`,
     why:
       whyOfPrimary(program) ??
-      'A 503 means "I do not know": the increment may have been done. The id tells whether it was.',
+      'A 503 means "I do not know": the increment may have been done. The id shows whether it was.',
     try: 'remember the ids that are counted, where the count is',
   });
 }
 
 /**
- * Answers while the owner cannot be asked: 503, and after a second. Whether a question was given up too late is told by
- * its process: its event loop turned so often after the second that a timer would have fired.
+ * Answers while the owner cannot be asked: 503, and after a second. Its process shows whether a question was given up
+ * too late: its event loop turned so often after the second that a timer would have fired.
  */
 function demandUnavailable(answers, when) {
   const isSilent = ({ error }) => /^(no answer|only a part)/.test(error ?? '');
@@ -241,24 +241,24 @@ function demandUnavailable(answers, when) {
       ? `${late.length} of ${answers.length} clients got it after ${inSeconds(wrong.waitedMs)}.`
       : `${others.length + late.length} of ${answers.length} clients: ${wordsOf(wrong)}.`,
     why: isBroken ? whyBroken : others.length > 0 ? whyMadeUp : isSlow ? whyLate : whyHung,
-    try: "within(1_000, question, '... does not answer'); the route makes a 503 of what is thrown",
+    try: "within(1_000, question, '... does not answer'); the route turns what is thrown into a 503",
   });
 }
 
 const whyMadeUp = 'Nobody but the owner knows the count. Any other answer is made up.';
-const whyBroken = 'A connection that breaks tells its client nothing. "Not now" is an answer.';
+const whyBroken = 'A broken connection tells its client nothing. "Not now" is an answer.';
 const whyLate =
   'The limit is longer than a second. Each client that waits keeps a connection, and memory, in the worker.';
 const whyHung =
-  'Whoever waits for ever keeps the client, a connection and memory. "Not now" is an answer.';
+  'Waiting for ever ties up the client, a connection and memory. "Not now" is an answer.';
 
-/** Nobody is given up before the second is over, by the worker's own clock. */
+/** No question is given up before the second is over, by the worker's own clock. */
 function demandPatience(answers, when) {
   const hasty = answers.filter(({ status, waitedMs }) => status === 503 && waitedMs < EARLY_MS);
   demand(hasty.length === 0, {
     expected: `While ${when} a client gets a 503 after a second, and no sooner.`,
     got: `${hasty.length} of ${answers.length} clients got it after ${inSeconds(hasty[0]?.waitedMs)}.`,
-    why: 'Who is given up so soon asks again, and a pause of a moment becomes an error for everybody.',
+    why: "A client that is given up so soon asks again, and a moment's pause becomes an error for everybody.",
     try: 'a limit of a second for each question: within(1_000, ...)',
   });
 }
@@ -274,13 +274,13 @@ export function demandSpread({ program, rounds, coming, isCrowded }) {
     got: `${lost.length} of ${visits.length} were not; ${lost[0]?.client} was one.`,
     why:
       whyOfCrash(program.events) ??
-      'A connection that is dealt and not served has a client that waits.',
+      'A connection that is dealt but not served has a client that waits.',
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
   const used = new Set(visits.map(({ pid }) => pid));
   if (used.size < PLACES && coming.length > 0 && isCrowded)
     throw busy(
-      `${coming.length} of ${PLACES} workers had served nobody and were still busy when the clients came: they may have been coming up.`,
+      `${coming.length} of ${PLACES} workers had served nobody and were still busy when the clients came: they may have been starting.`,
     );
   demand(used.size >= PLACES, {
     expected: `${rounds[0].length} clients, and each of ${PLACES} workers serves some.`,
@@ -288,8 +288,8 @@ export function demandSpread({ program, rounds, coming, isCrowded }) {
     why:
       whyOfCrash(program.events) ??
       (coming.length === 0
-        ? 'The others had come up, and waited for clients. A hash that uses too little of the address has few values: all begin with 127.0.0.'
-        : "A hash that uses too little of the address has few values. Or a worker says 'ready', and nobody puts it in its place."),
+        ? 'The others were ready, and waiting for clients. A hash that uses too little of the address has few values: all begin with 127.0.0.'
+        : "A hash that uses too little of the address has few values. Or a worker says 'ready', and nothing puts it in its place."),
     try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
 }
@@ -300,9 +300,9 @@ export function demandSticky({ rounds }) {
   const movers = [...visits].filter(([, its]) => new Set(its.map(({ pid }) => pid)).size > 1);
   const [mover, its = []] = movers[0] ?? [];
   demand(movers.length === 0, {
-    expected: `Each of ${visits.size} clients comes ${rounds.length} times, and meets the same worker each time.`,
-    got: `${movers.length} met different ones; ${mover} met ${its.map(({ pid }) => pid).join(', ')}.`,
-    why: 'What a worker knows of a client is in its memory, and nowhere else. In another it begins anew.',
+    expected: `Each of ${visits.size} clients comes ${rounds.length} times, and gets the same worker each time.`,
+    got: `${movers.length} got different ones; ${mover} got ${its.map(({ pid }) => pid).join(', ')}.`,
+    why: 'What a worker knows about a client is in its memory, and nowhere else. With another worker the client starts over.',
     try: 'let the place be a function of the address: hash(socket.remoteAddress) % size; no turns, no chance',
   });
   const [forgetful] = [...visits].filter(([, told]) =>
@@ -330,31 +330,31 @@ export function demandOthersStay({ program, homes, victim, visits, hung, wasAwak
     expected: 'A worker dies: its clients are served by another one.',
     got: fate
       ? `The whole server ended (${fate.signal ?? `exit code ${fate.code}`}).`
-      : `${lost.length} visits were not answered, ${lost.filter(isHis).length} of them by clients of the dead.`,
+      : `${lost.length} visits were not answered, ${lost.filter(isHis).length} of them from the dead worker's clients.`,
     why:
       whyOfPrimary(program) ??
       (fate
         ? 'The death of one worker is no reason to end the others.'
-        : 'The place of these clients is empty, and nobody stands in until a new worker is ready.'),
+        : 'The place of these clients is empty, and nothing stands in until a new worker is ready.'),
     try: isUnheard(program)
       ? toldBySend
-      : 'take the place of the client, or while that is empty the next one that is not',
+      : "take the client's place, or while that is empty the next one that is not",
   });
   const movers = visits.filter((one) => !isHis(one) && one.pid !== homes.get(one.client));
   const clients = new Set(movers.map(({ client }) => client));
   const others = [...homes.values()].filter((pid) => pid !== victim).length;
   demand(clients.size === 0, {
     expected: `A worker dies: the ${others} clients of the other workers stay where they are.`,
-    got: `${clients.size} of them had to move, and what their worker knew of them is lost, though it lives.`,
+    got: `${clients.size} of them had to move, and what their worker knew about them is lost, although it lives.`,
     why: 'hash % (number of the living) changes when one of them dies, and with it most places.',
     try: 'hash % size, where size never changes; an empty place is passed on to the next, and only that',
   });
-  const waited = `Clients that waited for five seconds in vain, and came again: ${hung.length}.`;
+  const waited = `Clients that waited five seconds for nothing, and came again: ${hung.length}.`;
   if (hung.length > 0 && !wasAwake) throw busy(waited);
   demand(hung.length === 0, {
-    expected: 'A worker dies: whoever comes before the primary knows is dealt to another one.',
+    expected: 'A worker dies: clients that come before the primary knows are dealt to another one.',
     got: waited,
-    why: 'A connection was sent to the dead. That send() failed, and nobody did anything about it.',
+    why: 'A connection was sent to the dead worker. That send() failed, and nothing was done about it.',
     try: toldBySend,
   });
 }
@@ -370,20 +370,20 @@ export function demandStore({ program, together }, { death, repeats, kept, late,
     {
       expected: `After a restart of the whole cluster the counts are ${expected.join(' and ')}, as before.`,
       got: `They are ${kept.join(' and ')}.`,
-      why: 'Redis holds the counts; a cluster that comes up has nothing to set, and nothing to clear.',
-      try: 'let INCR make the count: of a name that was never counted it makes 1',
+      why: 'Redis holds the counts; a cluster that starts has nothing to set, and nothing to clear.',
+      try: 'let INCR make the count: for a name that was never counted it makes 1',
     },
   );
   demandKept(
     late,
-    'after a restart of the whole cluster and nine minutes, which were taken off the time that each key has',
+    "after a restart of the whole cluster and nine minutes, which were taken off each key's time to live",
   );
   demand(
     keptLater.every((count, index) => count === expected[index]),
     {
       expected: `Eleven minutes later the ids may be forgotten. The counts are ${expected.join(' and ')}, as before.`,
       got: `They are ${keptLater.join(' and ')}.`,
-      why: "The key of the count was given a time to live, too ('EX', EXPIRE), and Redis has forgotten it.",
+      why: "The count's key was given a time to live too ('EX', EXPIRE), and Redis has forgotten it.",
       try: "'EX' for the id only; the count is for ever",
     },
   );
@@ -396,7 +396,7 @@ export function demandRecovery(/** @type {any} */ { silence, absent, program, aw
     ...absent,
     expected: 'The server starts without Redis, too: it listens, and answers 503.',
     ...(isWaiting && {
-      why: 'connect() ends only when Redis is there. Where it is awaited first, nothing listens until then.',
+      why: 'connect() finishes only when Redis is there. If you await it first, nothing listens until then.',
       try: "client.connect() without await; it goes on trying, and client.on('error', ...) hears how",
     }),
   });
@@ -419,8 +419,8 @@ export function demandRecovery(/** @type {any} */ { silence, absent, program, aw
     expected: 'Redis is back on its port: soon the same workers count again.',
     got: `Many seconds later still: ${wordsOf(lost[0]?.last)}.`,
     why: isConnected
-      ? 'The worker is connected again, and is refused. A Redis that was started anew knows nothing of what the one before was told, nor the scripts that were loaded into it.'
-      : 'Redis has no connection from the worker. A client that has given up does not try again by itself.',
+      ? 'The worker is connected again, but is refused. A newly started Redis knows nothing of what the old one was told, not even the scripts that were loaded into it.'
+      : 'Redis has no connection from the worker. A client that has given up does not try again on its own.',
     try: isConnected
       ? 'client.eval(script, ...), which sends the script each time'
       : 'socket: { reconnectStrategy: 200 }, which tries every 200 ms, for ever',
@@ -429,8 +429,8 @@ export function demandRecovery(/** @type {any} */ { silence, absent, program, aw
   demand(!queued, {
     expected:
       'Increments are asked for while Redis is away, and answered 503. When it is back they have not been done.',
-    got: `Nobody has asked for them again, and the count of their name is ${queued?.doneLater}.`,
-    why: 'They were kept in a queue, and sent when there was a connection again: in a minute or an hour, when their clients have long gone.',
+    got: `Nobody asked for them again, but their count is ${queued?.doneLater}.`,
+    why: 'They were kept in a queue, and sent when there was a connection again: in a minute or an hour, when their clients are long gone.',
     try: 'disableOfflineQueue: true; without a connection a command fails at once',
   });
   demandSilence(program, silence, 'Redis');

@@ -38,7 +38,7 @@ const post = ({ url }, name, id, agent) =>
   get(`${url}/count/${name}?id=${id}`, { agent, method: 'POST', timeoutMs: PATIENCE_MS });
 const read = async ({ url }, name) => JSON.parse((await get(`${url}/count/${name}`)).body);
 
-/** Increments by clients at once. Whoever gets no 200 asks again, with the same id. */
+/** Increments by clients at once. A client that gets no 200 asks again, with the same id. */
 async function count(program, name, times, onAcknowledged = undefined) {
   const seen = { acknowledged: 0, again: 0 };
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -98,16 +98,16 @@ export default [
     name: 'naive-counts',
     title: 'Four workers, four counts',
     question:
-      'Each worker counts in its own memory. After 200 increments by 16 clients every worker is asked for the count. What do they tell?',
+      'Each worker counts in its own memory. After 200 increments by 16 clients every worker is asked for the count. What do they say?',
     async run(lab) {
       const program = await start(lab, solution, 'memory');
       await count(program, 'pears', 200);
       const told = await askAll(program, 'pears', 4);
       const sum = told.reduce((all, one) => all + one, 0);
       return {
-        observed: [`they tell ${told.join(', ')}`, `together: ${sum}`],
+        observed: [`they say ${told.join(', ')}`, `together: ${sum}`],
         because:
-          'Every worker has run the file from the top and has a Map of its own. Nothing is lost yet, but nobody has the sum, and who is asked depends on whose turn it is.',
+          'Every worker ran the file from the top and has its own Map. Nothing is lost yet, but nobody has the total, and which one you ask depends on whose turn it is.',
         asExpected: sum === 200 && told.every((one) => one < 200),
       };
     },
@@ -144,7 +144,7 @@ export default [
       return {
         observed: [`with ids: ${say(ours)}`, `without: ${say(without)}`],
         because:
-          'The questions of the dead worker lay in the channel, and the primary did them. A client that hears nothing cannot know that. The id tells the owner that it was here before.',
+          "The dead worker's questions were in the channel, and the primary did them. A client that hears nothing cannot know that. The id tells the owner that it has seen this one before.",
         asExpected: ours.count === 8 && without.count === 8 + without.lost && without.lost > 0,
       };
     },
@@ -153,7 +153,7 @@ export default [
     name: 'answer-to-the-dead',
     title: 'An answer for a worker that has died',
     question:
-      'The primary answers by worker.send(answer), without a callback, and that worker has just been killed. What becomes of the primary?',
+      'The primary answers with worker.send(answer), without a callback, and that worker has just been killed. What becomes of the primary?',
     async run(lab) {
       const ours = await loseAnswers(lab, solution);
       const { fate } = await loseAnswers(lab, wrong('sends-to-the-dead'));
@@ -161,7 +161,7 @@ export default [
       return {
         observed: [`without a callback it ${end}`, `with one the count is ${ours.count} of 8`],
         because:
-          "The channel is broken. Without a callback the error becomes an event 'error' of the worker object. Nobody listens for that, so it is an uncaught exception, in the primary: one dead worker takes all others along.",
+          "The channel is broken. Without a callback the error becomes an 'error' event of the worker object. Nothing listens for that, so it is an uncaught exception, in the primary: one dead worker takes all the others with it.",
         asExpected: fate?.code === 1 && ours.count === 8,
       };
     },
@@ -170,7 +170,7 @@ export default [
     name: 'sticky-death',
     title: 'One of four sticky workers dies',
     question:
-      'Twenty-four clients, each with its place among four workers. One worker is killed. How many clients of the OTHER three have to move, in our solution, and when the place is the hash modulo the number of the living?',
+      'Twenty-four clients, each with its place among four workers. One worker is killed. How many clients of the OTHER three have to move, in our solution, and how many if the place is the hash modulo the number of the living?',
     async run(lab) {
       const move = async (file) => {
         const program = await start(lab, file, 'sticky', { listeners: 1 });
@@ -195,7 +195,7 @@ export default [
           `modulo the living: ${modulo.moved} of ${modulo.others}`,
         ],
         because:
-          'hash % 4 and hash % 3 have little to do with each other. With places that stay, only the clients of the empty one need another; the rest keep their worker and all that it knows of them.',
+          'hash % 4 and hash % 3 have little to do with each other. With places that stay, only the clients of the empty one need another; the rest keep their worker and all that it knows about them.',
         asExpected: ours.moved === 0 && modulo.moved > 0,
       };
     },
@@ -227,7 +227,7 @@ export default [
           `back: ${after}; the workers are the same: ${forksOf(program.events).length === 2}`,
         ],
         because:
-          'The client library has no connection and no queue, so each command fails at once; the route makes a 503 of it. It tries to connect every 200 ms. This Redis writes nothing to disk, so it has forgotten all.',
+          'The client library has no connection and no queue, so each command fails at once; the route turns that into a 503. The library tries to connect every 200 ms. This Redis writes nothing to disk, so it has forgotten everything.',
         asExpected:
           before === 50 &&
           meanwhile.status === 503 &&
@@ -256,7 +256,7 @@ export default [
           `the count: ${told.count}`,
         ],
         because:
-          'Who lost the answer asked again with the same id, and the owner knew which ids it had counted. So the count is exact, whatever the dead worker had begun.',
+          'Clients that lost their answer asked again with the same id, and the owner knew which ids it had counted. So the count is exact, whatever the dead worker had begun.',
         asExpected: acknowledged === 10_000 && told.count === 10_000,
       };
     },
@@ -296,7 +296,7 @@ export default [
         ],
         because:
           'A question to another process is written, read and answered, and both sides turn their event loops for it. The primary is a Node.js process that reads JSON; Redis is a program in C that reads a simpler protocol.',
-        asExpected: primary.low < 1 && redis.low < 1, // no interval says the contrary
+        asExpected: primary.low < 1 && redis.low < 1, // no interval says otherwise
       };
     },
   },

@@ -22,21 +22,20 @@ import { killTwice, openMachines } from './looks/machines.js';
 import { measureWays } from './looks/measure.js';
 
 const promises = {
-  'own-ports': 'each server is a process with a port of its own, which only this machine can reach',
+  'own-ports': 'each server is a process with its own port, which only this machine can reach',
   'conf-valid':
-    'nginx takes the configuration and starts, also in a folder with a blank in its name',
-  contained: 'nginx needs no privilege: what it writes lies in a temporary folder',
-  'one-front-door': 'through the one port of nginx every server answers, from the first moment on',
-  'client-known': 'a server knows the address of its client, whatever the client claims',
-  'stops-clean':
-    'SIGTERM and Ctrl-C: what is under way is answered, then nothing and nobody is left',
+    'nginx accepts the configuration and starts, even in a folder with a blank in its name',
+  contained: 'nginx needs no privileges: what it writes goes to a temporary folder',
+  'one-front-door': "every server answers through nginx's one port, from the first moment",
+  'client-known': "a server knows its client's address, whatever the client claims",
+  'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left',
   'says-why-not': 'when nginx cannot start, it says why, leaves nothing, and ends with exit code 1',
   'machines-serve': 'with --machines two clusters on two addresses answer behind one nginx',
   'death-routed-around':
-    'a machine dies, and no request fails; it comes back each time, and is used, until all are to stop',
+    'a machine dies, and no request fails; it comes back each time, and is used, until told to stop',
 };
 
-/** Not the number of cores, which is also the number of servers when nothing is said. */
+/** Not the number of cores, which is also the default number of servers. */
 const PORTS = cpus().length === 4 ? 3 : 4;
 
 check('10-nginx-ports', promises, (lesson) => {

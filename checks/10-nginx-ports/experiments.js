@@ -8,7 +8,7 @@ const small = 'lessons/10-nginx-ports/small/two-servers.js';
 const cluster = 'solutions/10-nginx-ports/machine.js';
 const FORWARD = 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;';
 const LIES = { headers: { 'x-forwarded-for': '192.0.2.7' } };
-const DEADLINE_MS = 20_000; // only a very busy machine needs so long
+const DEADLINE_MS = 20_000; // only a very busy machine needs this long
 const AT_ONCE = 12;
 
 const listenersOf = ({ events }) => events.filter(({ what }) => what === 'listening');
@@ -60,7 +60,7 @@ export default [
     title: 'Three ports behind one',
     needs: 'nginx',
     question:
-      'Three servers behind nginx, six requests one after the other. Which port answers which, and who listens on the port that the client knows?',
+      'Three servers behind nginx, six requests one after the other. Which port answers which, and what listens on the port that the client knows?',
     async run(lab) {
       const program = await open(lab, solution, { env: { NODE_CLUSTER_WORKERS: '3' } });
       const first = program.events.length;
@@ -74,7 +74,7 @@ export default [
           `Node.js processes that listen on port ${program.port}: ${own}`,
         ],
         because:
-          'nginx takes the servers of the upstream in turn (round robin), request by request: it reads HTTP. The cluster module deals connections. No Node.js has the port of the client: a native process does.',
+          "nginx takes the servers of the upstream in turn (round robin), request by request: it reads HTTP. The cluster module deals connections. No Node.js process has the client's port: a native process does.",
         asExpected: own === 0 && shares.length === 3 && shares.every((share) => share === 2),
       };
     },
@@ -104,7 +104,7 @@ export default [
           `with the line: ${seen[2]}; when the client claims something: ${seen[3]}`,
         ],
         because:
-          'The connection comes from nginx, so the server sees nginx. nginx hands on the headers of its client, true or not. With the line it adds the address that it sees itself, at the end, and the server, which trusts one proxy, takes the last one.',
+          "The connection comes from nginx, so the server sees nginx. nginx passes on its client's headers, true or not. With the line it adds the address that it sees itself, at the end, and the server, which trusts one proxy, takes the last one.",
         asExpected: seen.join() === '127.0.0.1,192.0.2.7,127.0.0.9,127.0.0.9',
       };
     },
@@ -113,7 +113,7 @@ export default [
     name: 'next-upstream-off',
     title: 'A server dies at work',
     needs: 'nginx',
-    question: `Two servers, ${AT_ONCE} slow requests under way, and one server gets kill -9. How many fail: as nginx comes, with "proxy_next_upstream off;", and when they are POST?`,
+    question: `Two servers, ${AT_ONCE} slow requests under way, and one server gets kill -9. How many fail: by default, with "proxy_next_upstream off;", and if they are POSTs?`,
     async run(lab) {
       const off = ['proxy_next_upstream off;'];
       const asItComes = await killAtWork(await open(lab, small), get);
@@ -124,7 +124,7 @@ export default [
       return {
         observed: [line('GET', asItComes), line('GET, off', never), line('POST', posts)],
         because:
-          'After an error nginx asks another server, and the client learns nothing of it. A POST may have been carried out already: to ask again could be a second order, so nginx asks again only when it could not even send it. A client gets 502, and decides.',
+          'After an error nginx asks another server, and the client never notices. A POST may already have been carried out: asking again could be a second order, so nginx asks again only when it could not even send it. A client gets 502, and decides.',
         asExpected:
           asItComes.failed === 0 && never.failed === never.hit && posts.failed === posts.hit,
       };
@@ -150,7 +150,7 @@ export default [
       for (const pid of dead) program.kill(pid, 'SIGKILL');
       const { answers } = await loaded;
       const isBack = () => at('127.0.0.2').some((pid) => !dead.includes(pid));
-      await program.until(isBack, DEADLINE_MS); // on a busy machine it boots longer
+      await program.until(isBack, DEADLINE_MS); // on a busy machine it takes longer to boot
       for (let count = 0; count < 40 && isBack(); count += 1) {
         await get(`${program.url}/pid`);
         await sleep(40);
@@ -169,7 +169,7 @@ export default [
           `127.0.0.3: ${count(at('127.0.0.3'))} requests`,
         ],
         because:
-          'The first request that meets an error is asked again on the other machine. For fail_timeout, one second, nginx leaves the dead one alone; then it tries it with a real request, and again, until one is answered.',
+          'The first request that runs into an error is sent to the other machine. For fail_timeout, one second, nginx leaves the dead one alone; then it tries it with a real request, and again, until one is answered.',
         asExpected: failed === 0 && ofHeirs.length > 0,
       };
     },
@@ -189,7 +189,7 @@ export default [
       return {
         observed: `${served.size} of 4 workers answered: ${[...served.values()].map(({ length }) => length).join(' and ')} requests`,
         because:
-          'nginx takes the machines in turn, over one connection to each, which it keeps. Inside a machine the primary deals connections, not requests (lesson 3): whoever has got that connection gets all of its requests. Under load nginx opens more connections, and the others have work, too.',
+          'nginx takes the machines in turn, over one connection to each, which it keeps. Inside a machine the primary deals connections, not requests (lesson 3): the worker with that connection gets all of its requests. Under load nginx opens more connections, and the others have work too.',
         asExpected: served.size === 2,
       };
     },
@@ -218,14 +218,14 @@ export default [
           `detached: ${lost[1]} of ${AT_ONCE} lost`,
         ],
         because:
-          'A terminal sends SIGINT to every process of its group in the foreground. For nginx that is a fast stop: it hangs up. Started with detached: true it is in a group of its own and hears only what you send.',
+          'A terminal sends SIGINT to every process of its group in the foreground. For nginx that is a fast stop: it hangs up. Started with detached: true it is in its own group and hears only what you send.',
         asExpected: lost[0] > 0 && lost[1] === 0,
       };
     },
   },
   {
     name: 'parent-killed',
-    title: 'kill -9 for whoever started them',
+    title: 'kill -9 for the program that started them',
     needs: 'nginx',
     question:
       'Our program gets kill -9, and so does the primary of a cluster. Who is still there a second later, and what does a client get on each port?',
@@ -248,7 +248,7 @@ export default [
           `of the cluster: ${gone.length} processes; a client gets ${there}`,
         ],
         because:
-          'Whatever Node.js has forked has a channel, and hears when its parent is gone. nginx has none: it stays, holds the port, and finds no server any more. The cluster module has spared you that, too. (The workshop has ended nginx just now.)',
+          'Anything that Node.js forks has a channel, and hears when its parent is gone. nginx has none: it stays, holds the port, and no longer finds a server. The cluster module saves you that too. (The workshop has just ended nginx.)',
         asExpected:
           natives > 0 && natives === left.length && gone.length === 0 && here === 'status 502',
       };
@@ -276,7 +276,7 @@ export default [
             `${name}: ${lines} lines, ${processes} processes, ${megabytes} MB of their own`,
         ),
         because:
-          'The lines are those without comments, beside backend.js, which is the same. nginx itself is small: two processes of a few megabytes. The price is in the lines, and in one more program that somebody has to know.',
+          'The lines exclude comments, and backend.js, which is the same. nginx itself is small: two processes of a few megabytes. The price is in the lines, and in one more program that somebody has to know.',
         asExpected: rows[0].lines > rows[1].lines && rows[0].processes > rows[1].processes,
       };
     },
@@ -290,7 +290,7 @@ function linesOf(name) {
   return lines.filter((line) => line.trim() !== '' && !/^\s*\/\//.test(line)).length;
 }
 
-/** The processes of a program, and the memory that none of them shares (on Linux; else what they hold). */
+/** The processes of a program, and the memory that none of them shares (on Linux; elsewhere what they hold). */
 function sizeOf(program) {
   const pids = program.survivors();
   const bytes = pids.map((pid) => memoryOf(pid)).map((one) => one?.ussBytes ?? one?.rssBytes ?? 0);

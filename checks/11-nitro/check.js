@@ -30,12 +30,12 @@ const promises = {
   'work-blocks': 'each / is the work of lesson 1, and the bundler has not removed it',
   'side-by-side': 'as configured the preset is node-cluster, and each build has its own folder',
   'preset-forks':
-    'NODE_CLUSTER_WORKERS tells how many workers there are; they answer, on one port, the primary does not',
+    'NODE_CLUSTER_WORKERS says how many workers there are; they answer, on one port, the primary does not',
   'cores-unless-told': 'without NODE_CLUSTER_WORKERS there is one for each core it may use',
   'same-answers': 'one process and cluster give the same answers, after the same work',
   'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then it ends with exit code 0',
   'gives-up':
-    'five workers in a row in vain: it gives up, with a message and exit code 1; who had served is replaced',
+    'five workers in a row fail to start: it gives up, with a message and exit code 1; one that has served is replaced',
 };
 
 check('11-nitro', promises, (lesson) => {

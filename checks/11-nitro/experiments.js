@@ -18,7 +18,7 @@ const needs = 'nitropack';
 const solution = fileURLToPath(new URL('../../solutions/11-nitro', import.meta.url));
 const howOf = ({ code, signal } = {}) => signal ?? `exit code ${code}`;
 const LOOK_MS = 1_500;
-const MANY = 8; // starts in vain: more than ours makes
+const MANY = 8; // failed starts: more than ours makes
 
 /** The builds of our solution; a program of them is started by its absolute path. */
 async function openBuilds({ launch }) {
@@ -59,7 +59,7 @@ export default [
           `node-cluster: ${four.map(({ pid, length }) => `${pid} answers ${length}`).join(', ')}; the primary is ${programs[1].pid}`,
         ],
         because:
-          'The routes are the same; the preset chose another file to start with. It is the cluster module that you know: a primary which forks and deals, and workers which serve.',
+          'The routes are the same; the preset chose another file to start with. It is the cluster module that you know: a primary that forks and hands out connections, and workers that serve.',
         asExpected:
           one.length === 1 && four.length > 1 && four.every(({ pid }) => pid !== programs[1].pid),
       };
@@ -84,7 +84,7 @@ export default [
       return {
         observed: rows.map(({ value, forks, end }) => `${value.padEnd(4)} ${forks}${end}`),
         because:
-          'It reads Number.parseInt(...) || os.cpus().length: 0 and abc are no number to it, so it takes the cores; 1e9 is 1; and a loop up to -1 forks nobody, so the program is at its end, as if all were well. Nothing is refused. Lesson 2 refused all four.',
+          "It reads Number.parseInt(...) || os.cpus().length: 0 and abc don't count as numbers, so it takes the cores; 1e9 is 1; and a loop up to -1 forks nobody, so the program simply ends, as if all were well. Nothing is refused. Lesson 2 refused all four.",
         asExpected:
           count('0') === cpus().length &&
           count('abc') === cpus().length &&
@@ -98,7 +98,7 @@ export default [
     title: 'A worker that cannot start',
     needs,
     question:
-      'PORT=80800 is no port, so a worker dies before it listens. One worker is wanted. How many does the primary of Nitro fork in 1.5 seconds, and how many does ours?',
+      "PORT=80800 isn't a port, so a worker dies before it listens. One worker is wanted. How many does the primary of Nitro fork in 1.5 seconds, and how many does ours?",
     async run(lab) {
       const { cluster, ours } = await openBuilds(lab);
       const nitro = await cluster({ ...withWorkers(1), PORT: '80800' });
@@ -118,7 +118,7 @@ export default [
           `ours: ${forksOf(program.events).length}, then ${howOf(fate)}; "${/giving up.*/.exec(program.output())?.[0]}"`,
         ],
         because:
-          'It forks in the handler of exit, at once and without a count. Only the time that a process needs to start slows it down. Our handler cannot make it wait, but it can end the primary.',
+          'It forks in the exit handler, at once and without a count. Only the time that a process takes to start slows it down. Our handler cannot make it wait, but it can end the primary.',
         asExpected: all.length > MANY && isRunning && fate?.code === 1 && exits.length < MANY,
       };
     },
@@ -128,7 +128,7 @@ export default [
     title: 'Another program has the port',
     needs,
     question:
-      'The port is taken, and two workers start. With lesson 5 in mind: what becomes of them, and what does a person see who looks at the list of processes?',
+      'The port is taken, and two workers start. With lesson 5 in mind: what becomes of them, and what does somebody who looks at the list of processes see?',
     async run(lab) {
       const { cluster } = await openBuilds(lab);
       const other = createServer().listen(0).unref();
@@ -146,7 +146,7 @@ export default [
           `the primary: ${program.fate ? howOf(program.fate) : 'runs'}`,
         ],
         because:
-          "Nitro catches every exception that nobody else catches, also the server's EADDRINUSE, writes it down, and goes on (nitrojs/nitro#3710). So nobody dies, nobody is replaced, and nobody serves. Only a request from outside finds that out.",
+          "Nitro catches every uncaught exception, the server's EADDRINUSE too, logs it, and goes on (nitrojs/nitro#3710). So nobody dies, nobody is replaced, and nobody serves. Only a request from outside finds that out.",
         asExpected: listening === 0 && ended === 0 && !program.fate,
       };
     },
@@ -156,7 +156,7 @@ export default [
     title: 'SIGTERM for the primary',
     needs,
     question:
-      'The primary of Nitro gets SIGTERM, and no request is under way. NITRO_SHUTDOWN_TIMEOUT is 2000 (30000 if unset). Does it still serve half a second later? When does it end? And ours?',
+      "Nitro's primary gets SIGTERM, with no request under way. NITRO_SHUTDOWN_TIMEOUT is 2000 (30000 if unset). Does it still serve half a second later? When does it end? And ours?",
     async run(lab) {
       const { cluster, ours } = await openBuilds(lab);
       const nitro = await cluster({ ...withWorkers(2), NITRO_SHUTDOWN_TIMEOUT: '2000' });
@@ -178,7 +178,7 @@ export default [
           `ours: after ${ourMs} ms with ${howOf(ourFate)}`,
         ],
         because:
-          'The primary hears the signal, forks nobody any more, and waits for its workers to end. But nobody has told them. When its time is up it leaves, and they with it, whatever is under way. A container platform often waits no longer than that. We pass the signal on, and the workers know what to do.',
+          'The primary hears the signal, stops forking, and waits for its workers to end. But nobody has told them. When its time is up it leaves, and takes them with it, whatever is under way. A container platform often waits no longer than that. We pass the signal on, and the workers know what to do.',
         asExpected: status === 200 && fate?.code === 0 && nitroMs >= 1_900 && ourFate?.code === 0,
       };
     },
@@ -188,7 +188,7 @@ export default [
     title: 'A counter in useStorage()',
     needs,
     question:
-      '/visits counts in the storage of Nitro, which nobody has configured. Twelve requests, one after the other, to one process and to four workers. What does the last answer say?',
+      "/visits counts in Nitro's storage, which nobody has configured. Twelve requests, one after the other, to one process and to four workers. What does the last answer say?",
     async run(lab) {
       const { single, cluster } = await openBuilds(lab);
       const programs = [await single(), await cluster(withWorkers(4))];
@@ -204,7 +204,7 @@ export default [
       return {
         observed: [`one process: ${told[0].join(', ')}`, `four workers: ${told[1].join(', ')}`],
         because:
-          'Unless somebody configures it, the storage is a Map in memory, and each worker has its own (unjs/unstorage#633). The same holds for what Nitro caches: each worker fills a cache of its own. Lesson 9 is about what to do.',
+          'Unless somebody configures it, the storage is a Map in memory, and each worker has its own (unjs/unstorage#633). The same goes for what Nitro caches: each worker fills its own cache. Lesson 9 is about what to do.',
         asExpected: told[0].at(-1) === 12 && Math.max(...told[1]) === 3,
       };
     },
@@ -238,7 +238,7 @@ export default [
               `${preset}: ${files} files, ${kilobytes} kB, ${hasPackages ? 'with' : 'no'} node_modules; moved elsewhere it answers ${status}`,
           ),
           because:
-            'The bundler has put everything that the routes use into the output, our #work too. That folder is all that has to be deployed. What it did not find used, it has left out: see the lesson on work that nobody uses.',
+            'The bundler has put everything that the routes use into the output, our #work too. That folder is all you have to deploy. It left out whatever it did not find used: see the lesson on work that nobody uses.',
           asExpected:
             rows.length === 2 &&
             rows.every(({ status, hasPackages }) => status === 200 && !hasPackages),

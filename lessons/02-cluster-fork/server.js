@@ -6,15 +6,15 @@ import { between, blockFor, randomHex, spinFor } from '#work';
 const port = process.env.PORT ?? 8080;
 
 // #region count
-// Task 1: how many workers? NODE_CLUSTER_WORKERS tells; unset, one for each core that this process may use.
-// Refuse what is not a whole number from 1 to 99: say so on stderr and exit with code 1.
+// Task 1: how many workers? NODE_CLUSTER_WORKERS says; unset, one for each core that this process may use.
+// Refuse anything but a whole number from 1 to 99: say so on stderr and exit with code 1.
 // #endregion count
 
 function serve() {
   const app = express();
 
   // #region answer
-  // Task 3: tell who answered, in two headers: X-Worker-Pid, and X-Worker-Served, how many
+  // Task 3: say who answered, in two headers: X-Worker-Pid, and X-Worker-Served, how many
   // requests for / this process has answered, this one included.
   app.get('/', (request, response) => {
     blockFor(between(10, 20));

@@ -14,7 +14,7 @@ if (!['connections', 'listener'].includes(give)) {
 // #region children
 // Task 1: fork child.js NODE_CLUSTER_WORKERS times (unset: once for each core) with node:child_process. A child
 // says when it is ready. When all are, it is time to open the port, in the way of task 2 or of task 3.
-await import('./child.js'); // as yet there is one process, and it serves
+await import('./child.js'); // so far there is one process, and it serves
 // #endregion children
 
 // #region connections

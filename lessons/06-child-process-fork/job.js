@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 let built = 0;
 
-// A report of so many rows: each is the SHA-256 of the one before, the first of the name. It cannot be done in
-// parts by several, it cannot wait for anything, and it keeps a core busy until it is finished.
+// A report of so many rows: each is the SHA-256 of the one before, the first of the name. It cannot be split
+// among several, it cannot wait for anything, and it keeps a core busy until it is finished.
 function buildReport({ name, rows }) {
   let digest = name;
   for (let row = 0; row < rows; row += 1)
@@ -16,7 +16,7 @@ function buildReport({ name, rows }) {
 setInterval(() => console.log(`process ${process.pid} has built ${built} reports`), 60_000);
 
 // #region child
-// Task 1: make this file a program of its own. To a message { id, job } it answers { id, digest }, and it ends when
+// Task 1: make this file its own program. To a message { id, job } it answers { id, digest }, and it ends when
 // the channel to its parent is closed.
 export { buildReport };
 // #endregion child

@@ -5,7 +5,7 @@ import { buildReport } from './job.js';
 // The server asks here for reports and does not know who builds them: run(job) promises the digest.
 export function createPool(size) {
   // #region run
-  // Task 2: `size` children at the most, each with one job at a time. What comes while all are busy waits in a queue.
+  // Task 2: at most `size` children, each with one job at a time. Whatever comes while all are busy waits in a queue.
   async function run(job) {
     return buildReport(job);
   }

@@ -8,6 +8,6 @@ const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 export function createStore() {
   // #region store
   // Task 3: count in Redis, in one step, an id once. Redis silent or away: an error within a second, and no crash.
-  return createCounter(); // as yet each worker counts for itself
+  return createCounter(); // so far each worker counts for itself
   // #endregion store
 }

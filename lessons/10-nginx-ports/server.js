@@ -11,7 +11,7 @@ const port = process.env.PORT ?? 8080;
 const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 const { machines } = parseArgs({ options: { machines: { type: 'boolean' } } }).values;
 const { NGINX_BIN: nginx = 'nginx', PATH } = process.env;
-const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // servers lie in sbin
+const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // servers are in sbin
 
 // #region nginx
 // Task 2: startNginx(backends) writes the configuration into a temporary folder, has nginx test it,
@@ -19,18 +19,18 @@ const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // se
 // #endregion nginx
 
 // #region stop
-// Task 2: on SIGTERM and on Ctrl-C (SIGINT) answer what is under way, end everybody, remove the
+// Task 2: on SIGTERM and on Ctrl-C (SIGINT) answer what is under way, end everything, remove the
 // folder. Do the same, with a message and exit code 1, when nginx cannot start.
 // #endregion stop
 
 // #region machines
-// Task 3: startMachine(HOST) starts machine.js on an address of its own, and again, a second later,
-// whenever it has died.
+// Task 3: startMachine(HOST) starts machine.js on its own address, and again, a second after each
+// death.
 // #endregion machines
 
 // #region run
 // Tasks 2 and 3: start nginx when all backends listen; with --machines the backends are two machines.
 const startPort = async () => (await start('backend.js', { HOST: '127.0.0.1', PORT: 0 })).address;
 const backends = await Promise.all(Array.from({ length: count }, startPort));
-console.log(`${count} servers: ${backends.join(', ')}. Which one is a client to take?`);
+console.log(`${count} servers: ${backends.join(', ')}. Which one should a client take?`);
 // #endregion run

@@ -51,7 +51,7 @@ function chartAsWords({ label, rows, unit }) {
   return `${label}: ${rows.map(({ name, value }) => `${name} ${value}`).join(', ')} ${unit}`;
 }
 
-/** When the command that asked for this test is killed, nobody waits for it any more; the keeper does the rest. */
+/** When the command that asked for this test is killed, nobody is waiting for it any more; the keeper does the rest. */
 function endWithParent() {
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || process.exit(1), PARENT_LOOK_MS).unref();

@@ -9,9 +9,9 @@
  *       });
  *     });
  *
- * It declares looks and promises; session.js judges them. It runs by itself with `node --test`; `npm run check` loads it,
- * runs it in its own process, and renders what it reports. A longer check has its looks and its demands in files of their
- * own (looks.js, demands.js, or folders of these names), with this door, too.
+ * It declares looks and promises; session.js judges them. It runs on its own with `node --test`; `npm run check` loads it,
+ * runs it in its own process, and renders what it reports. A longer check has its looks and its demands in separate files
+ * (looks.js, demands.js, or folders of those names), with the same door.
  */
 import { register } from './definitions.js';
 

@@ -1,5 +1,5 @@
 /**
- * Check files, loaded. A file that the command line loads only says what it defines; one that is run by itself, with
+ * Check files, loaded. A file that the command line loads only says what it defines; one that is run on its own, with
  * `node --test`, becomes a test.
  *
  * @typedef {import('./session.js').Definition} Definition

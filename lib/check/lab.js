@@ -12,7 +12,7 @@
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  another, which sends on schedule
  * @property {import('../observe/run.js').Runner} runner  what starts its programs, and ends them
  * @property {boolean} isBrief  an experiment that takes minutes shows it in seconds
- * @property {() => Promise<number[]>} close  from then on it starts nothing any more
+ * @property {() => Promise<number[]>} close  after that it starts nothing
  *
  * @typedef {object} Experiment  one of those that checks/NN-slug/experiments.js exports
  * @property {string} name  kebab-case
@@ -39,7 +39,7 @@ export function createLab(root, { isBrief = false } = {}) {
   const generators = [];
   let isOpen = true;
   const keep = (create) => {
-    if (!isOpen) throw new Error('This lab is closed: it starts nothing any more.');
+    if (!isOpen) throw new Error('This lab is closed: it no longer starts anything.');
     const generator = create();
     generators.push(generator);
     return generator;

@@ -1,5 +1,5 @@
 /**
- * Looks at programs, made when somebody wants to know: a look is begun once, by whoever asks first, and all get what it saw.
+ * Looks at programs, made when somebody wants to know: a look is made once, for the first that asks, and all get what it saw.
  *
  * @template T
  * @typedef {object} Look
@@ -42,7 +42,7 @@ function createLook(needs, body, begin, { isSlow = false } = {}) {
       if (!seen) {
         look.state = 'begun';
         seen = make().finally(() => (look.state = 'done'));
-        seen.catch(ignore); // whoever awaits it is told
+        seen.catch(ignore); // the one who awaits it is told
       }
       return seen;
     },

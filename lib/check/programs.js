@@ -1,5 +1,5 @@
 /**
- * The programs of one check: the learner's, started under the probe, and those that stand beside it; and why one is not
+ * The programs of one check: the learner's, started under the probe, and those beside it; and why one is not
  * ready.
  *
  * @typedef {import('../observe/program.js').Program} Program
@@ -78,27 +78,27 @@ export function createPrograms({ root, key, place, runner }) {
   return { first: () => first, launch, copy, ready };
 }
 
-/** Who is said to listen is a process of this run, or has just ended, of which the timeline will tell. */
+/** A process that is reported to listen belongs to this run, or has just ended, as the timeline will show. */
 async function demandFamily(/** @type {Program} */ program) {
   if (program.strangers().length === 0) return;
   const isTold = await program.until(() => program.strangers().length === 0, END_TOLD_MS);
   if (isTold || program.fate) return;
   throw new Broken({
-    expected: 'Whoever listens is a process of this program.',
-    got: `Process ${program.strangers()[0]} is said to listen, and is none of them.`,
-    why: 'Something else than the probe has written into the timeline: nothing in it can be believed.',
+    expected: 'Every process that listens belongs to this program.',
+    got: `Process ${program.strangers()[0]} is reported to listen, but isn't one of them.`,
+    why: 'Something other than the probe has written to the timeline: nothing in it can be trusted.',
     try: 'take out what writes to FORKSHOP_TIMELINE',
   });
 }
 
-/** A program of ours that did not come up. */
+/** One of our programs that did not start. */
 const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   got: `A program that yours is compared with did not start: ${got}`,
-  why: 'It is ours, and it has started elsewhere: the machine is too busy, or lacks something.',
+  why: 'It is ours, and it starts elsewhere: this machine is too busy, or lacks something.',
   try: 'close other programs, then check again',
 });
 
-/** An argument as one types it in a shell. */
+/** An argument as typed in a shell. */
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
 /** Calls `find` once and has the same answer, or throws the same error, ever after. */

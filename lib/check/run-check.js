@@ -6,7 +6,7 @@ import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
 import { runSession } from './session.js';
 
-const DEADLINE_MS = 90_000; // checks have deadlines of their own; this one is for a fault in a check
+const DEADLINE_MS = 90_000; // checks have their own deadlines; this one is for a bug in a check
 const PATIENCE = 2; // times that, on a machine that is too busy
 
 /**
@@ -47,7 +47,7 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  */
 export async function runCheck({ root, key, subject, signal, onPromise, runner, ...options }) {
   const since = performance.now();
-  temporaryFolder(); // told now: a check without one has nothing to tell
+  temporaryFolder(); // reported now: a check without one has nothing to report
   /** @type {CheckResult} */
   const result = {
     lesson: key,

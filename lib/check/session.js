@@ -1,6 +1,6 @@
 /**
  * One run of a check: it declares looks and promises, and these are judged, in rounds. A look is made when the first promise
- * that needs it is judged; ahead of it only where a core is idle.
+ * that needs it is judged; or earlier if a core is idle.
  *
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {import('./programs.js').LaunchOptions} LaunchOptions
@@ -28,7 +28,7 @@
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(name: string, chart: Omit<import('../verdict/terminal.js').Chart, 'name'>) => void} drawn
  *   numbers side by side: a distribution, start-up times
- * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known of the machine
+ * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known about the machine
  * @property {string} place  the file or folder that is judged
  * @property {boolean} isQuick  measurements that decide nothing are left out
  * @property {boolean} isLonger  measurements take several times as long, and are more exact
@@ -92,7 +92,7 @@ export async function runSession({ key, promises, declare }, options, report) {
       drawn: (name, chart) => report({ chart: { name, ...chart } }),
       conditionsWere: (more) => (conditions = { ...conditions, ...more }),
     });
-    if (held.length === 0) throw new Error('This check declares no promise.');
+    if (held.length === 0) throw new Error('This check declares no promises.');
     const isMeasuring = !isQuick && !only;
     for (const { ids, isBrief } of roundsOf(held, options)) {
       await judge.round(

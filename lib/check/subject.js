@@ -44,7 +44,7 @@ export function entryOf(place, root = rootFolder) {
 function readable(file, root) {
   const name = nameOf(file, root);
   if (!statSync(file).isFile())
-    throw new Broken({ expected: 'a file', got: `${name} is no file; perhaps a folder.` });
+    throw new Broken({ expected: 'a file', got: `${name} isn't a file; perhaps it is a folder.` });
   let text;
   try {
     text = readFileSync(file, 'utf8');

@@ -20,7 +20,7 @@ import { UsageError } from '../common/usage-error.js';
  * @param {string[]} argv
  * @param {Record<string, Option>} options
  * @param {Record<string, string | undefined>} env
- * @param {number} [most] how many arguments that are no flags the command takes
+ * @param {number} [most] how many arguments other than flags the command takes
  * @returns {{ values: Record<string, any>, positionals: string[] }}
  * @throws {UsageError} for what the command does not take
  */
@@ -89,5 +89,5 @@ const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most
       `${positionals.map(quoted).join(', ')}.`,
     most === 1
       ? 'Name one lesson, without spaces, as in lesson-3.'
-      : 'Put quotes around a text with spaces.',
+      : 'Put quotes around text with spaces.',
   );

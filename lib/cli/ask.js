@@ -4,7 +4,7 @@ import { hasCode } from '../common/files.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
-/** In the place of an answer: Ctrl-C, Ctrl-D, or the end of what was piped. */
+/** Instead of an answer: Ctrl-C, Ctrl-D, or the end of what was piped. */
 export const LEFT = undefined;
 
 /** @type {WeakMap<object, AsyncIterator<string>>} the lines of a pipe, which one reader reads for all questions */

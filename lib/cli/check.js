@@ -30,7 +30,7 @@ const options = /** @type {const} */ ({
 });
 
 /**
- * `check [lesson]`: runs a lesson's check and tells what the server really did.
+ * `check [lesson]`: runs a lesson's check and reports what the server really did.
  *
  * @param {string[]} argv
  * @param {import('./progress.js').Io} io
@@ -74,8 +74,8 @@ export async function run(argv, io) {
  * @param {import('./progress.js').Io} options.io
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
- * @param {string[]} [options.only]  judge these promises, with what they stand on, and nothing else
- * @param {boolean} [options.isAll]  judge all, also when what failed last time fails again
+ * @param {string[]} [options.only]  judge these promises, with what they depend on, and nothing else
+ * @param {boolean} [options.isAll]  judge all, even when what failed last time fails again
  * @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
@@ -124,7 +124,7 @@ function printJson(result, io) {
   io.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 }
 
-/** Remembers a check of the learner's own files; of others' only a person who asks for them needs to know. */
+/** Remembers a check of the learner's own files; others' matter only to the person who asks for them. */
 function keep(result, prediction, before, io) {
   const at = new Date().toISOString();
   const { lesson, verdict, isWhole, promises, measurements, seconds, conditions } = result;
@@ -181,7 +181,7 @@ function subjectOf({ in: folder, solution }, { key }, root) {
   if (statSync(place, { throwIfNoEntry: false })) return place;
   throw new UsageError(
     `There is no folder ${place}.`,
-    'After --in comes the folder in which your server.js is.',
+    'After --in comes the folder that has your server.js.',
   );
 }
 

@@ -10,7 +10,7 @@ import { visible } from '../verdict/visible.js';
 
 /** Every command: a file of the same name, and what the help says about it. */
 const commands = {
-  start: ['', 'begin here: see where you are, and be checked whenever you save'],
+  start: ['', 'start here: see where you are, and be checked whenever you save'],
   check: ['[lesson]', 'run a lesson and see what your server really does'],
   list: ['', 'show all lessons and which ones have passed'],
   hint: ['[lesson]', 'show the next of three hints'],
@@ -18,7 +18,7 @@ const commands = {
   diff: ['[lesson]', 'show how your files differ from the finished ones'],
   try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],
   spot: ['[lesson]', "see somebody's change, say what it breaks, and have it judged"],
-  reset: ['[lesson] [--all] [--yes]', 'put the files of a lesson back to how they were'],
+  reset: ['[lesson] [--all] [--yes]', "put a lesson's files back to how they were"],
   doctor: ['[--json]', 'compare all parts of all lessons (for authors)'],
   new: ['NN-slug "Title"', 'create every part of a lesson (for authors)'],
   slides: [
@@ -103,7 +103,7 @@ function report(/** @type {any} */ error, /** @type {Io['stderr']} */ stderr) {
     return 3;
   }
   print(
-    `This is a fault in Forkshop, not in your code. Please report it with these lines:\n` +
+    `This is a bug in Forkshop, not in your code. Please report it with these lines:\n` +
       `${error?.stack ?? error}\n`,
   );
   return 3;

@@ -7,7 +7,7 @@ import { parse } from './args.js';
 /** @typedef {import('../lessons/compare.js').Problem} Problem */
 
 /**
- * `doctor [--json]`: compares the rooms, and says for each problem how to mend it. The JSON is one
+ * `doctor [--json]`: compares the rooms, and says for each problem how to fix it. The JSON is one
  * object: ok, lessons (their keys), problems (where, problem, mend), environment.
  *
  * @param {string[]} argv
@@ -46,7 +46,7 @@ function asText(
   /** @type {import('../verdict/style.js').Style} */ style,
 ) {
   const found = problems.map(
-    ({ where, problem, mend }) => `${style.red(where)}\n  ${problem}\n  To mend it: ${mend}\n\n`,
+    ({ where, problem, mend }) => `${style.red(where)}\n  ${problem}\n  To fix it: ${mend}\n\n`,
   );
   const verdict = problems.length
     ? style.red(`Compared ${lessons} lessons; problems found: ${problems.length}.`)

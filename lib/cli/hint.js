@@ -7,7 +7,7 @@ import { readProgress, updateProgress } from './progress.js';
 import { isUnkept } from './unkept.js';
 
 /**
- * `hint [lesson]`: shows one hint more each time, and all that were shown before.
+ * `hint [lesson]`: shows one more hint each time, and all that were shown before.
  *
  * @param {string[]} argv
  * @param {import('./progress.js').Io} io
@@ -33,7 +33,7 @@ export async function run(argv, io) {
   });
   io.stdout.write(
     shown < hints.length
-      ? `One hint more: npm run hint lesson-${number}\n`
+      ? `One more hint: npm run hint lesson-${number}\n`
       : `That was the last hint. Compare with the solution: npm run diff lesson-${number}\n`,
   );
   return 0;

@@ -1,5 +1,5 @@
 /**
- * What the history knows of a lesson: pure functions over its entries.
+ * What the history knows about a lesson: pure functions over its entries.
  *
  * @typedef {import('../verdict/outcome.js').Verdict} Verdict
  * @typedef {object} LastTime

@@ -23,7 +23,7 @@ export async function run(argv, io) {
   const taken = parts.map(([path]) => path).filter((path) => existsSync(join(io.root, path)));
   if (taken.length > 0) {
     throw new UsageError(
-      `Nothing was created, because this is there already: ${taken.join(', ')}.`,
+      `Nothing was created, because this already exists: ${taken.join(', ')}.`,
       'Choose another slug, or remove what is there.',
     );
   }
@@ -46,7 +46,7 @@ function refuseWrongNames(
   }
   if (!keyPattern.test(key)) {
     throw new UsageError(
-      `${quoted(key)} is no key of a lesson: two digits, then words of a to z and 0 to 9, with hyphens.`,
+      `${quoted(key)} isn't a lesson's key: two digits, then words of a to z and 0 to 9, with hyphens.`,
       example,
     );
   }
@@ -56,7 +56,7 @@ function refuseWrongNames(
   const sameNumber = existsSync(join(root, 'lessons'))
     ? lessonKeys(root).find((other) => other !== key && other.slice(0, 2) === key.slice(0, 2))
     : undefined;
-  if (sameNumber) throw new UsageError(`${sameNumber} has that number already.`, 'Take another.');
+  if (sameNumber) throw new UsageError(`${sameNumber} already has that number.`, 'Choose another.');
 }
 
 /** @returns {Record<string, string>} texts by their paths from the root */
@@ -103,7 +103,7 @@ Nearly the answer.
 
 const wrongAnswersSource = `# Wrong answers
 
-Each breaks the promises that it names, and only these.
+Each breaks the promises that it names, and only those.
 
 ## ignores-port
 
@@ -130,7 +130,7 @@ Say here why somebody writes this, and what it does to clients.
 
 const rightAnswersSource = `# Right answers
 
-Each is right, and written differently.
+Each is right, but written differently.
 
 ## end-later
 

@@ -68,7 +68,7 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
   const isMoved = attempt(io, () => (renameSync(file, kept), true));
   if (!isMoved) return { progress: fresh, isUnread: true };
   io.stderr.write(
-    `Forkshop could not understand its progress file and begins a new one.\n` +
+    `Forkshop could not understand its progress file and starts a new one.\n` +
       `The old one was kept as ${visible(kept)}\n`,
   );
   return { progress: fresh };
@@ -107,7 +107,7 @@ export function appendHistory(io, entry) {
 }
 
 /**
- * Reads the history. A line that a crash tore is left out, and so is what is no measurement.
+ * Reads the history. A line that a crash tore is left out, and so is anything that isn't a measurement.
  *
  * @param {Pick<Io, 'root' | 'env'>} io
  * @returns {Record<string, any>[]} oldest first
@@ -155,7 +155,7 @@ export function placeOf(io, name) {
   return file;
 }
 
-/** Also a pipe is no file: who reads it waits for ever. */
+/** A pipe isn't a file either: reading it waits for ever. */
 function demandKind(/** @type {string} */ path, /** @type {'a file' | 'a folder'} */ kind) {
   const stats = statSync(path, { throwIfNoEntry: false });
   const isRight = !stats || (kind === 'a file' ? stats.isFile() : stats.isDirectory());

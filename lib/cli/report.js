@@ -10,7 +10,7 @@ const OUTPUT_LINES = 12;
 const ABOVE_ERROR = 4; // the place in the source, and the line itself
 
 /**
- * Prints a check for a person: its promises as they are decided, then what to mend first, the numbers, and what next.
+ * Prints a check for a person: its promises as they are decided, then what to fix first, the numbers, and what next.
  *
  * @param {object} options
  * @param {import('../lessons/catalog.js').Lesson} options.lesson
@@ -70,7 +70,7 @@ export function createReporter({
   };
 }
 
-/** What was not judged, and how it was the last time: never told as if it were new. */
+/** What was not judged, and how it was last time: never reported as if it were new. */
 function notAgain({ promises, of }, { verdicts }, { number }) {
   const judged = new Set(promises.map(({ id }) => id));
   const old = Object.entries(verdicts).flatMap(([id, verdict]) =>
@@ -86,7 +86,7 @@ function notAgain({ promises, of }, { verdicts }, { number }) {
 
 function faultLines(fault) {
   return [
-    '  This is a fault in Forkshop, not in your code. Please report it with these lines:',
+    '  This is a bug in Forkshop, not in your code. Please report it with these lines:',
     indent(fault),
   ];
 }

@@ -61,7 +61,7 @@ function lessonsToReset(
   if (name !== undefined) return [findLesson(lessons, name)];
   if (!yes) return [currentLesson(lessons, readProgress(io))];
   throw new UsageError(
-    'reset --yes asks nothing, so it must be told what to reset.',
+    'reset --yes asks nothing, so you must say what to reset.',
     'Name the lesson, as in: npm run reset -- lesson-1 --yes\nOr all: npm run reset -- --all --yes',
   );
 }

@@ -25,7 +25,7 @@ export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env, 1);
   const [only] = positionals;
   if (only !== undefined && !values.record)
-    throw new UsageError(`"${only}" means nothing here.`, 'A name stands behind --record only.');
+    throw new UsageError(`"${only}" means nothing here.`, 'Only --record takes a name.');
   if (values.agenda) return printAgenda(io);
   if (values.record) return recordAll(io, only);
   if (values.pdf !== undefined) return writePdf(io, values.pdf, values.notes ?? false);
@@ -47,7 +47,7 @@ async function serve(io, port) {
 function portOf(text = String(DEFAULT_PORT)) {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`"${text}" is no port.`, 'Take one from 1024 to 65535, or 0 for any.');
+  throw new UsageError(`"${text}" isn't a port.`, 'Take one from 1024 to 65535, or 0 for any.');
 }
 
 async function recordAll(io, name) {
@@ -60,7 +60,7 @@ async function writePdf(io, name, hasNotes) {
   const file = resolve(name);
   if (name === '' || existsSync(file))
     throw new UsageError(
-      name === '' ? 'The PDF has no name.' : `${name} is there already.`,
+      name === '' ? 'The PDF has no name.' : `${name} already exists.`,
       'Name a new file: npm run slides -- --pdf deck.pdf',
     );
   if (!isFolder(dirname(file)))
@@ -76,7 +76,7 @@ async function writeHtml(io, name) {
   const folder = resolve(name);
   const around = nearestThere(folder);
   if (!isFolder(around))
-    throw new UsageError(`${around} is no folder.`, 'Name a folder that is empty, or not there.');
+    throw new UsageError(`${around} isn't a folder.`, 'Name an empty folder, or a new one.');
   const { exportHtml } = await import('../web/export.js');
   exportHtml({ root: io.root, folder });
   io.stdout.write(`${name}/index.html, for any web server\n`);

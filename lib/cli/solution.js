@@ -54,7 +54,7 @@ export function lessonToReveal(argv, io) {
       (left > 0
         ? `You have ${left} of its hints left: npm run hint lesson-${lesson.number}\n`
         : '') +
-      'To see the solution all the same, run the same command again.\n',
+      'To see the solution anyway, run the same command again.\n',
   );
   return undefined;
 }

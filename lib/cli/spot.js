@@ -16,10 +16,10 @@ import { isUnkept } from './unkept.js';
 /** @typedef {import('../lessons/answers.js').Answer} Answer */
 
 const A_SITTING = 3;
-const MOST_LINES = 30; // of a change, with the lines around it: what one takes in at a glance
+const MOST_LINES = 30; // of a change, with the lines around it: what you take in at a glance
 const RIGHT_ONES = 3; // among so many wrong ones of a round there is one that is right
 const INTERRUPTED = 130;
-const RIGHT = 'none'; // in the place of a promise
+const RIGHT = 'none'; // instead of a promise
 
 /**
  * `spot [lesson]`: shows what somebody has changed in the solution, asks which promise that breaks, and judges it. Three a
@@ -63,19 +63,19 @@ export async function run(argv, io) {
   }
 }
 
-/** Who has not passed the lesson is told so, and may ask again. */
+/** A learner who has not passed the lesson is told so, and may ask again. */
 function mayShow(/** @type {Lesson} */ { key, number }, /** @type {Io} */ io) {
   const { passed, spotAsked } = readProgress(io);
   if (passed[key] || spotAsked[key] > 0 || isUnkept(io)) return true;
   updateProgress(io, (progress) => void (progress.spotAsked[key] = 1));
   io.stdout.write(
-    `Lesson ${number} has not passed yet, and what is changed here is its solution.\n` +
-      'To go on all the same, run the same command again.\n',
+    `Lesson ${number} has not passed yet, and this changes its solution.\n` +
+      'To go on anyway, run the same command again.\n',
   );
   return isUnkept(io); // nobody could ask twice
 }
 
-/** Is it told as a change that one takes in at a glance? */
+/** Is it a change that you can take in at a glance? */
 function isShort(
   /** @type {string} */ root,
   /** @type {string} */ key,
@@ -88,7 +88,7 @@ function isShort(
 
 /**
  * Those of a sitting: what was not seen the last time, then what was never shown, in rounds: the first of each promise, and a
- * right one now and then; then the second of each. When all was seen, it begins anew.
+ * right one now and then; then the second of each. When all have been seen, it starts over.
  *
  * @param {Answer[]} all  in the order of the catalogue, the most tempting first
  * @param {Record<string, boolean>} spotted
@@ -118,7 +118,7 @@ export function choose(all, spotted, promises) {
     .map(({ answer }) => answer);
 }
 
-/** A number that is always the same for a name, and tells nothing about it. */
+/** A number that is always the same for a name, and says nothing about it. */
 const mixed = (/** @type {string} */ name) =>
   [...name].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 9973, 7);
 
@@ -197,7 +197,7 @@ function createView(/** @type {Lesson} */ lesson, promises, /** @type {Io} */ io
           promiseLine(one, { number: ids.indexOf(one.id) + 1, of: ids.length }, style, columns),
         );
       if (told) print('', ...openedUp(told, style, columns));
-      if (fault) print('', `  This is a fault in Forkshop: ${fault}`);
+      if (fault) print('', `  This is a bug in Forkshop: ${fault}`);
       const numbers = breaks.map((id) => ids.indexOf(id) + 1).join(' and ');
       const answer = isRight ? 'It is right.' : `It breaks ${numbers}.`;
       print(

@@ -15,7 +15,7 @@ import { watchLessons } from './watch.js';
 /** @typedef {import('./progress.js').Io} Io */
 
 /**
- * `start`: tells where the learner is and what comes next, then checks a lesson whenever its files are saved, until it
+ * `start`: says where the learner is and what comes next, then checks a lesson whenever its files are saved, until it
  * is stopped with q or Ctrl-C.
  *
  * @param {string[]} argv
@@ -56,7 +56,7 @@ function createChecker(lessons, io) {
   let runner;
   const open = () => (runner = runner?.isOpen() ? runner : createRunner());
   const checkWith = async (options) => checkLesson({ lessons, io, runner: open(), ...options });
-  let running = warmUp(current, io).then(open).then(ignore, ignore); // what is wrong is told when it matters
+  let running = warmUp(current, io).then(open).then(ignore, ignore); // what is wrong is reported when it matters
   return {
     current: () => current,
     check(/** @type {Lesson} */ lesson, { file = '', isAll = false } = {}) {
@@ -89,13 +89,13 @@ const warmUp = (/** @type {Lesson} */ { key }, /** @type {Io} */ { root }) =>
 
 const ignore = () => {};
 
-/** What keeps a check from being run may have gone at the next save. */
+/** What keeps a check from running may be gone at the next save. */
 function tell(/** @type {unknown} */ error, /** @type {Io} */ io) {
   if (!(error instanceof EnvironmentError)) throw error;
   io.stderr.write(visible(`${error.message}\n${error.hint}\n`));
 }
 
-/** A line that parts one check from the next; nothing is wiped off the screen. */
+/** A line that separates one check from the next; nothing is wiped off the screen. */
 function rule(file, io) {
   const time = new Date().toLocaleTimeString('en-GB');
   return createStyle(io.stdout, io.env).dim(

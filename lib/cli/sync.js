@@ -8,7 +8,7 @@ import { parse } from './args.js';
 /** @typedef {{ path: string, what: string, write: () => void }} Change */
 
 /**
- * `sync [--check] [--starters]`: an author's command. Fills the quoted code of all texts in again;
+ * `sync [--check] [--starters]`: an author's command. Fills in the quoted code of all texts again;
  * with --starters also makes the lessons' files the ones that `reset` restores. With --check it
  * only reports.
  *
@@ -42,7 +42,7 @@ function quoteChanges(/** @type {string} */ root) {
     .filter(({ stale }) => stale.length > 0)
     .map(({ path, text, stale }) => ({
       path,
-      what: `quotes anew ${stale.map(({ file, region }) => (region ? `${file}#${region}` : file)).join(', ')}`,
+      what: `refreshes ${stale.map(({ file, region }) => (region ? `${file}#${region}` : file)).join(', ')}`,
       write: () => writeFileSync(join(root, path), text),
     }));
 }

@@ -26,7 +26,7 @@ const INTERRUPTED = 130;
  *
  * @param {string[]} argv
  * @param {Io} io
- * @returns {Promise<number>} exit code: 3 when something else was seen than is explained, or something is not installed,
+ * @returns {Promise<number>} exit code: 3 when something was seen that is not explained, or something is not installed,
  *   130 when a question was left with Ctrl-C or Ctrl-D
  */
 export async function run(argv, io) {

@@ -7,10 +7,10 @@ import { visible } from '../verdict/visible.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
-/** @type {WeakMap<Pick<Io, 'root'>, string>} why, as long as it is not told */
+/** @type {WeakMap<Pick<Io, 'root'>, string>} why, until it is reported */
 const untold = new WeakMap();
 
-/** What stands where progress is kept is of another kind: a file in the place of a folder. */
+/** What is there in place of the progress is the wrong kind: a file instead of a folder. */
 export class WrongKind extends UsageError {}
 
 /**
@@ -32,7 +32,7 @@ export function attempt(io, action) {
 }
 
 /**
- * Is there something that could not be kept, and was not told yet?
+ * Is there something that could not be kept, and was not reported yet?
  * @param {Pick<Io, 'root'>} io
  */
 export const isUnkept = (io) => untold.has(io);

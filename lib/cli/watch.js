@@ -5,7 +5,7 @@ const SETTLE_MS = 60; // editors write in several steps: one save is one check
 
 /**
  * Watches the lessons' folders for programs that are saved. Folders are watched, not files: many editors replace a
- * file by another of the same name.
+ * file with another of the same name.
  *
  * @param {string} root
  * @param {import('../lessons/catalog.js').Lesson[]} lessons

@@ -28,7 +28,7 @@ export function readIfThere(file) {
 }
 
 /**
- * Says whether a path leads to a file. Whoever reads a pipe waits, perhaps for ever.
+ * Says whether a path leads to a file. Reading a pipe waits, perhaps for ever.
  *
  * @param {string} path
  * @returns {boolean}
@@ -63,7 +63,7 @@ export function writeWhole(file, text) {
 }
 
 /**
- * Tells the present moment in a form that every file system takes in a name.
+ * Gives the present moment in a form that every file system accepts in a name.
  *
  * @returns {string} for example `2026-03-01T12-30-00-123Z`
  */

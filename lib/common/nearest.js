@@ -6,7 +6,7 @@ const longestName = 60;
  *
  * @param {string} name what was typed
  * @param {string[]} candidates the names that exist
- * @returns {string | undefined} undefined when no candidate shares a thing with `name`
+ * @returns {string | undefined} undefined when no candidate has anything in common with `name`
  */
 export function nearest(name, candidates) {
   const typed = name.toLowerCase().slice(0, longestName);

@@ -1,7 +1,7 @@
 /**
- * A mistake that the person at the keyboard can mend: a wrong name, a broken lesson file, a missing
+ * A mistake that the person at the keyboard can fix: a wrong name, a broken lesson file, a missing
  * folder. The command line prints `message` (what was wrong) and `hint` (what to do) without a
- * stack, and ends with exit code 2. Every other error is a fault in Forkshop itself.
+ * stack, and ends with exit code 2. Every other error is a bug in Forkshop itself.
  */
 export class UsageError extends Error {
   /**
@@ -15,5 +15,5 @@ export class UsageError extends Error {
   }
 }
 
-/** The same, of the machine that Forkshop runs on: a full disk, a folder that is not there. Its exit code is 3. */
+/** The same, for the machine that Forkshop runs on: a full disk, a missing folder. Its exit code is 3. */
 export class EnvironmentError extends UsageError {}

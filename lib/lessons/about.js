@@ -10,9 +10,9 @@ const isTool = (/** @type {any} */ value) => toolNames.includes(value);
 
 /** @type {Record<string, [test: (value: any) => boolean, mustBe: string]>} */
 const fields = {
-  title: [isText, 'a text'],
+  title: [isText, 'text'],
   minutes: [(value) => Number.isFinite(value) && value > 0, 'a number of minutes, such as 30'],
-  goal: [isText, 'a text'],
+  goal: [isText, 'text'],
   concepts: [isTextList, 'a list of texts'],
   starterFails: [isTextList, 'a list of promise ids'],
   needs: [
@@ -22,7 +22,7 @@ const fields = {
 };
 const HINTS = 3;
 
-const howToMend = 'Mend it there; a text with a colon needs quotes around it.';
+const howToMend = 'Fix it there; text with a colon needs quotes around it.';
 
 /**
  * @typedef {object} About

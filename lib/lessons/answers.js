@@ -210,11 +210,11 @@ export function applyPatches(solution, { name, patches = [] }) {
     const source = texts[file] ?? readSolution(solution, file);
     if (whole !== undefined) texts[file] = whole;
     else if (source === undefined)
-      throw new UsageError(`"${name}" changes ${file}, which is not there.`, howToWrite);
+      throw new UsageError(`"${name}" changes ${file}, which does not exist.`, howToWrite);
     else {
       const result = applyHunks(source, hunks);
       if ('fault' in result) {
-        const near = result.near ? `There stands ${result.near}` : howToWrite;
+        const near = result.near ? `What is there: ${result.near}` : howToWrite;
         throw new UsageError(`"${name}" doesn't fit ${file}: ${result.fault}`, near);
       }
       texts[file] = result.text;

@@ -55,12 +55,12 @@ function judge(/** @type {string} */ where, /** @type {() => Iterable<Problem>} 
 /** Lessons that are not there at all, numbers taken twice, and parts that belong to no lesson. */
 function* strangers(/** @type {string} */ root, /** @type {string[]} */ keys) {
   if (keys.length === 0) {
-    const problem = 'There is no lesson, so there is nothing to compare.';
-    yield { where: 'lessons', problem, mend: 'Begin one: npm run new 01-slug "Title"' };
+    const problem = 'There are no lessons, so there is nothing to compare.';
+    yield { where: 'lessons', problem, mend: 'Start one: npm run new 01-slug "Title"' };
   }
   for (const [index, key] of keys.entries()) {
     if (!index || key.slice(0, 2) !== keys[index - 1].slice(0, 2)) continue;
-    const problem = `The number ${key.slice(0, 2)} is taken twice: ${keys[index - 1]}, ${key}.`;
+    const problem = `The number ${key.slice(0, 2)} is used twice: ${keys[index - 1]}, ${key}.`;
     yield {
       where: `lessons/${key}`,
       problem,

@@ -35,7 +35,7 @@ export function parseHunks(text) {
 export function applyHunks(source, hunks) {
   let lines = splitLines(source);
   for (const hunk of hunks) {
-    if (isBlank(hunk.old)) return { fault: 'A place has no line that stands there.' };
+    if (isBlank(hunk.old)) return { fault: 'A place has no line that exists there.' };
     const places = placesOf(lines, hunk.old);
     if (places.length === 1) lines = lines.toSpliced(places[0], hunk.old.length, ...hunk.new);
     else if (places.length === 0) return missing(lines, hunk);

@@ -97,7 +97,7 @@ function quotedText(
     : splitLines(source).join('\n').replace(/\n$/, '');
   const line = `the quote on line ${start}`;
   if (whole === undefined) {
-    throw new UsageError(`${file} has no region "${region}".`, `Mend ${line}, or add the region.`);
+    throw new UsageError(`${file} has no region "${region}".`, `Fix ${line}, or add the region.`);
   }
   const text = lines ? part(whole, lines, file, line) : whole;
   if (!splitLines(text).some((each) => closes(each, mark))) return text;
@@ -123,7 +123,7 @@ function part(
   }
   throw new UsageError(
     `${file} has no lines ${from} to ${to} there, but ${lines.length}.`,
-    `Mend ${quote}.`,
+    `Fix ${quote}.`,
   );
 }
 

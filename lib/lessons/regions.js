@@ -39,7 +39,7 @@ export function parseRegions(source, file) {
     );
   }
   if (regions.length <= mostRegions) return regions;
-  throw regionError(`${file} has ${regions.length} regions; ${mostRegions} are the most.`);
+  throw regionError(`${file} has ${regions.length} regions; at most ${mostRegions} are allowed.`);
 }
 
 /**

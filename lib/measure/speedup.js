@@ -24,7 +24,7 @@ const SPIN_MS = 40;
 const EXACT = 0.1; // of the ratio: half of its interval
 const LONGER = 5;
 const LONGER_EXACT = 0.03;
-const WIDE = 2; // an interval whose high end is twice its low end tells little
+const WIDE = 2; // an interval whose high end is twice its low end says little
 const NO_ROOM = 1.3; // with less than that to win there is nothing to be seen
 
 /**

@@ -56,7 +56,7 @@ export function createRunner() {
     home,
     async start(options) {
       const port = await freePort();
-      if (!isOpen) throw new Error('This runner is closed: it starts nothing any more.');
+      if (!isOpen) throw new Error('This runner is closed: it no longer starts anything.');
       forgetSilence(port);
       const program = new Program(keeper, { home, port, compileCache: copyCache(home) }, options);
       programs.set(program.id, program);

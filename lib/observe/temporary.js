@@ -29,7 +29,7 @@ export function demandRoom(folder) {
   if (!obstacle) return folder;
   throw new EnvironmentError(
     `Temporary files belong in ${folder}, but ${obstacle}.`,
-    `See to that, or name another folder, as in: TMPDIR=/var/tmp npm run check`,
+    `Fix that, or name another folder, as in: TMPDIR=/var/tmp npm run check`,
   );
 }
 
@@ -44,7 +44,7 @@ function obstacleIn(folder) {
     return `only ${Math.floor(freeMb)} MB are free there, and a check wants ${LEAST_MB} MB`;
   } catch (/** @type {any} */ error) {
     if (error.code === 'ENOENT') return 'there is no such folder';
-    if (error.code === 'ENOTDIR') return 'that is no folder';
+    if (error.code === 'ENOTDIR') return "that isn't a folder";
     return `they cannot be written there (${error.code})`;
   }
 }

@@ -178,9 +178,9 @@ async function outcomeOf(program, folder) {
   throw new Undecided({
     got: fate
       ? `nitropack build was ended by ${fate.signal ?? fate.of ?? fate.kind}.`
-      : `nitropack build was not done after ${DEADLINE_MS / 1_000} s.`,
-    why: 'A build takes a few seconds of CPU time, and the machine has other things to do.',
-    try: 'npm run check lesson-11, when it has less to do',
+      : `nitropack build was not finished after ${DEADLINE_MS / 1_000} s.`,
+    why: 'A build takes a few seconds of CPU time, and the machine is busy.',
+    try: 'npm run check lesson-11, when it is less busy',
   });
 }
 

@@ -65,7 +65,7 @@ export async function startRedis(launch, { port } = {}) {
 const explainSilence = (port, output) =>
   new Undecided({
     got: `The Redis server that was started on port ${port} answers nothing. It printed: ${output || 'nothing'}`,
-    why: 'Without it nothing can be told.',
+    why: 'Without it nothing can be decided.',
     try: `redis-server --port ${port}`,
   });
 

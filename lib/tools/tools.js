@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Undecided } from '../verdict/outcome.js';
 
-/** Servers lie in sbin, which is not in everybody's PATH. */
+/** Servers are in sbin, which is not in everybody's PATH. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
 /** @type {Record<Tool, { title: string, command?: string, file?: string, install: Record<string, string> }>} */
@@ -63,7 +63,7 @@ export function explainMissing(name) {
   const command = install[process.platform] ?? install.any;
   return {
     got: `${title} is not installed here.`,
-    why: 'This part of the lesson runs the real thing, and nothing stands in for it.',
+    why: 'This part of the lesson runs the real thing, and there is no substitute for it.',
     try: command ?? `install ${name} (on Windows: inside WSL), then check again`,
   };
 }
@@ -71,7 +71,7 @@ export function explainMissing(name) {
 /**
  * @param {Tool} name
  * @returns {string}  where it is
- * @throws {Undecided}  when it is not installed: then nothing can be told, and it is not the learner's fault
+ * @throws {Undecided}  when it is not installed: then nothing can be decided, and it is not the learner's fault
  */
 export function demandTool(name) {
   const found = findTool(name);

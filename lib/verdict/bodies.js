@@ -2,7 +2,7 @@
 
 const FEWEST_BYTES = 5_000;
 const MOST_BYTES = 10_000;
-const PART = 16; // digits: that so many come twice by chance will not happen
+const PART = 16; // digits: so many will not come twice by chance
 const PARTS = 32; // of each answer are looked for, spread over all of it
 
 /**
@@ -26,15 +26,15 @@ function faultOfChance(texts) {
   for (const text of texts) {
     const used = new Set(text).size;
     if (used < 16)
-      return `Only ${used} of the 16 hex digits occur in it: these are no random bytes.`;
+      return `Only ${used} of the 16 hex digits occur in it: these aren't random bytes.`;
     const step = (text.length - PART) / (PARTS - 1);
     for (let number = 0; number < PARTS; number += 1) {
       const at = Math.floor(number * step);
       const part = text.slice(at, at + PART);
       if (text.indexOf(part, text.indexOf(part) + 1) !== -1)
-        return `The digits ${part} come in it more than once: these are no random bytes.`;
+        return `The digits ${part} occur in it more than once: these aren't random bytes.`;
       if (all.indexOf(part, all.indexOf(part) + 1) !== -1)
-        return `The digits ${part} come in several answers: these are no random bytes.`;
+        return `The digits ${part} occur in several answers: these aren't random bytes.`;
     }
   }
   return undefined;
@@ -47,7 +47,7 @@ function faultOfOne({ status, error, headers, body }) {
     return `Its content-type is ${headers['content-type'] ?? 'missing'}.`;
   }
   if (!/^[0-9a-f]*$/i.test(body))
-    return `It is no hex text; it begins with ${JSON.stringify(body.slice(0, 20))}.`;
+    return `It isn't hex text; it begins with ${JSON.stringify(body.slice(0, 20))}.`;
   if (body.length < 2 * FEWEST_BYTES || body.length > 2 * MOST_BYTES) {
     return `It has ${body.length} hex digits, which are ${body.length / 2} bytes.`;
   }

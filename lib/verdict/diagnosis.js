@@ -1,5 +1,5 @@
 /**
- * Why a program is not what was waited for: from the facts of its run to sentences that name the repair.
+ * Why a program is not what was expected: from the facts of its run to sentences that name the repair.
  */
 import { Broken } from './outcome.js';
 
@@ -7,7 +7,7 @@ const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
 const MANY_CHILDREN = 12;
 const FORKS =
-  'Something forks without end: a loop without a limit, or a worker that forks workers or is replaced for ever.';
+  'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced for ever.';
 
 /**
  * @param {object} run
@@ -72,22 +72,22 @@ function crashOf({ name, events, output }) {
 }
 
 /**
- * What a process of the run threw, where one ended by that.
+ * What a process of the run threw, if that ended it.
  * @param {import('../observe/timeline.js').Event[]} events
  * @returns {string | undefined}
  */
 export function whyOfCrash(events) {
   const error = events.find(({ what }) => what === 'crash')?.error.split('\n')[0];
-  return error && `A process ended by what it threw: ${error}`;
+  return error && `A process threw and ended: ${error}`;
 }
 
-/** What its workers do, where that is the cause. @param {Parameters<typeof explainNotReady>[0]} run */
+/** What its workers do, if that is the cause. @param {Parameters<typeof explainNotReady>[0]} run */
 function fromWorkers(run) {
   const { isUnseen, isFutile } = run;
   if (isUnseen) {
     return {
-      got: 'Its workers cannot be observed: the variables of the environment, such as NODE_OPTIONS, do not reach them.',
-      why: 'What process.env held has been removed. cluster.fork({ NAME: value }) adds to it; nothing has to go.',
+      got: 'Its workers cannot be observed: environment variables, such as NODE_OPTIONS, do not reach them.',
+      why: 'The contents of process.env were removed. cluster.fork({ NAME: value }) adds to it; nothing has to go.',
       try: 'leave process.env as it is',
     };
   }
@@ -95,7 +95,7 @@ function fromWorkers(run) {
     run.events.filter(({ what }) => what === kind).length;
   if (isFutile && count('worker-exit') > 0) {
     return {
-      got: `Its workers end before they listen, and it forks others in their place, without end: ${count('worker-exit')} so far.`,
+      got: `Its workers end before they listen, and it forks others in their place, endlessly: ${count('worker-exit')} so far.`,
       why: crashOf(run) ?? 'They run to their end: nothing keeps them alive.',
     };
   }
@@ -112,15 +112,15 @@ function fromExcess(of, amount) {
     },
     memory: {
       got: `Its processes took ${size} of memory; all were stopped.`,
-      why: 'A small server needs some 50 MB a process. Something is kept that should be let go.',
+      why: 'A small server needs about 50 MB per process. Something is kept that should be released.',
     },
     output: {
       got: `It printed ${size}; it was stopped.`,
-      why: 'Something prints without end. Print once when a thing happens, not in a loop.',
+      why: 'Something prints endlessly. Print once when a thing happens, not in a loop.',
     },
     timeline: {
       got: `What the workshop observed of it came to ${size}; it was stopped.`,
-      why: 'Something happens in it without end, or it writes to files that it has not opened.',
+      why: 'Something in it goes on endlessly, or it writes to files that it has not opened.',
     },
   }[of];
 }
@@ -132,24 +132,24 @@ function fromSilence({ port, events, nowMs = 0 }) {
   if (ports.size > 0 && !ports.has(port)) {
     return {
       got: `It listens on port ${[...ports].join(', ')}, but PORT was ${port}.`,
-      why: 'The environment variable PORT tells the port; 8080 is for when it is unset.',
+      why: 'The environment variable PORT gives the port; 8080 is for when it is unset.',
       try: 'const port = process.env.PORT ?? 8080;',
     };
   }
   const lastBeat = events.findLast(({ what }) => what === 'beat');
   if (!lastBeat || nowMs - lastBeat.t > BLOCKED_MS) {
     return {
-      got: 'It listens on no port, and its event loop does not turn: something in it runs for ever.',
-      why: 'A loop without end, or a synchronous call that never returns, lets nothing after it run.',
+      got: "It isn't listening on any port, and its event loop does not turn: something in it runs for ever.",
+      why: 'An endless loop, or a synchronous call that never returns, lets nothing after it run.',
     };
   }
   return {
-    got: 'It runs, but listens on no port.',
-    why: 'Nothing called listen(), or it was called in no process.',
+    got: "It runs, but isn't listening on any port.",
+    why: 'No process called listen().',
   };
 }
 
-/** The line of a stack trace that tells what was thrown, as Node prints it: "SyntaxError: Unexpected token". */
+/** The line of a stack trace that says what was thrown, as Node prints it: "SyntaxError: Unexpected token". */
 function lastError(output) {
   return /^(\w*Error\b.*)$/m.exec(output)?.[1];
 }

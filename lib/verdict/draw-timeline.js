@@ -32,7 +32,7 @@ export function drawTimeline(requests, names, columns) {
   );
   const words = pids.map((pid, index) => `  ${nameOf(pid)}: ${lanes[index].words}`);
   const legend =
-    `One column is ${((toMs - fromMs) / slices).toFixed(1)} ms; the darker, the longer it was executing requests in it. ` +
+    `One column is ${((toMs - fromMs) / slices).toFixed(1)} ms; the darker, the more time it spent executing requests. ` +
     `${requests.length} requests in ${((toMs - fromMs) / 1000).toFixed(2)} s.`;
   return [...drawn, '', ...wrap(legend, columns - 4).map((line) => `  ${line}`), ...words];
 }

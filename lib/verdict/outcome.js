@@ -1,7 +1,7 @@
 /**
  * What a promise can come to. A check throws one of these where a promise does not simply hold.
  *
- * @typedef {'passed' | 'failed' | 'inconclusive' | 'skipped'} Verdict  skipped: not reached, for want of an earlier one
+ * @typedef {'passed' | 'failed' | 'inconclusive' | 'skipped'} Verdict  skipped: not reached, because an earlier one failed
  *
  * @typedef {object} PromiseRecord
  * @property {string} id
@@ -33,7 +33,7 @@ export function demand(holds, story) {
   if (!holds) throw new Broken(story);
 }
 
-/** It cannot be told here and now; the machine is the cause, not the learner. */
+/** It cannot be decided here and now; the machine is the cause, not the learner. */
 export class Undecided extends Error {
   /** @param {{ expected?: string, got: string, why: string, try: string }} story */
   constructor(story) {

@@ -3,12 +3,12 @@
  *
  * @typedef {object} Held  a promise as a check declares it
  * @property {string} id
- * @property {string[]} needs  promises without which it tells nothing
+ * @property {string[]} needs  promises without which it means nothing
  * @property {boolean} isGate  everything declared after it needs it
  */
 
 /**
- * Promises with all that they stand on, in declared order.
+ * Promises with everything they depend on, in declared order.
  * @param {Held[]} held  all of the check, in declared order
  * @param {string[]} ids
  * @returns {string[]}
@@ -22,7 +22,7 @@ export function standingOn(held, ids) {
 }
 
 /**
- * What one promise stands on directly: the promises that it needs, and every gate before it.
+ * What one promise depends on directly: the promises that it needs, and every gate before it.
  * @param {Held[]} held
  * @param {Held} one
  * @returns {string[]}
@@ -33,7 +33,7 @@ export function groundsOf(held, one) {
 }
 
 /**
- * The rounds of a check. What failed last time comes first, with what it stands on: that round, and with it the check, ends
+ * The rounds of a check. What failed last time comes first, with what it depends on: that round, and with it the check, ends
  * with the first promise that fails again. The rest is for a second round.
  * @param {Held[]} held
  * @param {{ only?: string[], first?: string[] }} wanted  only: these and nothing else

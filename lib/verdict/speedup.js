@@ -1,7 +1,7 @@
 /** The verdict on a measured speedup: passed, failed, or inconclusive with its cause. */
 import { Undecided, demand } from './outcome.js';
 
-/** Of the ceiling. Work that burns no CPU never came below it for want of cores: 4 workers beside 6 CPU hogs gave 3.7, and a
+/** Of the ceiling. Work that burns no CPU never fell below it for lack of cores: 4 workers beside 6 CPU hogs gave 3.7, and a
  * right answer at a load of 20 on two cores once gave less than half. */
 const PLAIN = 0.35;
 
@@ -17,17 +17,17 @@ export function demandSpeedup({ side, value, low, high, target, ceiling, errors 
     expected: `At least ${target.toFixed(1)} times as fast as one process; ${ceiling} times is the ceiling.`,
     got: Number.isFinite(high)
       ? `${value.toFixed(2)} times (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}).`
-      : 'There were stretches of time in which nothing was served, so it cannot be told.',
+      : 'There were stretches of time when nothing was served, so there is no telling.',
   };
   if (side === 'open' || (disturbance && high >= PLAIN * ceiling)) {
     const why = disturbance
       ? `Meanwhile ${disturbance}.`
-      : 'The interval is too wide to tell: something disturbs it.';
+      : 'The interval is too wide to tell: something is disturbing it.';
     throw new Undecided({ ...story, why, try: 'close other programs, then check again' });
   }
   const why =
     errors > 0
       ? `${errors} requests failed meanwhile.`
-      : 'The workers wait for something that they share.';
+      : 'The workers are waiting for something that they share.';
   demand(false, { ...story, why, try: 'npm run check -- --timeline, which draws who worked when' });
 }

@@ -10,7 +10,7 @@
  * @property {number} [ceiling]  the best that was possible
  * @property {string} unit
  * @property {{ value: number, says: string }} [formula]  what a formula foretells
- * @property {string} [note]  why it tells little
+ * @property {string} [note]  why it says little
  * @property {boolean} [isHeadline]  the one that the learner predicts
  * @property {number} [controlPerSecond]
  * @property {number} [candidatePerSecond]
@@ -21,7 +21,7 @@
  * @property {string} unit
  * @property {{ name: string, value: number }[]} rows
  * @property {number} [most]  the value of a full bar on a slide: charts side by side share it
- * @property {string} [note]  what is to be seen there
+ * @property {string} [note]  what to look for
  */
 import { cut } from './visible.js';
 
@@ -30,7 +30,7 @@ const NARROWEST = 24;
 const ROUGH = 0.1; // of the value, half an interval
 
 /**
- * One line for one promise; where the terminal is too narrow, more of them.
+ * One line for one promise; more if the terminal is too narrow.
  * @param {import('./outcome.js').PromiseRecord} promise
  * @param {{ number: number, of: number }} place
  * @param {import('./style.js').Style} style
@@ -107,8 +107,8 @@ export function measurementLines(
 }
 
 /**
- * How rough a measurement is: undefined when half its interval is at most a tenth of it; 'unknown' for a ratio of which
- * it cannot even be told whether it is half or twice; else in words.
+ * How rough a measurement is: undefined when half its interval is at most a tenth of it; 'unknown' for a ratio that may
+ * be half or twice as much; else in words.
  * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'unit'>} measurement
  * @returns {string | undefined}
  */
@@ -144,14 +144,14 @@ function bar(value, ceiling) {
   return '█'.repeat(filled) + '░'.repeat(BAR_COLUMNS - filled);
 }
 
-/** What a wide interval holds was neither right nor wrong, and what is not to be trusted is compared with nothing. */
+/** A prediction inside a wide interval was neither right nor wrong, and a measurement that cannot be trusted is compared with nothing. */
 function judgePrediction(prediction, { value, low = value, high = value, note }) {
   const off = prediction / value;
   const isNear = off > 0.9 && off < 1.1;
   const isWithin = prediction >= low && prediction <= high;
   const more = value > prediction ? 'more' : 'less';
   const words = note
-    ? 'this measurement tells nothing about it'
+    ? 'this measurement says nothing about it'
     : isNear
       ? 'well predicted'
       : isWithin
@@ -171,7 +171,7 @@ export function format(value = NaN) {
 }
 
 /**
- * Breaks a text into lines of so many columns at its blanks; line breaks of its own stay.
+ * Breaks text into lines of so many columns at its blanks; its own line breaks stay.
  * @param {string} text
  * @param {number} columns
  * @returns {string[]}

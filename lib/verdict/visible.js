@@ -1,4 +1,4 @@
-/** What programs print and what paths are named, as it may be shown in a terminal: nothing in it steers that. */
+/** What programs print and how paths are named, safe to show in a terminal: nothing in it can control that. */
 
 const STEERING = /(?![\n\t])\p{Cc}/gu; // C0, DEL and C1
 const LINES = 8;
@@ -6,7 +6,7 @@ const COLUMNS = 400;
 const CUT = ' [...]';
 
 /**
- * Shows control characters but line ends and tabs as escapes: one clears the screen, renames the window, or paints a
+ * Shows control characters except line ends and tabs as escapes: one clears the screen, renames the window, or paints a
  * verdict of its own.
  * @param {string} text
  * @returns {string}  for example `\u001b[2J`

@@ -16,7 +16,7 @@ if (!['connections', 'listener'].includes(give)) {
 
 // #region children
 const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
-const ready = new Set(); // the children that serve, the next in turn at its head
+const ready = new Set(); // the children that serve, the next in turn first
 
 for (let number = 1; number <= count; number += 1) {
   const child = fork(new URL('child.js', import.meta.url));
@@ -62,7 +62,7 @@ function giveListener() {
   server.listen(port, () => {
     tell();
     for (const child of ready) child.send('listener', server);
-    server.close(); // our copy: we would accept, and answer nobody
+    server.close(); // our copy: we would accept clients, and answer nobody
   });
 }
 // #endregion listener

@@ -11,7 +11,7 @@ const waitsMs = [100, 200, 400, 800]; // before the first restart in a row, the 
 
 function keepOne(restarts = 0) {
   const worker = cluster.fork();
-  worker.on('listening', () => (restarts = 0)); // it is well: what was before is forgotten
+  worker.on('listening', () => (restarts = 0)); // healthy again: forget earlier failures
   worker.on('exit', (code, signal) => {
     const isCrash = !worker.exitedAfterDisconnect && code !== 0;
     const how = signal ? `by ${signal}` : `with exit code ${code}`;
@@ -23,7 +23,7 @@ function keepOne(restarts = 0) {
 }
 
 function giveUp() {
-  console.error(`giving up: ${waitsMs.length} restarts in a row, and none came to listen`);
+  console.error(`giving up: ${waitsMs.length} restarts in a row, and none listened`);
   process.exitCode = 1;
   stop();
 }
@@ -37,7 +37,7 @@ function stop() {
   const leaving = Object.values(cluster.workers);
   const signalAll = (signal) => leaving.forEach((worker) => worker.process.kill(signal));
   signalAll('SIGTERM'); // please
-  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // whatever a client does, not for ever
+  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // whatever a client does, not forever
 }
 // #endregion stop
 
@@ -64,7 +64,7 @@ if (cluster.isPrimary) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
   for (let count = 0; count < workers; count += 1) keepOne();
 } else {
-  process.on('SIGINT', () => {}); // Ctrl-C reaches the workers, too: the primary says what it means
+  process.on('SIGINT', () => {}); // Ctrl-C reaches the workers too: the primary decides what it means
   serve();
 }
 // #endregion start

@@ -22,7 +22,7 @@ function measureServiceMs() {
     render();
     return performance.now() - startMs;
   });
-  return timesMs.sort((a, b) => a - b)[(RUNS - 1) / 2]; // the median: a slow first run is out
+  return timesMs.sort((a, b) => a - b)[(RUNS - 1) / 2]; // the median: a slow first run does not count
 }
 // #endregion measure
 

@@ -8,7 +8,7 @@ const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 // In a worker: a counter that asks Redis, { add(name, id), read(name) }, both promise the count.
 export function createStore() {
   // #region store
-  // One step for Redis, which does one at a time: nobody comes in between.
+  // One step for Redis, which does one at a time: nothing comes in between.
   const ADD = `
     local answer = redis.call('GET', KEYS[2])
     if answer then return answer end
@@ -18,10 +18,10 @@ export function createStore() {
 
   const client = createClient({
     url,
-    disableOfflineQueue: true, // away: an error now, no queue for some day
+    disableOfflineQueue: true, // away: an error now, nothing queued for later
     socket: { reconnectStrategy: 200 }, // tries again every 200 ms, for ever
   });
-  // Without a listener an error would end us.
+  // Without a listener an error would end the process.
   client.on('error', ({ message }) => console.error(`Redis: ${message}`));
   client.connect();
 

@@ -1,4 +1,4 @@
-// As root nginx would run its worker as another user, who may not enter our folder.
+// As root, nginx would run its worker as another user, who may not enter our folder.
 const user = process.getuid?.() === 0 ? 'user root;' : '';
 
 // The text of an nginx.conf: nginx listens on 127.0.0.1, at `port`, and passes each request on to

@@ -11,7 +11,7 @@ const port = process.env.PORT ?? 8080;
 const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 const { machines } = parseArgs({ options: { machines: { type: 'boolean' } } }).values;
 const { NGINX_BIN: nginx = 'nginx', PATH } = process.env;
-const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // servers lie in sbin
+const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // servers are in sbin
 
 // #region nginx
 const folder = mkdtempSync(join(tmpdir(), 'nginx-'));

@@ -24,17 +24,17 @@ if (cluster.isPrimary) {
 // #endregion stop
 
 // #region give-up
-const mostInVain = 5;
+const mostFailed = 5;
 const listened = new Set(); // ids of workers
-let inVain = 0; // workers in a row that ended and had never listened
+let failed = 0; // workers in a row that ended and had never listened
 
 if (cluster.isPrimary) {
   cluster.on('listening', ({ id }) => listened.add(id));
   cluster.on('exit', ({ id }) => {
     if (stopping) return; // it was told to end
-    inVain = listened.has(id) ? 0 : inVain + 1;
-    if (inVain < mostInVain) return;
-    console.error(`giving up: ${inVain} workers in a row ended, and none came to listen`);
+    failed = listened.has(id) ? 0 : failed + 1;
+    if (failed < mostFailed) return;
+    console.error(`giving up: ${failed} workers in a row ended, and none listened`);
     process.exit(1);
   });
 }

@@ -22,7 +22,7 @@ app.get('/report', (request, response) => {
 // #endregion report
 
 // #region health
-// Task 3: tell the longest event-loop delay since the last time somebody asked, in milliseconds.
+// Task 3: report the longest event-loop delay since the last time somebody asked, in milliseconds.
 app.get('/health', (request, response) => {
   response.json({ status: 'ok', eventLoopDelayMs: 0 });
 });

@@ -1,6 +1,6 @@
 /**
- * What lesson 3 demands of /counts. It goes through the record of what was asked and answered: what must have been told by
- * then, and what cannot have been counted yet; and says which mistake makes such counts.
+ * What lesson 3 demands of /counts. It goes through the record of what was asked and answered: what must have been reported
+ * by then, and what cannot have been counted yet; and says which mistake leads to such counts.
  */
 import { Undecided, demand, whyOfCrash } from '../../../lib/check/checking.js';
 import { ONE_LISTENER, storyOfCrash } from './policies.js';
@@ -22,14 +22,14 @@ export function demandCounts({ events, ...record }) {
   });
 }
 
-/** A crash says which; where several waited, it is that. */
+/** A crash says which; if several waited, that is it. */
 function whyAmongSeveral({ why }, events) {
   return { why: [whyOfCrash(events), why].filter(Boolean).join('. ') };
 }
 
 /**
- * What has to be told, by what has happened before:
- * - of the worker that is asked, all that it has answered: it tells of a request before it looks at the next, and a
+ * What has to be reported, given what has happened before:
+ * - of the worker that is asked, all that it has answered: it reports a request before it looks at the next, and a
  *   channel keeps the order;
  * - of another, all that it had answered when it was asked itself, and its answer has come: then the primary knew;
  * - of all, no more than they were asked for.
@@ -38,7 +38,7 @@ function firstFault({ steps, base, more }) {
   const [asked, answered] = [countOf(base), countOf(base)];
   for (const [pid, times] of more) asked.add(pid, times);
   const known = new Map();
-  const least = new Map(); // of each question, what has to be told
+  const least = new Map(); // for each question, what has to be reported
   let stands = false;
   for (const { hasHeard = [], ...step } of steps) {
     stands = step.stands ?? stands;
@@ -78,21 +78,21 @@ function faultOfRequest({ error, status }, pid) {
   if (error || status !== 200)
     return {
       got: `A request for / failed: ${error ?? `status ${status}`}.`,
-      why: 'A route that counts has to answer as well.',
+      why: 'A route that counts has to answer too.',
       try: 'curl -i localhost:8080/',
     };
   if (pid === undefined)
     throw new Undecided({
-      got: 'It was not seen which process answered a request for /.',
-      why: 'What a process tells of itself did not come in time: other programs keep this machine busy.',
+      got: 'It could not be seen which process answered a request for /.',
+      why: 'What a process reports about itself did not come in time: other programs keep this machine busy.',
       try: 'close other programs, then check again',
     });
   return undefined;
 }
 
 const faultOfCopy = (pid) => ({
-  got: `The primary was made to stand still, and process ${pid} answered /counts all the same.`,
-  why: 'It answered with what it had heard earlier, and others may have had requests since. Only the primary hears of all.',
+  got: `The primary was frozen, and process ${pid} answered /counts all the same.`,
+  why: 'It answered with what it had heard earlier, and others may have had requests since. Only the primary hears about all of them.',
   try: TRY.ask,
 });
 
@@ -103,10 +103,10 @@ function faultOfTold({ status, body, error }, question) {
   try {
     told = JSON.parse(body) ?? {};
   } catch {
-    const got = `/counts answers no JSON: ${body.slice(0, 60)}`;
+    const got = `/counts doesn't answer JSON: ${body.slice(0, 60)}`;
     return {
       got,
-      why: 'A response needs JSON, and its own brackets.',
+      why: 'A response needs JSON, with its own brackets.',
       try: 'response.json(counts)',
     };
   }
@@ -138,58 +138,58 @@ function faultOfFailure(error, status, { isWaiting }) {
       why: 'The primary sent nothing back, or the worker did not pass it on.',
       try: "worker.send(counts) in the primary, process.on('message', ...) in the worker",
     };
-  return { got, why: 'Its worker broke off.', try: 'curl -i localhost:8080/counts' };
+  return { got, why: 'Its worker hung up.', try: 'curl -i localhost:8080/counts' };
 }
 
-/** Which mistake makes such counts. */
+/** Which mistake leads to such counts. */
 function whyWrong(wrong, told, { pid, low, asked, isWaiting }) {
   const had = asked.of(Number(wrong));
-  const tells = `It tells ${JSON.stringify(told)}`;
+  const tells = `It says ${JSON.stringify(told)}`;
   const got = `${tells}; process ${wrong} has had ${had}.`;
   const pids = Object.keys(told);
   if (pids.length === 0)
     return {
       got,
-      why: 'The primary has counted nothing, or in a Map: that becomes {} in JSON.',
+      why: 'The primary has counted nothing, or it counts in a Map, which becomes {} in JSON.',
       try: 'const counts = {}; and counts[worker.process.pid] = ...',
     };
   if (!pids.some((each) => asked.of(Number(each)) > 0))
     return {
       got,
-      why: `The counts are to be by pid; "${pids[0]}" is the pid of no worker.`,
+      why: `The counts should be by pid; "${pids[0]}" isn't the pid of any worker.`,
       try: 'counts[worker.process.pid]',
     };
   if (wrong in told && !Number.isInteger(told[wrong]))
     return {
-      got: `${tells}, where ${JSON.stringify(told[wrong])} is no count.`,
-      why: 'A count is a whole number, and in JSON one without quotation marks.',
+      got: `${tells}, where ${JSON.stringify(told[wrong])} isn't a count.`,
+      why: 'A count is a whole number, without quotation marks in JSON.',
       try: '{"5172":10,"5177":10}',
     };
   if (pids.length === 1 && asked.pids().length > 1)
     return {
       got,
-      why: 'A worker knows only its own requests. The primary hears of all: ask it.',
+      why: 'A worker knows only its own requests. The primary hears about all of them: ask it.',
       try: "process.send({ ask: 'counts' }) in the worker, worker.send(counts) in the primary",
     };
   if ((told[wrong] ?? 0) > had)
     return {
       got,
-      why: 'Something else than a request for / was counted, perhaps the questions for the counts.',
+      why: 'Something other than a request for / was counted, perhaps the requests for the counts.',
       try: 'look in the primary at what each message says',
     };
   const count = low.get(Number(wrong));
   const who = Number(wrong) === pid ? 'it' : `process ${wrong}`;
-  const tellsOf = `${count} requests for /, and it tells of ${told[wrong] ?? 0}`;
+  const tellsOf = `${count} requests for /, and it reports ${told[wrong] ?? 0}`;
   if (isWaiting)
     return {
       isWaiting,
       got: `Two clients waited at process ${pid} for /counts. Before the second asked, ${who} had answered ${tellsOf}.`,
-      why: 'It passed on the answer to another question, and what has happened since that was asked is not in it.',
+      why: "It passed on the answer to another question, which doesn't include what has happened since that was asked.",
       try: TRY.answer,
     };
   return {
     got: `When process ${pid} was asked for /counts, ${who} had answered ${tellsOf}.`,
-    why: 'Each request is to be told by itself, at once. By a timer, several together or when the connection closes is too late: whoever asks next is told too little.',
+    why: 'Each request must be reported separately, at once. On a timer, in batches or when the connection closes is too late: the next answer is too low.',
     try: TRY.tell,
   };
 }

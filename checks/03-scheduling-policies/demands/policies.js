@@ -26,7 +26,7 @@ export function tellHint(error, { events }) {
   throw error;
 }
 
-/** Where a process has died, that explains the rest. */
+/** If a process has died, that explains the rest. */
 export function storyOfCrash(events = []) {
   const why = whyOfCrash(events);
   const { error } = events.find(({ what }) => what === 'crash') ?? {};
@@ -61,7 +61,7 @@ const isAll = (hows, how) => hows.length > 0 && hows.every((each) => each === ho
 function whoAccepted(hows) {
   const words = {
     handed: 'The primary accepts connections and hands them over (rr).',
-    kernel: 'Who answers has accepted the connection by itself (none).',
+    kernel: 'The process that answers has accepted the connection itself (none).',
     dealt: 'Connections are dealt by hand, not by the cluster module.',
   };
   const seen = [...new Set(hows)].map((how) => words[how] ?? 'Nobody accepts the connection.');
@@ -74,14 +74,14 @@ const policyOf = (events) => forksOf(events).at(-1)?.policy;
 function whyNotRr(events) {
   if (policyOf(events) === NONE)
     return 'Neither --policy nor NODE_CLUSTER_SCHED_POLICY was given, so it should be rr.';
-  return 'The policy may be rr, but connections do not come through it: workers listen with exclusive or reusePort, or not at all, or something else deals.';
+  return "The policy may be rr, but connections don't come through it: workers listen with exclusive or reusePort, or not at all, or something else deals.";
 }
 
 export function demandCycle({ events }, inTurn) {
   const { pids } = inTurn;
   const fault = faultOfAnswers(inTurn);
   demand(!fault && isCycle(pids), {
-    expected: `${CONNECTIONS} connections, ${CONNECTIONS / WORKERS} for each worker, in a cycle; / tells who answered.`,
+    expected: `${CONNECTIONS} connections, ${CONNECTIONS / WORKERS} for each worker, in a cycle; / says who answered.`,
     got: fault ?? `The workers that executed them got ${sharesOf(pids).join(', ')}.`,
     why: 'The primary deals to the worker that has been free for longest. What a worker accepts, it should answer itself.',
     try: 'app.listen(port) in each worker, and process.pid as the answer',
@@ -115,7 +115,7 @@ export function demandNone({ events }, { hows }, shared) {
 function whyNotNone(events) {
   return policyOf(events) === NONE
     ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had fixed it.'
-    : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect, nor has an option of setupPrimary().';
+    : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect, and neither does an option of setupPrimary().';
 }
 
 export function demandChoices(choices) {
@@ -123,7 +123,7 @@ export function demandChoices(choices) {
   demand(!wrong, {
     expected: `${wrong?.name}: ${whoAccepted([wrong?.wanted])}`,
     got: wrong?.how ? whoAccepted([wrong.how]) : whyNobody(wrong ?? {}),
-    why: 'Who starts the program by hand knows best; the environment comes next; rr is for when neither says anything.',
+    why: 'The person who starts the program by hand knows best; the environment comes next; rr is for when neither says anything.',
     try: "values.policy ?? process.env.NODE_CLUSTER_SCHED_POLICY ?? 'rr'",
     ...storyOfCrash(wrong?.events),
   });
@@ -145,8 +145,8 @@ export function demandRefusals(ends) {
       expected: 'a message on stderr, exit code 1, and no worker',
       got: `${name}: ${fault}`,
       why: isCrash
-        ? 'It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy is no constant of the module.'
-        : 'Nobody notices a policy that is not the one which was asked for; a worker that has started may have clients already.',
+        ? "It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy isn't one of the module's constants."
+        : "Nobody notices that a policy isn't the one they asked for; a worker that has started may already have clients.",
       try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }, above the first fork",
     });
   }
@@ -156,18 +156,18 @@ function faultOfRefusal({ fate, events, output, errors }, isCrash) {
   if (isUp(events)) return `it ${hasForked(events) ? 'forked a worker' : 'listens'} all the same.`;
   if (fate?.kind !== 'ended') return 'it neither started nor refused.';
   if (fate.signal) return `it was ended by ${fate.signal}.`;
-  if (fate.code === 0) return 'it forked no worker and ended as if all were well (exit code 0).';
+  if (fate.code === 0) return 'it forked no workers and ended as if all were well (exit code 0).';
   if (isCrash) return 'it crashed inside Node.js, with a stack trace.';
   if (fate.code !== 1) return `it refused with exit code ${fate.code}, not 1.`;
   const slip = slipOf(events);
-  if (slip) return `it ended by a mistake of its own, ${slip}`;
+  if (slip) return `it ended because of a bug, ${slip}`;
   if (withoutWarnings(errors) !== '') return undefined;
   return output.trim() === ''
     ? 'it ended, but did not say why.'
-    : 'it said why on stdout, where a script looks for results; the place for errors is stderr.';
+    : 'it said why on stdout, where a script looks for results; errors belong on stderr.';
 }
 
-/** What JavaScript throws at a mistake, such as a name that is not there; who refuses by throwing says it in his own words. */
+/** What JavaScript throws at a mistake, such as a name that does not exist; a program that refuses by throwing uses its own words. */
 const SLIP = new RegExp(
   '^(ReferenceError: .* (is not defined|before initialization)|' +
     'TypeError: (Cannot (read|set|convert|destructure) |Assignment to constant |.* is not (a function|a constructor|iterable)))',
@@ -178,7 +178,7 @@ function slipOf(events) {
   return SLIP.test(error) ? error : undefined;
 }
 
-/** What Node.js itself remarks is no refusal. */
+/** A remark by Node.js itself isn't a refusal. */
 const withoutWarnings = (errors) => errors.replace(/^\((node:\d+|Use `node).*$/gm, '').trim();
 
 export function demandPinned({ answers, pids, opened }) {
@@ -187,7 +187,7 @@ export function demandPinned({ answers, pids, opened }) {
   const fault = isClosed || faultOfAnswers({ answers, pids });
   demand(!fault && first !== second, {
     expected: `${KEPT} requests on one connection: one worker. On a second connection: another worker.`,
-    got: fault ?? `Both connections met process ${first}.`,
+    got: fault ?? `Both connections went to process ${first}.`,
     why: 'A policy deals connections, not requests, and a connection stays open for the next request.',
     try: 'no "Connection: close" and no keepAliveTimeout: leave connections as Node.js handles them',
   });
@@ -199,7 +199,7 @@ export function demandSkipped(look) {
     expected:
       'While a worker is in /block it answers nothing else and traps at most one connection; while one is in /wait it gets its share.',
     got: fault,
-    why: 'The primary deals a worker its next connection when it has taken the last. A blocked one takes none.',
+    why: 'The primary deals a worker its next connection when it has taken the last one. A blocked worker takes none.',
     try: 'blockFor(500); in /block, setTimeout(..., 500) in /wait, as the starter has them',
   });
   if (!look.isThrough) throw tooSlow();

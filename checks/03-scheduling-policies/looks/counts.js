@@ -1,7 +1,7 @@
 /**
  * What the check of lesson 3 does to see whether /counts is right. It does not ask when the counts are right, but what a
- * count must hold by what has happened before. So it keeps a record, in order: what was asked, what was answered, which
- * process stood still meanwhile. The demands go through that record, and no clock has a part in it.
+ * count must be, given what has happened before. So it keeps a record, in order: what was asked, what was answered, which
+ * process stood still meanwhile. The demands go through that record, and no clock is involved.
  *
  * @typedef {import('../../../lib/check/session.js').Program} Program
  * @typedef {{ path: string, answer?: any, pid?: number }} One  a request; pid: the process that executed it
@@ -28,7 +28,7 @@ const ROUNDS = 3;
 const BEGUN_MS = 1_500;
 
 /**
- * Asks for / and /counts, on connections that stay open, so that it is known who is asked.
+ * Asks for / and /counts, on connections that stay open, so that we know which worker is asked.
  * @param {Program} program
  * @returns {Promise<{ steps: Step[], base: Map<number, number>, more: Map<number, number>, events: any[] }>}  how many
  *   requests for / each worker had had before (base), and was sent meanwhile by others than us, such as another worker
@@ -92,7 +92,7 @@ function createRecord(program) {
     },
     /**
      * Finds out which process executed what: the requests of a connection come in the order in which they were sent.
-     * @returns {import('../../../lib/observe/timeline.js').Request[]}  those that are none of ours
+     * @returns {import('../../../lib/observe/timeline.js').Request[]}  those that aren't ours
      */
     tellPids(events) {
       const seen = requestsOf(events).sort((a, b) => a.startMs - b.startMs);
@@ -120,13 +120,13 @@ async function askAll(program, record, pairs) {
     const { isReused, headers } = last.get(pid);
     return pid && isReused && headers.connection !== 'close';
   });
-  if (kept.length === 0) return; // a promise of its own; here it is not known who would be asked
+  if (kept.length === 0) return; // a separate promise; here we do not know which worker would be asked
   if (await askBesideSleepers(program, record, kept)) await askWhileItStands(program, record, kept);
 }
 
 /**
- * All workers but one answer and stand still at once, so that none can tell later what it has not told yet; then the one
- * that is awake is asked for /counts, twice.
+ * All workers but one answer and stand still at once, so that none can report later what it has not reported yet; then
+ * the one that is awake is asked for /counts, twice.
  */
 async function askBesideSleepers(program, record, pairs) {
   const awake = pairs[pairs.length - 1];
@@ -135,7 +135,7 @@ async function askBesideSleepers(program, record, pairs) {
   try {
     for (const { pid, y } of sleepers) {
       await record.ask('/', y);
-      await record.ask('/', y); // it has done with the one before
+      await record.ask('/', y); // it is done with the one before
       program.kill(pid, 'SIGSTOP');
     }
     let isDone = false;
@@ -152,7 +152,7 @@ async function askBesideSleepers(program, record, pairs) {
 
 /**
  * While the primary stands still, each worker is asked for /counts, then for /, which it answers, then for /counts again.
- * So two clients wait at each, and who asked last is to be told of one request more.
+ * So two clients wait at each, and the last to ask must see one more request.
  */
 async function askWhileItStands(program, record, pairs) {
   const primary = primaryOf(program);

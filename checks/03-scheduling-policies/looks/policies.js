@@ -1,6 +1,6 @@
 /**
  * What the check of lesson 3 does with the learner's program and sees of it: who accepts a connection, who executes its
- * requests. At the end what is shown and decides nothing: the shares, and what each policy costs.
+ * requests. At the end, what is shown and decides nothing: the shares, and what each policy costs.
  */
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,7 @@ const byVariable = (value) => ({
   name: `NODE_CLUSTER_SCHED_POLICY="${value}"`,
   env: { NODE_CLUSTER_SCHED_POLICY: value },
 });
-/** Each is taken for a policy by another mistake. */
+/** Each is mistaken for a policy by a different bug. */
 const NONSENSE = [
   byOption('rrr'),
   byOption(''),
@@ -90,13 +90,13 @@ export const isCycle = (pids) =>
   new Set(pids.slice(0, WORKERS)).size === WORKERS &&
   pids.every((pid, index) => pid === pids[index % WORKERS]);
 
-/** What is dealt in turn is so each time; a worker that comes late, on a busy machine, disturbs but one look. */
+/** What is dealt in turn is dealt so each time; a worker that comes late, on a busy machine, disturbs only one look. */
 export async function askInTurnTwice(program) {
   const look = await askInTurn(program, CONNECTIONS);
   return isCycle(look.pids) || look.answers.at(-1).error ? look : askInTurn(program, CONNECTIONS);
 }
 
-/** How many workers listen on a socket that the primary opened for all: only then it hears of it. */
+/** How many workers listen on a socket that the primary opened for all: only then does it hear of it. */
 export async function sharedListeners(program) {
   const heard = () =>
     eventsOf(program.events, 'worker-listening').filter(({ port }) => port === program.port);
@@ -139,7 +139,7 @@ export const hasForked = (events) => eventsOf(events, 'child').length > 0;
 
 export const isUp = (events) => hasForked(events) || eventsOf(events, 'listening').length > 0;
 
-/** Starts the program with policies that do not exist; who goes along with the first is not asked for more. */
+/** Starts the program with policies that do not exist; a program that accepts the first is not asked about more. */
 export async function tryAllNonsense(lesson) {
   const tryIt = async (choice) => ({ ...choice, ...(await startBriefly(lesson, choice, isUp)) });
   const [first, ...others] = NONSENSE;
@@ -161,7 +161,7 @@ export async function askOnTwoConnections(program) {
   return { answers: all, pids, opened };
 }
 
-/** Looks up to three times, until it is as it should be, or there is a plain fault. */
+/** Looks up to three times, until it is as it should be, or there is a clear fault. */
 export async function dealMeanwhile(program) {
   const isPlain = ({ blocked, waiting, isThrough }) =>
     [blocked, waiting].some(({ fault, tookMs }) => fault || tookMs < LEAST_BUSY_MS) ||
@@ -239,7 +239,7 @@ async function perSecond(load, options) {
   return (1000 * answers) / (window.endMs - window.startMs);
 }
 
-/** The geometric mean: the ratio of two is the ratio that is told. */
+/** The geometric mean: the ratio of two is the ratio that is reported. */
 const typical = (rates) => Math.exp(mean(rates.map(Math.log)));
 
 /** How many times as fast none is as rr, in interleaved windows. */

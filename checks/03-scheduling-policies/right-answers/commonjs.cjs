@@ -1,4 +1,4 @@
-// accepts: CommonJS, node:http in place of Express, its own reading of the command line, setupPrimary()
+// accepts: CommonJS, node:http instead of Express, its own reading of the command line, setupPrimary()
 const cluster = require('node:cluster');
 const http = require('node:http');
 const { availableParallelism } = require('node:os');

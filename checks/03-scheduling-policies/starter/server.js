@@ -17,7 +17,7 @@ function serve() {
   const app = express();
 
   // #region count
-  // Task 2: send the primary word of each request for /, and ask it for all counts at /counts.
+  // Task 2: tell the primary of each request for /, and ask it for all counts at /counts.
   app.get('/', (request, response) => {
     response.type('text').send(String(process.pid));
   });
@@ -39,7 +39,7 @@ function serve() {
 }
 
 // #region start
-// Task 1: where must the policy be set? Task 2: the primary keeps the counts and answers who asks.
+// Task 1: where must the policy be set? Task 2: the primary keeps the counts and answers questions.
 if (cluster.isPrimary) {
   for (let count = 0; count < workers; count += 1) cluster.fork();
 } else {

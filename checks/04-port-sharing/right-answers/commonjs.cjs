@@ -1,4 +1,4 @@
-// accepts: CommonJS, one file, and the child knows itself by a variable of its environment
+// accepts: CommonJS, one file, and an environment variable tells the child what it is
 'use strict';
 const { fork } = require('node:child_process');
 const { createServer } = require('node:net');

@@ -1,4 +1,4 @@
-// accepts: one file that forks itself, without Express; a client whose child has died is sent away, and knows
+// accepts: one file that forks itself, without Express; a client whose child has died is sent away, and knows it
 import { fork } from 'node:child_process';
 import http from 'node:http';
 import net from 'node:net';

@@ -10,7 +10,7 @@ const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism(
 // Task 1: log how each worker ended (pid, code or signal, a crash or not), and put a new one in
 // the place of each that crashed.
 // Task 2: wait before each restart, longer each time, and give up after four restarts in a row
-// of which none came to listen.
+// none of which listened.
 // #endregion restart
 
 // #region stop

@@ -9,14 +9,14 @@ const CATCH =
 export function demandOneFailure(program, crash) {
   const expected =
     'Two children build a report each, others wait. When one child is killed, its report is answered with ' +
-    'status 503 and a word on why, at once, and all others as if nothing had happened.';
+    'status 503 and a reason, at once, and all others as if nothing had happened.';
   tell(program, expected, faultOfKilled(crash));
 }
 
 /** What is wrong with the answers to the reports whose children were killed, or to those that had to wait. */
 function faultOfKilled({ victims, areBusy, ends, isRetried, fate, queued }) {
   const waits = {
-    why: 'Nobody else will ever answer that request: the exit of its child is all that the server hears.',
+    why: "Nobody else will ever answer that request: the child's exit is all that the server hears.",
     try: "child.on('exit', ...): reject the promises of the tasks that this child was working on",
   };
   if (victims.length !== CHILDREN)
@@ -24,14 +24,14 @@ function faultOfKilled({ victims, areBusy, ends, isRetried, fate, queued }) {
   if (fate)
     return {
       got: `The server itself has ended: ${endOf(fate)}.`,
-      why: 'Nothing was thrown: something in it has called process.exit(), or has sent it a signal.',
+      why: 'Nothing was thrown: something in it called process.exit(), or sent it a signal.',
       try: "child.on('exit', ...): reject the tasks of this child, and let the server live",
     };
   const bad = ends.find((told) => told.length !== 1 || faultOfTold(told[0]));
   if (bad?.length > 1)
     return {
       got: 'When one child was killed, both reports failed.',
-      why: 'The task of the other child was rejected, too.',
+      why: "The other child's task was rejected too.",
       try: 'for (const [id, task] of tasks) if (task.child === child) ...',
     };
   if (bad?.length === 1 && bad[0].error !== SILENT && !parse(bad[0].body).digest)
@@ -40,9 +40,9 @@ function faultOfKilled({ victims, areBusy, ends, isRetried, fate, queued }) {
   const failed = queued.filter(({ status }) => status >= 500).length;
   if (failed === 0) return undefined;
   return {
-    got: `${failed} of ${queued.length} reports that only waited failed, too.`,
-    why: 'They had been given to the children that were killed, or were taken for theirs.',
-    try: 'give each child one job at a time; the rest waits in your queue, for whoever is there',
+    got: `${failed} of ${queued.length} reports that were only waiting failed too.`,
+    why: 'They had been given to the children that were killed, or were mistaken for theirs.',
+    try: 'give each child one job at a time; the rest waits in your queue for the next free child',
   };
 }
 
@@ -52,14 +52,14 @@ function faultOfSilence(areBusy, isRetried) {
   if (isRetried)
     return {
       got: `${got}another child built it.`,
-      why: 'A job that kills its child would kill the next one, too, and the next.',
+      why: 'A job that kills its child would kill the next one too, and the next.',
       try: "child.on('exit', ...): reject the task that it was working on; do not queue it again",
     };
-  if (areBusy) return { got: `${got}somebody still waits for it.` };
+  if (areBusy) return { got: `${got}a client is still waiting for it.` };
   return {
     got: `${got}the child had nothing to do, while others waited.`,
     why: 'The jobs are not given to all children.',
-    try: 'give the first of the queue to whichever child is idle',
+    try: 'give the first in the queue to whichever child is idle',
   };
 }
 
@@ -67,17 +67,17 @@ function faultOfSilence(areBusy, isRetried) {
 function faultOfTold({ error, status, body }) {
   if (!error && status === 503 && body !== '') return undefined;
   const got = `The report of the killed child got ${error ?? `status ${status}`}`;
-  if (error) return { got: `${got} in place of an answer.`, try: CATCH };
+  if (error) return { got: `${got} instead of an answer.`, try: CATCH };
   if (status === 503)
     return {
-      got: `${got}, and not a word on why.`,
-      why: 'Whoever reads the answer, or a log of it, cannot tell what has happened, and whether another try may work.',
+      got: `${got}, and no reason.`,
+      why: 'Somebody who reads the answer, or a log of it, cannot tell what happened, or whether another try may work.',
       try: CATCH,
     };
   const why =
     status === 500
-      ? 'What a handler rejects with and nobody catches, Express answers with 500 and a stack.'
-      : 'The promise was resolved in place of rejected, or what server.js caught is not told by status 503.';
+      ? 'An uncaught rejection in a handler makes Express answer 500, with a stack.'
+      : 'The promise was resolved instead of rejected, or server.js caught the error but did not answer 503.';
   return { got: `${got}: ${shorten(body)}`, why, try: CATCH };
 }
 
@@ -86,19 +86,19 @@ export function demandReplaced(program, later, dead) {
   tell(program, expected, faultOfLater(later) ?? faultOfDead(program, dead));
 }
 
-/** What became of a job that was sent to a child which was dead already, before the server had heard of it. */
+/** What became of a job that was sent to a child that was already dead, before the server had heard of it. */
 function faultOfDead({ events }, dead) {
   if (!dead || isRight(dead.answer)) return undefined;
   const { answer, fate } = dead;
   const when =
-    'A child that had nothing to do was killed, and a job was sent to it before the server had heard of that';
+    'A child that had nothing to do was killed, and a job was sent to it before the server had heard about that';
   const fault = fate ? { got: `The server has ended: ${endOf(fate)}.` } : faultOfTold(answer);
   return (
     fault && {
       got: `${when}. ${fault.got}`,
       why:
         whyOfCrash(events) ??
-        'child.send() has failed, and nobody has told the task that waits for the answer.',
+        'child.send() failed, and nothing told the task that waits for the answer.',
       try: "child.on('error', ...): it comes when a message cannot be sent; treat it like 'exit'",
       isPlain: true,
     }
@@ -120,7 +120,7 @@ function faultOfLater({ queued, after, idle }) {
     idleGot && {
       got: `A child that had nothing to do was killed. After that: ${idleGot}`,
       why: 'The dead child is still in the list of idle children, and was given a job.',
-      try: "child.on('exit', ...): take the child out of the list of idle children, too",
+      try: "child.on('exit', ...): remove the child from the list of idle children, too",
     }
   );
 }
@@ -135,7 +135,7 @@ function faultOfBoth({ answers, alive, depth }) {
 }
 
 export function demandNoneLeft({ signal, output, hasEnded, left, isEarly }) {
-  const expected = 'When the server ends, its children end, too.';
+  const expected = 'When the server ends, its children end too.';
   demand(hasEnded, {
     output,
     expected,
@@ -148,7 +148,7 @@ export function demandNoneLeft({ signal, output, hasEnded, left, isEarly }) {
     output,
     expected,
     got: `The server was killed before its child had loaded job.js, and the child is still there (pid ${pids}).`,
-    why: "The channel was closed before process.on('disconnect', ...) had run, and what nobody listens for yet is lost.",
+    why: "The channel was closed before process.on('disconnect', ...) had run, and an event that nobody listens for yet is lost.",
     try: 'in job.js, as its last line: if (!process.connected) process.exit();',
   });
   demand(left.length === 0, {

@@ -1,6 +1,6 @@
 /**
- * What lesson 6 demands of reports and of the children that build them, in the order of its promises; of how they end
- * see 06-child-process-fork.deaths.js.
+ * What lesson 6 demands of reports and of the children that build them, in the order of its promises; how they end is
+ * in deaths.js.
  */
 import { tmpdir } from 'node:os';
 import { demand, eventsOf, whyOfCrash } from '../../../lib/check/checking.js';
@@ -19,8 +19,8 @@ const NO_JOB_CHILDREN = `Without JOB_CHILDREN, on a machine with ${CHILDREN_ELSE
 const FORK = "fork(new URL('./job.js', import.meta.url))";
 
 /**
- * Throws what there is to say of a fault, with what the program has printed by now: what the check does to it later is no fault
- * of its. Where a process threw something, that is why; unless the fault is explained by more than that (isPlain).
+ * Throws what there is to say about a fault, with what the program has printed by now: what the check does to it later is not
+ * its fault. If a process threw something, that is why, unless there is more to explain (isPlain).
  */
 export function tell(program, expected, /** @type {any} */ found) {
   if (!found) return;
@@ -29,7 +29,7 @@ export function tell(program, expected, /** @type {any} */ found) {
   const why = (isPlain ? undefined : whyOfCrash(events)) ?? fault.why;
   const isOfChild = events.find(({ what }) => what === 'crash')?.pid !== pid;
   const command =
-    why !== fault.why && isOfChild ? 'mend the line that its stack, below, names' : fault.try;
+    why !== fault.why && isOfChild ? 'fix the line that its stack, below, names' : fault.try;
   demand(false, { expected, ...fault, why, try: command, output: program.output() });
 }
 
@@ -59,8 +59,8 @@ function faultOfFirst(program, answer) {
   const file = answer.missingFile;
   if (file)
     return {
-      got: `The child is to run ${file}, which is not there.`,
-      why: 'A relative path is looked for in the folder where the server was started.',
+      got: `The child should run ${file}, which does not exist.`,
+      why: 'A relative path is looked up from the folder where the server was started.',
       try: FORK,
       isPlain: true,
     };
@@ -69,15 +69,15 @@ function faultOfFirst(program, answer) {
   if (got.includes('an object'))
     return {
       got,
-      why: 'run(job) is to promise the digest itself, not the message, nor another promise.',
+      why: 'run(job) must promise the digest itself, not the message or another promise.',
       try: "child.on('message', ({ id, digest }) => ...): resolve(digest)",
     };
   const hears =
     "in job.js: process.on('message', ({ id, job }) => process.send({ id, digest: ... }, () => {}))";
   if (answer.error && !program.fate && aliveOf(program).length > 0)
     return {
-      got: `${got} Its child runs, and nothing that it sent has settled the request.`,
-      why: 'The child got no message, or listens for another event, or sends nothing, or sends another id.',
+      got: `${got} Its child is running, but nothing that it sent has settled the request.`,
+      why: 'The child got no message, or listens for a different event, or sends nothing, or sends a different id.',
       try: `${hears}; in pool.js: child.send({ id, job })`,
     };
   const why =
@@ -104,8 +104,8 @@ export function demandOwnFile(program, stopped) {
   const fault = faultOfChildren(program, stopped);
   demand(!fault, {
     expected:
-      'The server forks a child which runs another file than the server does, and builds the report.',
-    why: 'A job that runs in the process of the server keeps everybody else waiting.',
+      "The server forks a child that runs a different file from the server's, and builds the report.",
+    why: "A job that runs in the server's process keeps everybody else waiting.",
     try: `${FORK}, and process.on('message', ...) in job.js`,
     ...fault,
   });
@@ -118,21 +118,21 @@ function faultOfChildren({ events, pid }, { unseen, isBuiltHere }) {
   const own = starts.find((event) => event.pid === pid)?.file;
   if (isBuiltHere)
     return {
-      got: 'All of its children were stopped for a moment (by SIGSTOP), and a report was built all the same.',
+      got: 'All of its children were frozen for a moment (by SIGSTOP), and a report was built all the same.',
       why: 'The children are there, but it is the server that builds the reports. In slices it still uses no second core.',
       try: "run(job): child.send({ id, job }), and resolve with the digest that the child's message brings",
     };
   if (files.some((file) => file !== own)) return undefined;
-  if (files.length > 0) return { got: 'The children run the file of the server again.' };
+  if (files.length > 0) return { got: "The children run the server's file again." };
   if (unseen.length > 0)
     return {
-      got: `It has started a process (pid ${unseen.join(', ')}) in which no Node.js program has shown itself.`,
-      why: 'A child of this lesson is a Node.js program, which its environment reaches.',
+      got: `It has started a process (pid ${unseen.join(', ')}) in which no Node.js program has appeared.`,
+      why: 'In this lesson a child is a Node.js program that inherits the environment.',
       try: FORK,
     };
   if (starts.some(({ role }) => role === 'thread'))
     return {
-      got: 'The report was built in a thread, which lives and dies with the process of the server.',
+      got: "The report was built in a thread, which lives and dies with the server's process.",
     };
   return { got: 'The report was built, and the server had started no other process.' };
 }
@@ -141,8 +141,8 @@ export function demandResponsive({ share, waitedMs, spanMs }) {
   demand(share <= MOST_OF_SPAN, {
     expected: 'While five reports are built and queued, the server goes on answering /.',
     got: `A / waited ${Math.round(waitedMs)} ms of the ${Math.round(spanMs)} ms that the reports took.`,
-    why: 'The server does a part of the job itself, or waits for it without giving its event loop back.',
-    try: "fork() and child.on('message', ...); what comes while all children are busy waits in a queue",
+    why: 'The server does part of the job itself, or blocks its event loop while it waits for it.',
+    try: "fork() and child.on('message', ...); whatever comes while all children are busy waits in a queue",
   });
 }
 
@@ -162,23 +162,23 @@ function faultOfBatch(program, answers) {
   if (error?.includes('no answer'))
     return {
       got,
-      why: 'A child that is done takes nothing new from the queue, or nobody hears its second answer.',
-      try: 'after each answer put the child back into the idle list, and give it the next of the queue',
+      why: 'A child that is done gets nothing new from the queue, or nobody hears its second answer.',
+      try: 'after each answer put the child back into the idle list, and give it the next in the queue',
     };
   if (status && status !== 200)
     return {
       got,
       why: `It was refused, although nobody had killed a child. The answer says: ${shorten(body)}`,
-      try: 'what comes while all children are busy waits in the queue until one of them is idle',
+      try: 'whatever comes while all children are busy waits in the queue until one of them is idle',
     };
   return {
     got,
-    why: 'Answers come in the order in which children are done, not in the order of the questions.',
+    why: 'Answers come in the order in which children finish, not in the order of the questions.',
     try: 'a Map from request id to the promise that waits for it; the child sends the id back',
   };
 }
 
-/** Children that have ended by themselves, before anybody killed one: that is why reports are missing. */
+/** Children that ended on their own, before anybody killed one: that is why reports are missing. */
 function faultOfEnds({ events, pid }) {
   const crashed = eventsOf(events, 'crash').map((event) => event.pid);
   const isOne = (event) =>
@@ -190,7 +190,7 @@ function faultOfEnds({ events, pid }) {
   return {
     got: `${many} ended, with exit code ${codes}, and nobody had killed one.`,
     how: {
-      why: 'A child waits for its next job. One that ends after each job takes down what it has not sent yet, and the job that is on its way to it.',
+      why: 'A child should wait for its next job. One that ends after each job loses whatever it has not sent yet, and the job that is on its way to it.',
       try: "in job.js: no process.exit() after process.send(); only 'disconnect' ends a child",
     },
   };
@@ -201,9 +201,9 @@ export const shorten = (body) => body.replaceAll(/\s+/g, ' ').slice(0, 99) || 'n
 export function demandElsewhere(program, answer) {
   const got = faultOfAnswers([answer]);
   demand(!got, {
-    expected: `Started in ${tmpdir()}, it answers reports as it does everywhere.`,
+    expected: `Started in ${tmpdir()}, it answers reports as it does anywhere else.`,
     got,
-    why: 'A relative path is looked for in the folder where the server was started.',
+    why: 'A relative path is looked up from the folder where the server was started.',
     try: FORK,
     output: program.output(),
   });
@@ -231,15 +231,15 @@ export function demandSize(
   };
   demand(started <= size, {
     ...story,
-    why: 'Each child takes time to start, and memory. More of them than cores only wait for each other.',
+    why: 'Each child takes time to start, and memory. More children than cores only wait for each other.',
     try: 'start a child only while there are fewer than size; else put the job into a queue',
   });
   const fault = faultOfAnswers(answers);
   demand(!fault, {
     ...story,
     got: `${setting}: ${fault}`,
-    why: 'What waits in the queue has to be given to a child as soon as one is idle, however many there are.',
-    try: 'after each answer put the child back into the idle list, and give it the next of the queue',
+    why: 'Whatever waits in the queue has to go to a child as soon as one is idle, however many there are.',
+    try: 'after each answer put the child back into the idle list, and give it the next in the queue',
   });
   if (started < size && depth < size)
     throw tooBusy('Reports that were asked for at once came one after the other.');
@@ -253,9 +253,9 @@ export function demandSize(
 export function demandNoCrowd({ answers, crowds }) {
   const [{ listeners, crowded } = {}] = crowds.sort((a, b) => b.listeners - a.listeners);
   demand(!crowded, {
-    expected: `After ${answers.length} reports nothing is under way, and nothing is left of them.`,
+    expected: `After ${answers.length} reports nothing is under way, and they leave nothing behind.`,
     got: `After ${answers.length} reports ${listeners} listeners are left for '${crowded}', on one and the same object.`,
-    why: 'Each job adds one, and nobody takes it away: memory grows with each report, and each message is handed to all of them.',
+    why: 'Each job adds one, and nothing removes it: memory grows with each report, and each message goes to all of them.',
     try: "child.on('message', ...) once, where the child is started, and a Map from id to the promise that waits",
   });
 }

@@ -42,13 +42,13 @@ export async function killBoth(program) {
   const waiting = JOBS.slice(-4).map((job) => ask(program, job));
   await arrived(CHILDREN + waiting.length);
   const { victims, areBusy } = await findVictims(program, before);
-  const ends = []; // for each of the killed: what was answered because of it
+  const ends = []; // for each one killed: what was answered because of it
   for (const pid of victims) {
     const told = settled.length;
     if (told > ends.length) throw tooBusy('A report was built before its child could be killed.');
     program.kill(pid, 'SIGKILL');
     await waitUntil(() => settled.length > told || program.fate, LAST_MS);
-    await get(`${program.url}/`); // by then the other would have been answered, too
+    await get(`${program.url}/`); // by then the other would have been answered too
     ends.push(settled.slice(told));
     if (settled.length !== told + 1 || settled[told].status === 200) break;
   }
@@ -77,7 +77,7 @@ async function findVictims(program, before) {
 
 /**
  * Asks for reports when what was queued has been answered, and again when an idle child was killed.
- * @returns {Promise<any>}  undefined: there was a fault before, which is told elsewhere
+ * @returns {Promise<any>}  undefined: there was an earlier fault, which is reported elsewhere
  */
 export async function askLater(program, { queued }) {
   if (queued.length === 0 || !queued.every(isRight)) return { queued };
@@ -92,8 +92,8 @@ export async function askLater(program, { queued }) {
 
 /**
  * The server is stopped, a request is on its way to it, and then its children, which have nothing to do, are killed. When it
- * goes on it meets the request first, and sends the job to a child that is dead.
- * @returns {Promise<any>}  undefined: there was a fault before, or nothing can be stopped here
+ * goes on it sees the request first, and sends the job to a dead child.
+ * @returns {Promise<any>}  undefined: there was an earlier fault, or nothing can be stopped here
  */
 export async function askTheDead(program, { idle }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -108,7 +108,7 @@ export async function askTheDead(program, { idle }) {
     program.kill(program.pid, 'SIGCONT');
     const answer = await asked;
     if (answer.error) await program.ended(DYING_MS);
-    else await askAtOnce(program, ['again-1', 'again-2'], 100); // others are in their place
+    else await askAtOnce(program, ['again-1', 'again-2'], 100); // others have taken their place
     return { answer, fate: program.fate };
   } finally {
     agent.destroy();
@@ -124,14 +124,14 @@ async function askBoth(program, name) {
   return { answers, alive, depth, isWhole: answers.every(isRight) && alive === CHILDREN };
 }
 
-/** Ends the server in this way, unless it has ended by a fault that is told above: what is left of its children? */
+/** Ends the server in this way, unless a fault reported above has ended it: what is left of its children? */
 export async function endServer(program, signal) {
   await letChildrenSettle(program);
   return endNow(program, signal);
 }
 
 /**
- * The same to a server whose child has been started, and has not come to the first line of its file: it was halted there.
+ * The same to a server whose child has been started, and has not reached the first line of its file: it was halted there.
  * It goes on when the server is dead.
  */
 export async function endEarly(program) {

@@ -1,7 +1,7 @@
 /**
  * What the check of lesson 6 does with the learner's program and sees of it: reports that are asked for, and the
- * children that build them; how they end is in 06-child-process-fork.deaths.js, and what is only shown in
- * 06-child-process-fork.measure.js.
+ * children that build them; how they end is in deaths.js, and what is only shown in
+ * measure.js.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -16,16 +16,16 @@ import {
 } from '../../../lib/check/checking.js';
 
 export const CHILDREN = 2;
-export const CHILDREN_ELSEWHERE = 3; // as many as cores that it is told of: JOB_CHILDREN is not set there
-export const MANY = 12; // Node warns of the eleventh listener
+export const CHILDREN_ELSEWHERE = 3; // as many as the cores it sees: JOB_CHILDREN is not set there
+export const MANY = 12; // Node warns at the eleventh listener
 const WHILE_ROWS = 40_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of five reports itself holds a / up for longer
 export const PATIENCE_MS = 4_000; // for what takes a few milliseconds
-export const LAST_MS = 20_000; // nobody waits for so long, unless the machine is busy
+export const LAST_MS = 20_000; // nobody waits this long, unless the machine is busy
 const LOOK_MS = 100;
-export const SILENT = 'no answer, and nobody is at work on it';
+export const SILENT = 'no answer, and nobody is working on it';
 export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard what there is to hear
-const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is of another kind
+const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is a different kind
 const STOPPED_TURNS = 5; // a server that builds reports itself has built a short one by then
 
 /** Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name. */
@@ -38,7 +38,7 @@ const LIFE = ['start', 'child', 'exit']; // a process came or went
 
 const digests = new Map();
 
-/** What a report is to say, computed here. */
+/** What a report should say, computed here. */
 export function digestOf({ name, rows }) {
   const key = `${name} ${rows}`;
   let digest = digests.get(key) ?? name;
@@ -49,14 +49,14 @@ export function digestOf({ name, rows }) {
   return digest;
 }
 
-/** The first report; where it is wrong, also the file that its child was to run and that is not there. */
+/** The first report; if it is wrong, also the missing file that its child should have run. */
 export async function askFirst(program) {
   const answer = await ask(program, { name: 'first', rows: 1_000 });
   return { ...answer, missingFile: isRight(answer) ? undefined : await missingFileOf(program) };
 }
 
 /**
- * Who builds the reports? All children are stopped, then a report is asked for: if it comes all the same, it is not from them.
+ * Who builds the reports? All children are stopped, then a report is asked for: if it comes all the same, they did not build it.
  * @returns {Promise<{ unseen: number[], isBuiltHere?: boolean }>}  unseen: processes that it has started, and in which no
  *   Node.js program has shown itself
  */
@@ -107,7 +107,7 @@ export const askAll = async (program) =>
   countChildren(program, await Promise.all(JOBS.map((job) => ask(program, job))));
 
 /**
- * More reports than listeners that Node finds too many, at once, for one child; then everybody comes to rest.
+ * More reports at once, for one child, than the listeners that Node finds too many; then everybody comes to rest.
  * @returns {Promise<any>}  also the processes with a crowd of listeners when nothing is under way any more
  */
 export async function askForOne(program) {
@@ -134,7 +134,7 @@ export async function askSome(program) {
   );
 }
 
-/** Reports of these names at once; longer ones, where on a busy machine they came one after the other. */
+/** Reports of these names at once; longer ones, if on a busy machine they came one after the other. */
 export async function askTogether(program, names, atOnce) {
   let answers;
   for (const rows of [8_000, 40_000, 200_000]) {
@@ -146,7 +146,7 @@ export async function askTogether(program, names, atOnce) {
   return answers;
 }
 
-/** The answers, with how many children it has started by now; who starts them one by one needs so many at once for that. */
+/** The answers, with how many children it has started by now; a pool that starts them one by one needs so many at once. */
 function countChildren(program, answers) {
   const depth = deepestOverlap(requestsOf(program.events, '/report'));
   return { answers, started: childrenOf(program).length, depth };
@@ -172,8 +172,8 @@ export async function ask(
 
 /**
  * Follows whether nothing more can come: the loops of the server and of each child have turned often, with little to do, since
- * a report came or went, or a process did. Where there is no child left, it is the server that would have to start one, and
- * no timer of it is there to do so.
+ * a report came or went, or a process did. If there is no child left, the server would have to start one, and it has no timer
+ * to do so.
  * @returns {() => boolean}
  */
 function watchSilence(program, before, job) {
@@ -243,7 +243,7 @@ export const aliveOf = (program) => {
 export const isChild = (/** @type {any} */ { what, role, pid }, server) =>
   what === 'start' && role !== 'thread' && pid !== server;
 
-/** The file that a child was to run and that is not there. */
+/** The missing file that a child should have run. */
 async function missingFileOf(program) {
   const isMissing = (event) => isChild(event, program.pid) && event.file && !existsSync(event.file);
   return (await program.until((events) => events.find(isMissing), PATIENCE_MS / 4))?.file;
@@ -264,7 +264,7 @@ export async function askMeanwhile(program) {
       waits.push(doneMs - sentMs);
     }
     const answers = await reports;
-    if (answers.some(({ status }) => status !== 200)) return { share: 0 }; // 'answers-match' tells
+    if (answers.some(({ status }) => status !== 200)) return { share: 0 }; // 'answers-match' reports it
     const [waitedMs, spanMs] = [Math.max(...waits), performance.now() - sinceMs];
     const share = waitedMs / spanMs;
     if (share < best.share) best = { share, waitedMs, spanMs };

@@ -69,7 +69,7 @@ export function tellOfCosts({ drawn }, costs) {
   const startUps = rowsOf(({ ms }) => ms, 30);
   drawn('start-up', { label: 'from start to first message', unit: 'ms', rows: startUps });
   const label = `memory of one more (${isUss ? 'USS, its own' : 'RSS'})`;
-  const note = isUss ? undefined : 'RSS counts what processes share in each of them: too much.';
+  const note = isUss ? undefined : 'RSS counts shared memory in each process: too much.';
   const memory = rowsOf(({ uss, rss }) => (isUss ? uss : rss), 10);
   drawn('memory', { label, unit: 'MB', rows: memory, note });
 }

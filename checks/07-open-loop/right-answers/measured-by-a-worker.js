@@ -1,4 +1,4 @@
-// accepts: the first worker measures before it listens and tells the primary, which forks the others then
+// accepts: the first worker measures before it listens and tells the primary, which then forks the others
 import cluster from 'node:cluster';
 import http from 'node:http';
 import { blockFor } from '#work';

@@ -14,7 +14,7 @@ function render() {
 }
 
 // #region measure
-// Task 1: how many milliseconds does a page take here? Run render() some times and take the median.
+// Task 1: how many milliseconds does a page take here? Run render() a few times and take the median.
 // #endregion measure
 
 // #region count

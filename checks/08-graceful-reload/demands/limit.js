@@ -10,7 +10,7 @@ const OVERDUE = 3; // turns of a worker's event loop: a timer that was due befor
 export function demandLimit(held, long, { program, killed, stopped }) {
   demandUncut(long);
   demandUnbroken(held.program, {
-    expected: `${FOREVER} Nobody crashes of that.`,
+    expected: `${FOREVER} Nothing crashes because of that.`,
     output: held.output,
   });
   demandOneEnds(held);
@@ -27,50 +27,50 @@ function demandUncut({ program, cutsMs, begun, fate, exits, output }) {
   if (begun === 0) throw busy('No worker has begun to read a request.');
   const cutMs = Math.min(...cutsMs);
   const killed = exits.find(({ signal }) => signal);
-  const got = `It was cut after ${Math.round(cutMs)} ms, ${killed ? `when its worker was ended by ${killed.signal}` : 'by its worker'}. The program's timers came ${HASTE} times as early as usual, so that nobody has to wait for them.`;
+  const got = `It was cut after ${Math.round(cutMs)} ms, ${killed ? `when its worker was ended by ${killed.signal}` : 'by its worker'}. The program's timers fired ${HASTE} times as early as usual, to save waiting for them.`;
   demand(cutsMs.length === 0, {
-    expected: `DRAIN_LIMIT_MS is ${program.options.env.DRAIN_LIMIT_MS}, and clients upload something when SIGTERM comes. For all that time nobody cuts them.`,
+    expected: `DRAIN_LIMIT_MS is ${program.options.env.DRAIN_LIMIT_MS}, and clients upload something when SIGTERM comes. For all that time nothing cuts them.`,
     got: fate && cutMs === Infinity ? 'The primary ended.' : got,
     why:
       whyOfPrimary(program) ??
-      'Some clients are slow, and some answers long. The limit is the only time at which they may be cut, and whoever starts the server sets it.',
-    try: 'process.exit(), closeAllConnections() and SIGKILL only by timers that last limitMs, or a little more',
+      'Some clients are slow, and some answers long. They may be cut only at the limit, and the person who starts the server sets that.',
+    try: 'process.exit(), closeAllConnections() and SIGKILL only in timers of limitMs, or a little more',
     output,
   });
 }
 
-/** A single worker, told to leave by whoever knows its pid, has its limit, too: nobody else watches over it. */
+/** A single worker, told to leave by its pid, has its limit too: nobody else watches over it. */
 function demandOneEnds({ program, one: { workerPid, signalMs, exit }, output }) {
   if (workerPid === undefined) throw busy('No worker has begun to answer a request.');
   const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
-  if (!exit) demandCalm(program, signalMs, `${got} still runs.`, [workerPid]);
+  if (!exit) demandCalm(program, signalMs, `${got} is still running.`, [workerPid]);
   demand(exit, {
-    expected: `${FOREVER} Its worker, to which somebody sends SIGTERM, ends by itself after the limit.`,
-    got: `${got} still ran ${SECONDS} s later.`,
-    why: 'The primary does not know of a signal that somebody sends to a worker: its timer for SIGKILL does not run.',
+    expected: `${FOREVER} Its worker gets SIGTERM, and ends on its own after the limit.`,
+    got: `${got} was still running ${SECONDS} s later.`,
+    why: 'The primary does not know about a signal that somebody sends to a worker: its timer for SIGKILL does not run.',
     try: OWN_LIMIT,
     output,
   });
   const { code, signal, t } = exit;
   demand(!signal && code !== 0, {
-    expected: `${FOREVER} Its worker, to which somebody sends SIGTERM, ends by itself after the limit, with exit code 1.`,
+    expected: `${FOREVER} Its worker gets SIGTERM, and ends on its own after the limit, with exit code 1.`,
     got: `${got} ${signal ? `was ended by ${signal}` : `ended with exit code ${code}`}, ${Math.round(t - signalMs)} ms later.`,
-    why: 'It has cut what was under way: an exit code other than 0 says so to whoever reads the log.',
+    why: 'It cut what was under way: an exit code other than 0 shows that in the log.',
     try: OWN_LIMIT,
     output,
   });
   demand(t - signalMs >= LEAST_OF_LIMIT * LIMIT_MS, {
-    expected: `${FOREVER} Its worker, to which somebody sends SIGTERM, has the whole limit.`,
+    expected: `${FOREVER} Its worker gets SIGTERM, and has the whole limit.`,
     got: `It ended after ${Math.round(t - signalMs)} ms.`,
-    why: 'The limit is for those who need long. Whoever cuts them at once needs no drain.',
+    why: 'The limit is for clients that take long. If you cut them at once, you need no drain.',
     try: OWN_LIMIT,
     output,
   });
 }
 
 /**
- * Who is not blocked ends by itself; SIGKILL comes a little later than the limit, and only to who is. A signal that came in
- * the moment in between tells nothing, unless the worker's event loop has turned since its own timer was due.
+ * A worker that isn't blocked ends on its own; SIGKILL comes a little later than the limit, and only to one that is. A signal
+ * that came in between proves nothing, unless the worker's event loop has turned since its own timer was due.
  */
 function demandOwnEnd({ program, signalMs, blocked, output }) {
   const { events } = program;
@@ -85,11 +85,11 @@ function demandOwnEnd({ program, signalMs, blocked, output }) {
   const got = `Process ${workerPid} was ended by SIGKILL, ${Math.round(t - signalMs)} ms after SIGTERM.`;
   if (!isTooEarly && turnsOf(events, workerPid, dueMs) < OVERDUE) throw busy(got);
   demand(false, {
-    expected: `${FOREVER} Its worker ends by itself after the limit; SIGKILL, half a second later, is for one that is blocked.`,
+    expected: `${FOREVER} Its worker ends on its own after the limit; SIGKILL, half a second later, is for one that is blocked.`,
     got,
     why: isTooEarly
-      ? 'SIGKILL came when the worker was about to end by itself.'
-      : 'It was not blocked: its event loop turned, and it had no limit of its own.',
+      ? 'SIGKILL came when the worker was about to end on its own.'
+      : 'It was not blocked: its event loop turned, but it had no limit of its own.',
     try: isTooEarly ? "setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500)" : OWN_LIMIT,
     output,
   });
@@ -98,7 +98,7 @@ function demandOwnEnd({ program, signalMs, blocked, output }) {
 function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, output }) {
   const goesOn = roll.isRenewed;
   const repair =
-    'in drain(): setTimeout(() => process.exit(1), limitMs).unref(); and in the primary SIGKILL, a little later, for a worker that does not even hear that';
+    'in drain(): setTimeout(() => process.exit(1), limitMs).unref(); and in the primary SIGKILL, a little later, for a worker that cannot do even that';
   const old = leftOf(program.events, roll.old);
   const stillThere = `process ${old.join(', ')} still`;
   if (!goesOn && !roll.fate)
@@ -106,37 +106,37 @@ function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, o
   demand(goesOn, {
     expected: `${FOREVER} Its worker is ended after the limit, and the reload goes on.`,
     got: `${SECONDS} s later ${stillThere} ran.`,
-    why: 'A download, a stream of events, a client that reads nothing: some response is always open.',
+    why: 'A download, a stream of events, a client that reads nothing: there is always an open response.',
     try: repair,
     output,
   });
   const isBlockedLeft = blocked && left?.every((pid) => pid === blocked.pid);
   const alive = isBlockedLeft ? [program.pid] : [];
-  if (!fate) demandCalm(program, signalMs, 'It still runs after SIGTERM.', alive);
+  if (!fate) demandCalm(program, signalMs, 'It is still running after SIGTERM.', alive);
   demand(fate || !isBlockedLeft, {
     expected: `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a worker is blocked. After SIGTERM it gets SIGKILL, a little later than the limit.`,
-    got: `${SECONDS} s later process ${blocked?.pid}, the blocked one, still ran, and so did the primary.`,
+    got: `${SECONDS} s later process ${blocked?.pid}, the blocked one, was still running, and so was the primary.`,
     why: 'A worker that is blocked hears no message and no signal, and runs no timer.',
     try: "in retire(): setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref();",
     output,
   });
   demand(fate, {
     expected: `${FOREVER} After SIGTERM the server ends, when the limit is reached.`,
-    got: `${SECONDS} s later it still ran.`,
-    why: 'Whoever stops the server waits, and in the end uses SIGKILL: systemd after 90 s, Docker after 10 s.',
+    got: `${SECONDS} s later it was still running.`,
+    why: 'A server that does not stop gets SIGKILL in the end: systemd waits 90 s, Docker 10 s.',
     try: repair,
     output,
   });
   demand(firstCutMs >= LEAST_OF_LIMIT * LIMIT_MS, {
     expected: `${FOREVER} After SIGTERM it has the whole limit.`,
     got: `It was cut after ${Math.round(firstCutMs)} ms.`,
-    why: 'The limit is for those who need long. Whoever cuts them at once needs no drain.',
+    why: 'The limit is for clients that take long. If you cut them at once, you need no drain.',
     try: 'process.exit(), closeAllConnections() and SIGKILL only in the timer of the limit',
     output,
   });
 }
 
-/** An old worker was killed in the middle of a reload: that one is done all the same, and the next is heard. */
+/** An old worker was killed in the middle of a reload: that reload is finished all the same, and the next order is heard. */
 function demandDeadLeftOut(program, killed, stopped) {
   const { workerPid, isDone, fate } = killed;
   const { fromMs, output } = stopped || killed;
@@ -151,7 +151,7 @@ function demandDeadLeftOut(program, killed, stopped) {
     got: fate ? 'The primary ended.' : `${got}, ${SECONDS} s later.`,
     why:
       whyOfPrimary(program) ??
-      "For a worker that has ended already no 'exit' will come. Whoever waits for it waits for ever, and the reload with it.",
+      "No 'exit' will come for a worker that has already ended. If you wait for it you wait for ever, and so does the reload.",
     try: 'in retire(): if (worker.isDead()) return resolve(); before you wait',
     output,
   });

@@ -34,17 +34,17 @@ export const whyOfPrimary = ({ events, pid }) =>
 
 /** Something has not come in time: whose fault was it? */
 export function demandCalm(program, fromMs, missing, pids = [], turns = TURNED) {
-  const more = ' If it says so again, the program waits for something that never comes.';
+  const more = ' If it says so again, the program is waiting for something that never comes.';
   const isDeaf = pids.length > 0 && haveTurned(program.events, pids, turns, fromMs);
   if (!isDeaf && isStarved(program, fromMs)) throw busy(missing, more);
 }
 
-/** Something was seen that a machine with other things to do can bring about, too. */
+/** Something was seen that a busy machine can also cause. */
 export function demandUndisturbed(program, fromMs, got) {
   if (isStarved(program, fromMs)) throw busy(got);
 }
 
-/** Somebody has not ended, or not come: the same. */
+/** Something has not ended, or not come: the same. */
 export function demandMoves(program, fromMs, missing) {
   if (!isHung(program, fromMs)) demandCalm(program, fromMs, missing);
 }
@@ -57,35 +57,35 @@ export function crashOfWorker({ events, pid: primary, options }) {
   const { error } = eventsOf(theirs, 'crash')[0];
   const [, file, line] = /[/\\]copy-[\w-]+[/\\](\S+?):(\d+)/.exec(error) ?? [];
   const isSetTooLate = error.includes('ERR_HTTP_HEADERS_SENT');
-  const inWorkersToo = `${file} runs in the workers, too: what only the primary is to do, its handlers for signals and messages, belongs inside if (cluster.isPrimary) { ... }`;
+  const inWorkersToo = `${file} runs in the workers too: what only the primary should do, its handlers for signals and messages, belongs inside if (cluster.isPrimary) { ... }`;
   return {
     why: file ? `${why} (${file}, line ${line})` : why,
     try: isSetTooLate
-      ? "if (!response.headersSent) response.setHeader('Connection', 'close'): the headers of an answer that has begun are sent"
+      ? "if (!response.headersSent) response.setHeader('Connection', 'close'): once an answer has begun its headers are sent"
       : file === basename(options.entry)
         ? inWorkersToo
         : 'look below for what it printed',
   };
 }
 
-/** A worker that threw shall be told of first: all else may come of that. */
+/** A worker that threw is reported first: it may explain all the rest. */
 export function demandUnbroken(program, { expected, output }) {
   const crash = crashOfWorker(program);
   demand(!crash.why, { expected, got: 'A worker crashed.', ...crash, output });
 }
 
-/** At its start, in a reload, before one: what was seen of it at three of its programs. */
+/** At its start, in a reload, before one: what three of its programs showed. */
 export function demandPrimaryApart(...looks) {
   for (const { program, output } of looks) {
     const { pid } = program;
     const isLater = program !== looks[0].program;
     demand(!loadersOf(output).includes(pid), {
       expected: 'Only the workers load app.js.',
-      got: `Process ${pid}, the primary, has loaded it, too${isLater ? ', after SIGHUP' : ''}.`,
-      why: 'The primary lives on through all reloads. What it loads once it keeps: the old code, with its timers and its database connections. And what it loads may end it.',
+      got: `Process ${pid}, the primary, has loaded it too${isLater ? ', after SIGHUP' : ''}.`,
+      why: 'The primary lives on through all reloads. Whatever it loads, it keeps: the old code, with its timers and its database connections. And what it loads may end it.',
       try: isLater
-        ? "whether a version starts is seen in the new worker: wait for its 'listening' or its 'exit'"
-        : "the primary imports neither './app.js' nor './worker.js'; the workers do, by await import('./worker.js')",
+        ? "the new worker shows whether a version starts: wait for its 'listening' or its 'exit'"
+        : "the primary imports neither './app.js' nor './worker.js'; the workers do, with await import('./worker.js')",
       output,
     });
   }
@@ -93,7 +93,7 @@ export function demandPrimaryApart(...looks) {
 
 const NOBODY_FORKED = `Nothing was forked, and its event loop has turned ${HEARD} times since.`;
 
-/** [condition, got, why, try]: what is to be mended first in a reload. */
+/** [condition, got, why, try]: what to fix first in a reload. */
 const RELOAD_FAULTS = [
   [
     ({ fate }) => fate,
@@ -110,7 +110,7 @@ const RELOAD_FAULTS = [
   [
     ({ left }) => left.length > 0,
     ({ forks, left }) =>
-      `${SECONDS} s later ${forks} had been forked, and of the old workers ${left.length} still ran: process ${left.join(', ')}.`,
+      `${SECONDS} s later ${forks} had been forked, and ${left.length} old workers were still running: process ${left.join(', ')}.`,
     'An old worker goes on with the old code until it is told to leave.',
     "for each old worker, one after the other: fork, wait for 'listening', tell the old one to drain, wait for its 'exit'",
   ],
@@ -118,7 +118,7 @@ const RELOAD_FAULTS = [
     () => true,
     ({ forks, serving, old }) =>
       `All ${old.length} old workers have ended and ${forks} new ones were forked, but ${SECONDS} s later ${serving === 0 ? 'none' : `only ${serving}`} listened.`,
-    'For each old worker that leaves a new one has to come.',
+    'For each old worker that leaves, a new one has to come.',
     "for each old worker: fork, wait for 'listening', tell the old one to drain, wait for its 'exit'",
   ],
 ];
@@ -127,7 +127,7 @@ export function demandRenewed(roll, expected, version) {
   const { program, fromMs, forks } = roll;
   const { got } = roll.isRenewed ? {} : storyOfRoll(roll);
   if (got && !roll.fate && isDoneAtLast(roll))
-    throw busy('The reload was done, but only after the time for which a check waits.');
+    throw busy("The reload was done, but only after the check's time limit.");
   if (got && !roll.fate && forks === 0) demandCalm(program, fromMs, got, [program.pid], HEARD);
   if (got && !roll.fate && forks > 0) demandMoves(program, fromMs, got);
   demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output });
@@ -153,7 +153,7 @@ function storyOfRoll({ program, old, fate, forks }) {
 }
 
 export function demandReload(roll) {
-  demandRenewed(roll, 'After SIGHUP there is a new process in the place of each worker.', '2');
+  demandRenewed(roll, "After SIGHUP there is a new process in each worker's place.", '2');
 }
 
 export function demandByMessage(roll) {
@@ -161,7 +161,7 @@ export function demandByMessage(roll) {
   demand(!roll.isDeaf, {
     expected,
     got: NOBODY_FORKED,
-    why: 'Where there are no signals, as on Windows, a process manager sends a message to the process that it has started.',
+    why: 'Where there are no signals, as on Windows, a process manager sends a message to the process that it started.',
     try: "process.on('message', (message) => message === 'reload' && reload()); in the primary",
     output: roll.output,
   });
@@ -186,36 +186,36 @@ function demandCapacityOf({ program, first, last, old, serving, size = WORKERS, 
   demand(serving === undefined || serving === size, {
     expected: `SIGHUP in the middle of a reload: in the end ${size} workers listen.`,
     got: `${SECONDS} s later ${serving} listened.`,
-    why: 'Two reloads that run beside each other renew the same old workers twice.',
-    try: 'remember that one is under way: begin the next when it is done, or leave it out and say so',
+    why: 'Two reloads at the same time renew the same old workers twice.',
+    try: 'remember that one is under way: begin the next when it is done, or skip it and say so',
     output,
   });
   demandOneMore({ program, first, last, old, size, output });
 }
 
-/** Who leaves a second order out says so. */
+/** A program that skips a second order says so. */
 function demandWord({ said, output }, undisturbed) {
   demand(said === undefined || !isWordless(said, undisturbed), {
     expected:
-      'SIGHUP in the middle of a reload: another reload afterwards, or a word that there is none.',
+      'SIGHUP in the middle of a reload: another reload afterwards, or a message that there is none.',
     got: 'There was no second reload, and nothing was printed.',
-    why: 'Whoever gave the order has another version there, and believes that it serves.',
-    try: "console.error('a reload is under way: left out'), or begin the next when this one is done",
+    why: 'The person who gave the order has deployed another version, and believes that it serves.',
+    try: "console.error('a reload is under way: skipped'), or begin the next when this one is done",
     output,
   });
 }
 
-/** An old worker was killed before its turn: somebody comes in its place. */
+/** An old worker was killed before its turn: a new one takes its place. */
 function demandPlaceFilled({ program, killed }) {
   const { isDone, fate, serving, old, workerPid, fromMs, output } = killed;
-  if (!isDone || fate) return; // that is told with the limit
+  if (!isDone || fate) return; // that is reported with the limit
   const got = `When the reload was done, ${serving === 1 ? '1 worker' : `${serving} workers`} listened.`;
   if (serving < old.length) demandMoves(program, fromMs, got);
   demand(serving >= old.length, {
     expected: `Process ${workerPid}, one of ${old.length} old workers, is killed before its turn in a reload: when that is done, ${old.length} new ones listen.`,
     got,
-    why: 'Its place stays empty: whoever has died needs no goodbye, but somebody has to come for it all the same.',
-    try: 'fork a new one for each old one, also for one that isDead(), and only then look whether there is anybody to retire',
+    why: 'Its place stays empty: a dead worker needs no goodbye, but something has to take its place all the same.',
+    try: 'fork a new one for each old one, even for one that isDead(), and only then check whether there is anything to retire',
     output,
   });
 }
@@ -228,8 +228,8 @@ function demandOneMore({ program, first, last, old, size, output }) {
     expected: `One worker after the other: in a reload there are at most ${size + 1}, the new one and the old ones.`,
     got: `At one moment there were ${most}.`,
     why: isTwice
-      ? 'For one that left two came: the reload has forked one, and somebody else another. A worker that drains is no crash.'
-      : 'The next new one was forked while an old one still worked. All at once need twice the memory, and the time of all CPUs.',
+      ? "Two came for one that left: the reload forked one, and something else another. A worker that drains isn't a crash."
+      : 'The next new one was forked while an old one was still working. All at once need twice the memory, and every CPU.',
     try: isTwice
       ? "in an 'exit' handler fork only for a worker whose exitedAfterDisconnect is false, and never while it starts"
       : "await retire(old): a promise that resolves at the old one's 'exit'; then fork the next",
@@ -244,7 +244,7 @@ function whyOfGap(events, first, old) {
   const before = (kind) => eventsOf(news, kind).some(({ t }) => t < (gone?.t ?? Infinity));
   if (!before('fork')) return 'The old one had left before the new one was even forked.';
   if (!before('worker-listening'))
-    return "'online' means that Node.js has started: the file has not run yet, nobody listens. A version may take seconds to boot.";
+    return "'online' means that Node.js has started: the file has not run yet, so nothing listens. A version may take seconds to boot.";
   return 'More than one old worker left for one that came.';
 }
 
@@ -252,18 +252,18 @@ function whyOfGap(events, first, old) {
 const LOSSES = [
   [
     ({ refusals }) => refusals.length > 0,
-    'They were answered, but not served. A worker that leaves still does what is asked on connections that are there; "Connection: close" says that it was the last time.',
+    'They were answered, but not served. A worker that leaves still serves requests on existing connections; "Connection: close" says that it was the last time.',
     'while draining hand every request to the application as before, and only set the header',
   ],
   [
     ({ areUnread }) => areUnread,
     'A connection had just come to a worker, and was closed before its request was read. http.Server.close() does that since Node.js 26, and cluster.worker.disconnect() calls it.',
-    'net.Server.prototype.close.call(server, () => cluster.worker.disconnect()) takes no new connection and leaves those that are there; for the idle ones server.closeIdleConnections(), some hundred ms later',
+    'net.Server.prototype.close.call(server, () => cluster.worker.disconnect()) takes no new connections and leaves the existing ones; for the idle ones server.closeIdleConnections(), a few hundred ms later',
   ],
   [
     ({ exits }) => exits.some(({ signal }) => signal),
-    'Old workers were ended by a signal, and what they had at hand with them.',
-    'tell them to drain, and let them end by themselves; SIGKILL is for one that is still there after the limit',
+    'Old workers were killed by a signal, and so was whatever they were doing.',
+    'tell them to drain, and let them end on their own; SIGKILL is for one that is still there after the limit',
   ],
   [
     ({ errors }) => errors.includes('ECONNREFUSED'),
@@ -272,7 +272,7 @@ const LOSSES = [
   ],
   [
     ({ errors }) => errors.some((error) => error?.startsWith('no answer')),
-    'The primary had just given a connection to a worker that then called process.exit(): nobody has it any more, and the client waits.',
+    'The primary had just given a connection to a worker that then called process.exit(): now nobody has it, and the client waits.',
     'cluster.worker.disconnect() instead of process.exit(): what the worker does not take goes to another',
   ],
   [

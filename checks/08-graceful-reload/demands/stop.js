@@ -15,53 +15,55 @@ import {
 const LEAST_GOODBYE_MS = 100;
 const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
 
-/** [condition, got, why, try]: what is to be mended first in a stop. */
+/** [condition, got, why, try]: what to fix first in a stop. */
 const STOP_FAULTS = [
   [
     ({ fate }) => fate?.signal,
     ({ fate }) => `it was ended by ${fate.signal}.`,
-    'Without a handler a process dies of these signals at once, and all that is under way with it.',
+    'Without a handler a process dies of these signals at once, and everything under way with it.',
     "process.on('SIGTERM', stop); and process.on('SIGINT', stop); in the primary, where stop tells each worker to drain",
   ],
   [
     ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
-    ({ losses }) => `the workers died of SIGINT; ${losses}.`,
+    ({ losses }) => `SIGINT killed the workers; ${losses}.`,
     'A terminal sends SIGINT to every process, the workers too.',
     "process.on('SIGINT', () => {}); in worker.js: the primary tells it when to drain",
   ],
   [
     ({ fate, left, timers }) => !fate && left === 0 && timers > 0,
-    () => `all workers had ended, and ${SECONDS} s later the primary still ran: it has a timer.`,
+    () =>
+      `all workers had ended, and ${SECONDS} s later the primary was still running: it has a timer.`,
     'A timer keeps a process alive until it has run, unless it is told not to.',
     'setTimeout(...).unref() for the timer of SIGKILL, or clearTimeout() when the worker has ended',
   ],
   [
     ({ fate, left }) => !fate && left === 0,
-    () => `all workers had ended, and ${SECONDS} s later the primary still ran, without a timer.`,
-    'It was started with a channel to its parent, as a process manager does it. Whoever listens for messages there keeps that channel open, and that keeps the process alive.',
+    () =>
+      `all workers had ended, and ${SECONDS} s later the primary was still running, without a timer.`,
+    'It was started with a channel to its parent, as a process manager does. Listening for messages there keeps that channel open, and that keeps the process alive.',
     "process.channel?.unref() in the primary, after process.on('message', ...)",
   ],
   [
     ({ fate }) => !fate,
-    () => `it still ran ${SECONDS} s later.`,
-    'A worker ends by itself when it listens no more, no connection is open, and its channel to the primary is closed.',
+    () => `it was still running ${SECONDS} s later.`,
+    'A worker ends on its own when it no longer listens, no connection is open, and its channel to the primary is closed.',
     'cluster.worker.disconnect() in drain(): it closes the servers, waits for their connections, closes the channel',
   ],
   [
     ({ lost }) => lost.length > 0,
     ({ losses }) => `${losses}.`,
-    'Whoever is killed, or calls process.exit() too early, answers nothing any more.',
-    'let the workers drain: they end by themselves, and then the primary does, with no process.exit()',
+    'A process that is killed, or calls process.exit() too early, no longer answers anything.',
+    'let the workers drain: they end on their own, and then the primary does, with no process.exit()',
   ],
   [
     () => true,
     ({ fate }) => `it ended with exit code ${fate.code}.`,
-    'To stop when told is no failure: whoever started the server reads its exit code.',
-    'let the primary end by itself, when its last worker has left',
+    "Stopping when told to isn't a failure, and whatever started the server reads its exit code.",
+    'let the primary end on its own, when its last worker has left',
   ],
 ];
 
-/** The program by SIGTERM; if that was in order one worker by SIGTERM, and the program by Ctrl-C. */
+/** The program by SIGTERM; if that was in order, one worker by SIGTERM, and the program by Ctrl-C. */
 export function demandAllStops(terminated, interrupted) {
   demandStops(terminated);
   demandOneStops(interrupted.one);
@@ -72,9 +74,9 @@ export const isInOrder = ({ fate, lost }) => fate?.code === 0 && lost.length ===
 
 function demandStops(stop) {
   const { program, how, signalMs, fate, output } = stop;
-  if (!fate) demandMoves(program, signalMs, `${how}: it still runs.`);
+  if (!fate) demandMoves(program, signalMs, `${how}: it is still running.`);
   demand(isInOrder(stop), {
-    expected: 'The workers answer what they have begun, all end, and the exit code is 0.',
+    expected: 'The workers answer what they have begun, all of them end, and the exit code is 0.',
     ...storyOfStop(stop),
     output,
   });
@@ -82,14 +84,14 @@ function demandStops(stop) {
 
 function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
   const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
-  if (!exit) demandCalm(program, signalMs, `${got} still runs.`, [workerPid]);
+  if (!exit) demandCalm(program, signalMs, `${got} is still running.`, [workerPid]);
   const hasLeft = exit && !exit.signal && lost.length === 0;
   const end = exit?.signal ? `died of ${exit.signal}` : 'ended';
   const losses = lost.length > 0 ? `; requests under way there were lost: ${lost.length}` : '';
   demand(hasLeft, {
-    expected: 'A worker to which somebody sends SIGTERM answers what it has begun, and ends.',
-    got: exit ? `${got} ${end}${losses}.` : `${got} still ran ${SECONDS} s later.`,
-    why: 'Whoever uses kill can mean one worker.',
+    expected: 'A worker that gets SIGTERM answers what it has begun, and ends.',
+    got: exit ? `${got} ${end}${losses}.` : `${got} was still running ${SECONDS} s later.`,
+    why: 'Somebody who uses kill may mean one worker.',
     try: "process.on('SIGTERM', drain); in worker.js",
     ...crashOfWorker(program),
     output,
@@ -106,51 +108,51 @@ function storyOfStop({ how, program, fate, lost, left, timers, of }) {
   return { ...story, why: whyOfPrimary(program) ?? story.why };
 }
 
-/** [condition, got, why, try]: what is to be mended first with clients who stay. */
+/** [condition, got, why, try]: what to fix first with clients that stay. */
 const CLIENT_FAULTS = [
   [
     ({ fate, isIdleHeld }) => !fate && isIdleHeld,
-    () => `${SECONDS} s later a connection on which nobody asked anything was still open.`,
+    () => `${SECONDS} s later an unused connection was still open.`,
     'A client keeps its connection for the next request, maybe for minutes. Until it is closed the worker has something to wait for.',
-    'server.close() closes the idle ones at once, as cluster.worker.disconnect() does, which calls it; those that become idle later are for server.closeIdleConnections()',
+    'server.close() closes the idle ones at once, as does cluster.worker.disconnect(), which calls it; for those that become idle later use server.closeIdleConnections()',
   ],
   [
     ({ fate, later, told }) => !fate && told.length < later.length,
     ({ later, told }) =>
       `${SECONDS} s later a client that asks again and again on one connection was still served; of its ${later.length} answers after the signal ${told.length} said "Connection: close".`,
-    'close() and disconnect() take no new connection, but on those that are open they serve whatever comes.',
-    "response.setHeader('Connection', 'close') on every response while draining, also of requests that came later on an old connection",
+    'close() and disconnect() take no new connections, but go on serving whatever comes on the open ones.',
+    "response.setHeader('Connection', 'close') on every response while draining, even to requests that come later on an old connection",
   ],
   [
     ({ fate }) => !fate,
-    () => `${SECONDS} s later it still ran.`,
-    'A worker ends when its last connection is closed and its channel to the primary, too.',
+    () => `${SECONDS} s later it was still running.`,
+    'A worker ends when its last connection and its channel to the primary are closed.',
     'cluster.worker.disconnect() in drain()',
   ],
   [
     ({ cutMs, told }) => cutMs !== undefined && told.length > 0,
     ({ cutMs }) =>
       `A client that asked a few times a second on one connection had it closed after ${Math.round(cutMs)} ms, between two requests. No answer on it had said "Connection: close".`,
-    'Its next request may be on the way at this very moment, and is reset. Who hears that it was the last one on this connection leaves in time.',
-    'for some hundred ms only say "Connection: close" with what is asked; then server.closeIdleConnections(), by a timer. server.close() of http and cluster.worker.disconnect() do it at once',
+    'Its next request may be on the way at that very moment, and is reset. A client that hears "this was the last one" leaves in time.',
+    'for a few hundred ms only say "Connection: close" with each answer; then server.closeIdleConnections(), in a timer. http\'s server.close() and cluster.worker.disconnect() do it at once',
   ],
   [
     ({ untold, told }) => untold.length > 0 && told.length > 0,
     ({ untold, underWay }) =>
       `Of the ${underWay.length} answers that were under way at the signal ${underWay.length - untold.length} said "Connection: close".`,
-    'Whoever is not told asks again on the same connection, once more than needed.',
+    "A client that isn't told asks again on the same connection, once more than needed.",
     "keep the responses under way in a Set, and in drain(): if (!response.headersSent) response.setHeader('Connection', 'close') for each",
   ],
   [
     () => true,
     ({ later }) =>
       `Of the ${later.length} answers that its clients had after the signal none said "Connection: close".`,
-    'A client that is not told may send its next request just when the connection is closed, and has to find out whether that was done or not.',
+    "A client that isn't told may send its next request just when the connection is closed, and has to find out whether it was carried out.",
     "response.setHeader('Connection', 'close') on every response while draining",
   ],
 ];
 
-/** Had its worker been told to drain when it was answered, without a word on that? */
+/** Had its worker been told to drain when it was answered, without saying so? */
 function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, signalMs) {
   const isIt = (one) => one.client === client && one.startMs > sentMs;
   const { pid, endMs } = requestsOf(events).find(isIt) ?? {};

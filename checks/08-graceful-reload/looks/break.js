@@ -44,7 +44,7 @@ async function killInReload(program) {
   return { ...begun, old, workerPid, isDone: isSo, serving, fate, output: program.output() };
 }
 
-/** The signal comes when a new one listens, and the old one in whose place it is has slow requests. */
+/** The signal comes when a new one listens, and the old one that it replaces has slow requests. */
 async function stopInReload(program) {
   const begun = await beginReload(program);
   if (!begun.isBegun) return { ...begun, output: program.output() };

@@ -67,7 +67,7 @@ async function slowUpload({ port }) {
   const seen = { closedMs: 0 };
   socket.on('error', () => {}); // it is closed, in whatever way
   socket.on('close', () => (seen.closedMs = nowMs()));
-  socket.on('data', () => socket.destroy()); // an answer to half of a request is none
+  socket.on('data', () => socket.destroy()); // an answer to half a request isn't one
   socket.write('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na');
   return { seen, end: () => socket.destroy() };
 }

@@ -1,7 +1,7 @@
 /**
  * What the check of lesson 8 does with the learner's program and sees of it: it deploys other applications into a copy
  * of the learner's folder, and reloads under load. What waits, and tells a busy machine from a program that hangs, is
- * here for the other parts, too.
+ * here for the other parts too.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,12 +32,12 @@ export const UNDER_WAY = 6;
 const SLOW_MS = 300; // an answer to /slow
 const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
 export const TURNED = 60; // beats
-export const HEARD = 40; // beats: by then an order has been begun, if it was heard
+export const HEARD = 40; // beats: by then an order has been started, if it was heard
 const FIRST_TURNS = 5; // beats: by then a signal has been heard
 const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
-export const HASTE = 10; // times as early as they should come the timers of a program that shall not cut
+export const HASTE = 10; // times: timers fire this much early in a program that should not cut anything
 const CALM_MS = 500; // by then a bad version would have been tried again, by a timer
 const STARVED = 0.15; // of the time
 const OWN_STARVED = 2.5; // times as long as it should take
@@ -47,7 +47,7 @@ const LOOK_AGAIN_MS = 1_000;
 
 export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
 
-/** The text of an app.js. It tells who loads it, and keeps idle connections for a minute, so that nobody just waits. */
+/** The text of an app.js. It reports who loads it, and keeps idle connections for a minute, so that simply waiting does not work. */
 function appOf({ version, bootMs = 0, isBad = false }) {
   return `
     import { setTimeout as sleep } from 'node:timers/promises';
@@ -66,7 +66,7 @@ function appOf({ version, bootMs = 0, isBad = false }) {
   `;
 }
 
-/** A look at a program of its own, which is ended after it: now, while others wait, there is time for that. */
+/** A look at a separate program, which is ended after it: now, while others wait, there is time for that. */
 export async function lookAt(lesson, options, look) {
   const server = await start(lesson, options);
   try {
@@ -78,7 +78,7 @@ export async function lookAt(lesson, options, look) {
 
 /** The first program of a check. */
 export function startFirst(lesson) {
-  loop.reset(); // how late our timers were before, in another check, tells nothing
+  loop.reset(); // how late our timers were before, in another check, means nothing
   return start(lesson, { ...patient, hasChannel: true }); // as a process manager starts it
 }
 
@@ -102,7 +102,7 @@ export async function start(
 }
 
 /**
- * Counts the workers of which the primary knows that they listen, and not that they leave, and those that have ended.
+ * Counts the workers that the primary knows to listen and not to be leaving, and those that have ended.
  * It may be asked again and again, and reads only what has come since.
  */
 function createCensus() {
@@ -122,7 +122,7 @@ function follow({ serving, ended }, { what, workerPid }) {
 
 export const servingOf = (events) => [...createCensus()(events).serving];
 
-/** Those of the old ones who have not ended. */
+/** The old ones that have not ended. */
 export function leftOf(events, old) {
   const { ended } = createCensus()(events);
   return old.filter((pid) => !ended.has(pid));
@@ -149,18 +149,18 @@ export function mostOf(events, first) {
   return Math.max(...sizes.slice(Math.max(0, first - 1)));
 }
 
-/** A machine that is very busy may start a process so slowly that it seems to be at its end. */
+/** A very busy machine may start a process so slowly that it seems to be finished. */
 async function readyOrBusy(program, workers, ready) {
   for (let tries = 1; tries < MOST_LOOKS && isBusy() && !program.fate; tries += 1)
     if (await program.ready(workers)) return;
     else await sleep(LOOK_AGAIN_MS);
   await ready(program, workers).catch((error) => {
     demandStaying(program, error);
-    throw isBusy() && !program.fate ? busy('It has not come to listen yet.') : error;
+    throw isBusy() && !program.fate ? busy('It is not listening yet.') : error;
   });
 }
 
-/** Workers that listen, and end as if all was done: told so, and not as the end of the primary, which has nobody any more. */
+/** Workers that listen, and end as if all was done: reported as that, and not as the end of the primary, which has none left. */
 function demandStaying(program, { story }) {
   const { events, fate } = program;
   const ended = exitsOf(events);
@@ -169,13 +169,13 @@ function demandStaying(program, { story }) {
   demand(!isBySelf || ended.length === 0, {
     ...story,
     got: `Its ${ended.length} workers listened, and ended at once, with exit code 0; then the primary had nothing left to do.`,
-    why: "The channel to the primary is all that keeps a worker alive: its listening socket is the primary's. server.js runs in the workers, too, and process.channel?.unref() at its top lets that channel go there.",
-    try: 'what only the primary is to do, its handlers for signals and messages and process.channel?.unref(), belongs inside if (cluster.isPrimary) { ... }',
+    why: "The channel to the primary is all that keeps a worker alive: its listening socket is the primary's. server.js runs in the workers too, and process.channel?.unref() at its top lets go of that channel there.",
+    try: 'what only the primary should do, its handlers for signals and messages and process.channel?.unref(), belongs inside if (cluster.isPrimary) { ... }',
     output: program.output(),
   });
 }
 
-/** How late our own timers come: those of a check that has to wait for the machine, too. */
+/** How late our own timers come: those of a check that has to wait for the machine too. */
 const loop = monitorEventLoopDelay({ resolution: LOOP_MS });
 loop.enable();
 const isBusy = () => loop.mean / 1e6 > OWN_STARVED * LOOP_MS || isCrowded();
@@ -240,8 +240,8 @@ export async function endOf(program) {
 export const busy = (got, more = '') =>
   new Undecided({
     got,
-    why: `The machine has other things to do.${more}`,
-    try: 'npm run check lesson-8, when it has less to do',
+    why: `The machine is busy.${more}`,
+    try: 'npm run check lesson-8, when it is less busy',
   });
 
 /** Sends requests, each on its own connection, and waits until workers have begun them. */
@@ -254,7 +254,7 @@ export async function begin(program, path, times) {
   return { answers: () => Promise.all(asked) };
 }
 
-/** Gives an order to reload, and waits until all who served have ended and as many others serve. */
+/** Gives an order to reload, and waits until all that served have ended and as many others serve. */
 export async function renew(
   program,
   order = /** @returns {any} */ () => program.kill(program.pid, 'SIGHUP'),
@@ -296,7 +296,7 @@ export async function reloadUnderLoad({ program, deploy }) {
 /**
  * @param {any} program
  * @param {object} options
- * @param {() => void} [options.deploy]  of what is reloaded; the same again, if left out
+ * @param {() => void} [options.deploy]  what is reloaded; the same again, if left out
  * @param {(traffic: ReturnType<typeof startTraffic>) => Promise<any[]>} options.end  of the traffic
  */
 export async function rollUnderLoad(program, { deploy, end }) {
@@ -312,8 +312,8 @@ export async function rollUnderLoad(program, { deploy, end }) {
 }
 
 /**
- * A version that throws at its top, and after it a good one. What is forked after the first of it has ended is one more than
- * is of any use.
+ * A version that throws at the top of the file, and after it a good one. Anything forked after the first of it has ended is
+ * useless.
  */
 export async function reloadBadVersion({ program, deploy }) {
   const first = program.events.length;
@@ -381,8 +381,8 @@ export async function reloadByMessage({ program, deploy }) {
 }
 
 /**
- * Has it said nothing of its own when the bad version could not start? What Node.js prints of a worker's death is no word of
- * the program's, nor is what it says when all goes well.
+ * Has it said nothing of its own when the bad version could not start? What Node.js prints about a worker's death isn't the
+ * program's own message, nor is what it says when all goes well.
  * @param {any} program
  * @param {{ output: string, bad: any, good: string }} printed  output: up to then; good: and when a good version had come
  */
@@ -393,7 +393,7 @@ function isSilentOn({ events }, { output, bad, good }) {
   return saysNothingNew(since.join('\n'), [before, appOf(bad), ...deaths, afterwards].join('\n'));
 }
 
-/** With a limit that nobody should need. */
+/** With a limit that nothing should need. */
 export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
 
 /** With a limit that is far away even for those whose timers come early. */

@@ -81,7 +81,7 @@ export async function stopWithClients({ program }) {
   const cutMs = cut && cut.closedMs - signalMs;
   loopMeanwhile.disable();
   const asked = answers.filter(({ sentMs }) => sentMs > signalMs + SIGNAL_ARRIVES_MS);
-  const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come when it was closed, in all honour
+  const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
   const heard = { later, told, underWay, untold, cutMs };
   return { program, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
@@ -108,7 +108,7 @@ async function idleClient({ port }) {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {}); // it is closed, in whatever way
   socket.write(REQUEST);
-  const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false }); // the check does not end later for it
+  const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false }); // it does not keep the check from ending
   await Promise.race([once(socket, 'data'), once(socket, 'close'), tooLong]);
   socket.resume();
   return socket;

@@ -7,7 +7,7 @@ const WAYS = fileURLToPath(new URL('../../../lessons/08-graceful-reload/ways.js'
 const MEASURED_WORKERS = 4;
 const SILENT_MS = 1_500; // nearly four times as long as the slowest answer takes
 
-/** Three ways to put a new version in, each a program of its own. */
+/** Three ways to put in a new version, each a separate program. */
 export function startWays({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(MEASURED_WORKERS) };
   return Promise.all(
@@ -29,8 +29,8 @@ export async function reloadWays([killed, oneByOne, candidate]) {
 }
 
 /**
- * A connection that was given to a worker just before it was killed is silent for ever: who has no answer long after the
- * reload gets none, and is let go by the program's end.
+ * A connection that was given to a worker just before it was killed is silent for ever: a client with no answer long after
+ * the reload gets none, and is released when the program ends.
  */
 function reloadOne(program) {
   return rollUnderLoad(program, {

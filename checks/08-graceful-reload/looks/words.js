@@ -1,4 +1,4 @@
-/** Lesson 8: what the program has printed. No word decides, only whether there was any, and which process said it. */
+/** Lesson 8: what the program has printed. No word decides, only whether there was one, and which process said it. */
 const LONG_NUMBER = /\d{2,}/g; // that of a process, for example; not an exit code, which may be all that is said
 const NUMBER = /\d+/g;
 const NODES_OWN = /^(|\^|Node\.js v\S+|\S+[/\\]app\.js:\d+)$/; // around what a process threw
@@ -22,5 +22,5 @@ export function saysNothingNew(said, ordinary, number = LONG_NUMBER) {
     .every((line) => known.has(linesOf(line, number)[0]));
 }
 
-/** Does this tell no more than a reload that nobody has disturbed, whatever its numbers? */
+/** Does this say no more than an undisturbed reload, whatever its numbers? */
 export const isWordless = (said, undisturbed) => saysNothingNew(said, undisturbed, NUMBER);

@@ -1,4 +1,4 @@
-// accepts: a second SIGHUP is left out, with a word; what is under way is told when its headers are written
+// accepts: a second SIGHUP is skipped, with a message; a response under way gets its header when the headers are written
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -7,7 +7,7 @@ const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 // #region reload
 // Task 3: on SIGHUP, and on the message 'reload', renew one worker after the other: fork a new
 // one, wait until it listens, then let an old one drain, and wait until it has ended. If a new one
-// ends before it listens, stop there: the old ones serve on.
+// ends before it listens, stop there: the old ones stay.
 // #endregion reload
 
 // #region stop

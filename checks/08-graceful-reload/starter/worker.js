@@ -9,7 +9,7 @@ const server = createServer(handle);
 
 // #region drain
 // Task 1: on SIGTERM, and on the message 'drain', leave without losing a request: say
-// "Connection: close" with every response, take no new connection, let idle ones go, answer what
+// "Connection: close" with every response, take no new connections, let idle ones go, answer what
 // is under way, end. After limitMs end in any case. Ctrl-C is the primary's business.
 // #endregion drain
 

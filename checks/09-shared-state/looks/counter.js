@@ -1,6 +1,6 @@
 /**
  * What the check of lesson 9 does with the learner's program and sees of it: clients that count at once and insist, an
- * owner of the counts that stands still, a worker that dies just then.
+ * owner of the counts that is frozen, a worker that dies just then.
  */
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
@@ -31,13 +31,13 @@ const REPEATED = 6; // ids that come again
 const OTHERS = 1_000; // increments of others before they do
 const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
-/** The count that an answer tells; undefined unless it is a whole 200, and NaN where it is no number. */
+/** The count in an answer; undefined unless it is a whole 200, and NaN if it isn't a number. */
 export function countOf(answer) {
   const told = toldBy(answer);
   return told === undefined || typeof told === 'number' ? told : NaN;
 }
 
-/** What an answer tells as the count, be it a number or not; undefined unless it is a whole 200. */
+/** What an answer gives as the count, number or not; undefined unless it is a whole 200. */
 function toldBy({ status, body, error }) {
   if (status !== 200 || error) return undefined;
   try {
@@ -82,7 +82,7 @@ export async function addUntilCounted(program, question, patienceMs = INSIST_MS)
   return { id, count: countOf(last), told: toldBy(last), tries: answers.length, last };
 }
 
-/** So many increments by clients at once, each with a connection of its own. */
+/** So many increments by clients at once, each on its own connection. */
 async function addMany(program, name, times) {
   const adds = [];
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
@@ -96,7 +96,7 @@ async function addMany(program, name, times) {
   return adds;
 }
 
-/** The count, asked for until somebody tells it. */
+/** The count, asked for until somebody answers. */
 export async function read(program, name) {
   const deadline = nowMs() + INSIST_MS;
   for (;;) {
@@ -156,7 +156,7 @@ export async function sentOf(program, first, questions) {
   return found();
 }
 
-/** Names that have been counted 0, 1, 2, ... times: the answer of one is wrong for every other. */
+/** Names that have been counted 0, 1, 2, ... times: one's answer is wrong for every other. */
 async function prepareNames(program, label) {
   const names = Array.from({ length: AT_ONCE }, (_, index) => `${label}-${index}`);
   await Promise.all(names.map((name, index) => index > 0 && addMany(program, name, index)));
@@ -211,7 +211,7 @@ export async function repeat(program, name, adds) {
 }
 
 /**
- * Many increments with ids of their own, each connection's all at once (pipelining), so that they cost little.
+ * Many increments with their own ids, all of a connection's at once (pipelining), so that they cost little.
  * @returns {Promise<number>}  how many were acknowledged
  */
 async function addOthers({ port }, name, times) {
@@ -286,7 +286,7 @@ const highestOf = (counts) => Math.max(0, ...counts.filter(Number.isInteger));
 const readByAll = (program, name) =>
   Promise.all(Array.from({ length: 2 * WORKERS }, () => read(program, name)));
 
-/** What everybody tells when a new worker has come in place of the dead one, or none is going to. */
+/** What everybody says when a new worker has replaced the dead one, or none is going to. */
 export async function readByNewcomer(program, { name, victim }) {
   const isThere = (events) => {
     const end = events.findIndex(
@@ -302,15 +302,15 @@ export async function readByNewcomer(program, { name, victim }) {
 }
 
 const notSeen = new Undecided({
-  got: 'While the owner of the counts stood still, no worker began a request on an open connection.',
-  why: 'The machine has other things to do, or the server closes every connection after its answer.',
-  try: 'npm run check lesson-9, when it has less to do',
+  got: 'While the owner of the counts was frozen, no worker began a request on an open connection.',
+  why: 'The machine is busy, or the server closes every connection after its answer.',
+  try: 'npm run check lesson-9, when it is less busy',
 });
 
 /**
- * The owner is silent for longer than a client should wait. Half of those who ask then were acknowledged before, and ask
+ * The owner is silent for longer than a client should wait. Half of those that ask then were acknowledged before and ask
  * once more, and one wants to read. Then the same connections carry other questions, the owner goes on and answers all it has heard, and the
- * clients who were sent away ask again.
+ * clients that were sent away ask again.
  */
 export async function keepSilent(program, owner) {
   const before = 2 * AT_ONCE;

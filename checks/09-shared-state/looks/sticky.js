@@ -13,7 +13,7 @@ import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './co
 
 export const PLACES = 3;
 const SETTLED_MS = 4_000;
-const CLIENTS = 31; // by any hash each place has some, and who deals in turn begins each round elsewhere
+const CLIENTS = 31; // with any hash each place has some, and a program that deals in turn begins each round elsewhere
 const ROUNDS = 2;
 const SCOUTS = 16;
 const SCOUT_AGAIN_MS = 100;
@@ -42,7 +42,7 @@ export async function visitInTurn(program) {
 
 /**
  * Until every worker has served somebody: while one is coming up others stand in for it. Scouts find that out, from
- * addresses that no client has, and each time from new ones. Whoever serves none of them is waited for, for a while.
+ * addresses that no client has, and each time from new ones. It waits a while for any worker that serves none of them.
  */
 async function waitForAll(program) {
   const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= PLACES; // served somebody
@@ -61,7 +61,7 @@ async function waitForAll(program) {
   }
 }
 
-/** Everybody comes once; tells who served whom, as it was observed, and what the client was told. */
+/** Everybody comes once; returns who served whom, as observed, and what the client was told. */
 async function visit(program, round) {
   const first = program.events.length;
   const clients = Array.from({ length: CLIENTS }, (_, index) => `127.0.0.${index + 2}`);
@@ -98,7 +98,7 @@ async function visitOnce(program, client, round) {
 const noAddress = (client) =>
   new Undecided({
     got: `This system does not let a client come from ${client}.`,
-    why: 'Clients with addresses of their own are needed here. Linux has all of 127.0.0.0/8 on board.',
+    why: 'This needs clients with their own addresses. Linux has all of 127.0.0.0/8 built in.',
     try: 'sudo ifconfig lo0 alias 127.0.0.2, and so on up to 127.0.0.48 (macOS), then check again',
   });
 
@@ -111,8 +111,8 @@ function visitsOf({ status, body }) {
 }
 
 /**
- * One worker dies. Everybody comes before the primary can know, and whoever follows in its place gets ready only when
- * all have been served; then everybody comes once more.
+ * One worker dies. Everybody comes before the primary can know, and its replacement gets ready only when all have been
+ * served; then everybody comes once more.
  */
 export async function visitAfterDeath({ program, rounds }) {
   const homes = new Map(rounds.at(-1).map(({ client, pid }) => [client, pid]));
@@ -147,8 +147,8 @@ function isIdle(events, pid) {
 }
 
 /**
- * It is idle, or was for a long stretch after it had loaded what it needs: what others take from it then makes it look
- * busy, and changes nothing.
+ * It is idle, or was for a long stretch after it had loaded what it needs: if other programs then make it look busy,
+ * that changes nothing.
  */
 function wasCalm(events, pid) {
   const beats = beatsOf(events, pid);
@@ -159,7 +159,7 @@ function wasCalm(events, pid) {
 
 const beatsOf = (events, pid) => eventsOf(events, 'beat').filter((event) => event.pid === pid);
 
-/** Something is still going to happen in it by itself. */
+/** Something is still going to happen in it on its own. */
 const hasTimer = (beats) => beats.findLast(({ timers }) => timers !== undefined)?.timers > 0;
 
 /** A worker has been forked since, and is ready. */
@@ -168,7 +168,7 @@ function isReplaced(events, first) {
   return pid !== undefined && isIdle(events, pid);
 }
 
-/** Did its event loop turn all the time while this client waited in vain? */
+/** Did its event loop keep turning while this client waited for nothing? */
 function isAwake({ events }, pid, { sentMs, doneMs }) {
   const times = beatsOf(events, pid)
     .map(({ t }) => t)
@@ -176,7 +176,7 @@ function isAwake({ events }, pid, { sentMs, doneMs }) {
   return [...times, doneMs].every((t, index) => t - (times[index - 1] ?? sentMs) < ASLEEP_MS);
 }
 
-/** It dies, and all clients come, while the primary stands still: no connection is on its way to the victim. */
+/** It dies, and all clients come, while the primary is frozen: no connection is on its way to the victim. */
 async function visitAtDeath(program, victim) {
   const goOn = () => program.kill(program.pid, 'SIGCONT');
   const first = program.events.length;

@@ -1,6 +1,6 @@
 /**
  * What the check of lesson 9 sees of the counts in Redis: together, through deaths and restarts, while Redis is silent
- * or away. At the end what is only shown: what it takes to ask for a count.
+ * or away. At the end, what is only shown: what it costs to ask for a count.
  */
 import { Agent } from 'node:http';
 import { Undecided, freePort, get, startRedis } from '../../../lib/check/checking.js';
@@ -24,7 +24,7 @@ const LATER_MS = 120_000; // then it may be forgotten, and only the id
 const WARM_UP = 40; // rounds: compiled code is several times as fast
 const BUDGET = { usualMs: 300, longerMs: 1_500 }; // of each side
 const GONE = 'gone'; // what is counted while Redis is away
-const WIDE = 2; // an interval whose high end is twice its low end tells little
+const WIDE = 2; // an interval whose high end is twice its low end says little
 
 /** Counts in a real Redis together. */
 export async function countInStore(launch, startWith, times) {
@@ -54,7 +54,7 @@ export async function restartAll({ store, start, program, together }) {
 
 /**
  * Redis is away when a cluster starts, then there, then silent, then away again; at last it is back, without its memory.
- * Each time it is back the count tells whether what was refused meanwhile has been done all the same.
+ * Each time it is back the count shows whether what was refused meanwhile was done all the same.
  */
 export async function loseStore(launch, startWith) {
   const port = await freePort();
@@ -89,7 +89,7 @@ async function startWithout(start) {
   }
 }
 
-/** Increments and a count that was told before, each asked for over a new connection. */
+/** Increments and a count that was known before, each asked for over a new connection. */
 async function askOnce(program) {
   const first = program.events.length;
   const questions = ['a', 'b', 'c', 'd'].map((letter) => ({ name: GONE, id: `gone-${letter}` }));
@@ -103,7 +103,7 @@ async function askOnce(program) {
 
 /**
  * How long one client waits for what its worker knows, and for a count that the worker has to ask for. Both over one
- * connection, so of one worker, in turn. It decides nothing.
+ * connection, so from one worker, in turn. It decides nothing.
  */
 export async function measureCost({ drawn, measured, isLonger }, primary, redis) {
   const budgetMs = isLonger ? BUDGET.longerMs : BUDGET.usualMs;
@@ -129,7 +129,7 @@ export async function measureCost({ drawn, measured, isLonger }, primary, redis)
   });
 }
 
-/** Milliseconds, of each kind as many: there and back again, so that what drifts, drifts for both. */
+/** Milliseconds, as many of each kind: there and back again, so that any drift affects both. */
 async function measureWaits({ url }, budgetMs) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const wait = async (path) => {
@@ -149,7 +149,7 @@ async function measureWaits({ url }, budgetMs) {
   return { own: waits.own.slice(2 * WARM_UP), asked: waits.asked.slice(2 * WARM_UP) };
 }
 
-/** The median, and its 95 % interval: so far from the middle, counted in values, is it once in twenty times. */
+/** The median, and its 95 % interval: once in twenty times it is this far from the middle, counted in values. */
 function medianOf(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -1,4 +1,4 @@
-// accepts: all in one file; the script always answers what it has remembered
+// accepts: all in one file; the script always answers with what it remembered
 import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
 import http from 'node:http';

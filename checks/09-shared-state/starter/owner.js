@@ -13,6 +13,6 @@ export function createOwner() {
 export function createAsker() {
   // #region asker
   // Task 1: ask the primary. Each answer belongs to one question; after a second without one it is an error.
-  return createCounter(); // as yet each worker counts for itself
+  return createCounter(); // so far each worker counts for itself
   // #endregion asker
 }

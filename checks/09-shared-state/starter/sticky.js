@@ -14,6 +14,6 @@ export function createDealer({ port, size }) {
 export function serveDealt(app) {
   // #region dealt
   // Task 2: serve the connections that the primary deals to this worker.
-  app.listen(process.env.PORT ?? 8080); // as yet the cluster module deals them, in turn
+  app.listen(process.env.PORT ?? 8080); // so far the cluster module deals them, in turn
   // #endregion dealt
 }

@@ -2,14 +2,14 @@
 import { whyOfCrash } from '../../../lib/check/checking.js';
 import { demandNone, endOf, list } from './nginx.js';
 
-/** What is to be mended first in a stop. @type {import('./nginx.js').Fault[]} */
+/** What to fix first in a stop. @type {import('./nginx.js').Fault[]} */
 const STOP_FAULTS = [
   [
     ({ answers }) => !answers,
     ({ door: { first } }) =>
       `with one server its first answer was ${first?.error ?? first?.status ?? 'none'}.`,
-    'With more servers it answered: nginx was there before the server was, or leads elsewhere.',
-    'start nginx when all servers have told their addresses, and write these into the upstream',
+    'With more servers it answered: nginx was there before the server, or leads elsewhere.',
+    'start nginx when all servers have reported their addresses, and write those into the upstream',
   ],
   [
     ({ fate }) => fate?.signal,
@@ -20,49 +20,49 @@ const STOP_FAULTS = [
   ],
   [
     ({ fate }) => !fate,
-    () => 'it still ran twenty seconds later.',
-    'It ends by itself when its children have ended and no timer is set.',
+    () => 'it was still running twenty seconds later.',
+    'It ends on its own when its children have ended and no timer is set.',
     "front.kill('SIGQUIT'), wait for its 'exit', then stopAll()",
   ],
   [
     ({ lost, hurry }) => lost.length > 0 && hurry,
     ({ lost, answers, hurry }) =>
       `of ${answers.length} requests under way ${lost.length} were lost. The configuration says ${hurry}`,
-    'After that time a graceful stop is over: nginx hangs up. A request here takes 300 ms, others take longer.',
+    'After that time a graceful stop is over: nginx hangs up. A request here takes 300 ms, and others take longer.',
     'worker_shutdown_timeout 5s; or leave it out: then nginx waits for all of them',
   ],
   [
     ({ lost }) => lost.length > 0,
     ({ lost, answers }) =>
       `of ${answers.length} requests under way ${lost.length} were lost (${lost[0].error ?? `status ${lost[0].status}`}).`,
-    'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it, too, unless it was started detached. And the servers have to be there until nginx has gone.',
+    'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers have to be there until nginx is gone.',
     "detached: true; on the signal front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
   ],
   [
     ({ half }) => half !== undefined && half !== '200',
     ({ half }) =>
-      `a request of which nginx had a part when the signal came, and the rest after it, ${half === 'none' ? 'got no answer' : `was answered with status ${half}`}.`,
-    'nginx waits for such a client, and then asks a server. By then the servers had left, or nginx had: it goes first, and they stay until it has ended.',
+      `a request that nginx had only in part when the signal came, and the rest of it afterwards, ${half === 'none' ? 'got no answer' : `was answered with status ${half}`}.`,
+    'nginx waits for such a client, and then asks a server. By then the servers had left, or nginx had: nginx goes first, and they stay until it has ended.',
     "front.kill('SIGQUIT'); await once(front, 'exit'); and only then stopAll()",
   ],
   [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `it ended with exit code ${fate.code}.`,
-    'To stop when told is no failure.',
-    'set process.exitCode only where something has failed',
+    "Stopping when told to isn't a failure.",
+    'set process.exitCode only when something has failed',
   ],
   [
     ({ left }) => left.length > 0,
     ({ left, natives }) =>
       `process ${list(left)} is still there${natives.length > 0 ? ', an nginx that holds the port' : ''}.`,
-    'A daemon leaves its parent, and nobody knows it any more.',
-    'daemon off; and wait for the end of whom you have started',
+    'A daemon leaves its parent, and then nobody knows it.',
+    'daemon off; and wait for the end of what you have started',
   ],
   [
     ({ turnedAway }) => turnedAway,
     ({ turnedAway }) =>
       `a client that came while it stopped was answered with status ${turnedAway}.`,
-    'The servers took nobody any more, and nginx still did. At the end nginx goes first.',
+    'The servers no longer took clients, but nginx still did. At the end nginx goes first.',
     "first front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
   ],
   [
@@ -84,39 +84,39 @@ export function demandCleanStops(stops) {
 const VAIN_FAULTS = [
   [
     ({ fate }) => !fate,
-    () => 'it still ran twenty seconds later.',
-    'Servers that nobody can reach are of no use, and nobody learns of it.',
+    () => 'it was still running twenty seconds later.',
+    'Servers that nobody can reach are useless, and nobody hears about it.',
     "front.on('exit', ...): say so, end the servers, exit code 1",
   ],
   [
     ({ unheard }) => unheard,
-    ({ unheard }) => `it ended by an error that nobody heard: ${unheard}.`,
-    "That there is no such program is an 'error' event of the child that spawn() returns. Unheard it ends yours, as it stands.",
-    "front.on('error', fail); or before that spawnSync(nginx, ['-t', ...]), whose .error tells",
+    ({ unheard }) => `it ended with an unhandled error: ${unheard}.`,
+    "A missing program is an 'error' event of the child that spawn() returns. Unhandled, it ends yours on the spot.",
+    "front.on('error', fail); or before that spawnSync(nginx, ['-t', ...]), whose .error says so",
   ],
   [
     ({ fate }) => fate.code !== 1,
     ({ fate }) => `it ${endOf(fate)}.`,
-    'Whoever has started it looks at the exit code, and takes 0 for "all is well".',
+    'Whatever started it looks at the exit code, and takes 0 for "all is well".',
     'process.exitCode = 1;',
   ],
   [
     ({ says, output }) => !says.test(output),
     () => 'it did not say why.',
-    "nginx tells on stderr; spawn hands that on with stdio: 'inherit'. That there is no nginx is an 'error' of spawn.",
-    "stdio: 'inherit', and a message of your own",
+    "nginx says so on stderr; spawn passes that on with stdio: 'inherit'. A missing nginx is an 'error' event of the child.",
+    "stdio: 'inherit', and your own message",
   ],
   [
     ({ left }) => left.length > 0,
     ({ left }) => `process ${list(left)} is still there.`,
-    'The servers were up before nginx was to start.',
+    'The servers were up before nginx was meant to start.',
     'stopAll() before it ends',
   ],
   [
     ({ files }) => files.length > 0,
     ({ files }) => `${list(files)} is left in the folder for temporary files.`,
-    'The folder was made before nginx was to start.',
-    'end in one way, whatever the cause: the function that stops also removes the folder',
+    'The folder was made before nginx was meant to start.',
+    'have one way out, whatever the cause: the function that stops also removes the folder',
   ],
 ];
 

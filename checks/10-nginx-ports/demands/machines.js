@@ -25,7 +25,7 @@ export function demandMachines(/** @type {any} */ { missing, door, serving }) {
     expected,
     got: answerOf(first),
     why: isEverywhere
-      ? `nginx says: ${emergencyOf(program)}. Without an address it takes all of them, those of the machines, too.`
+      ? `nginx says: ${emergencyOf(program)}. Without an address it takes all of them, even the machines'.`
       : (emergencyOf(program) ?? 'nginx is not there, or leads elsewhere.'),
     try: isEverywhere
       ? 'listen 127.0.0.1:${port};'
@@ -36,8 +36,8 @@ export function demandMachines(/** @type {any} */ { missing, door, serving }) {
     const working = pids.filter((pid) => serving.includes(pid)).length;
     demand(working === door.count, {
       expected,
-      got: `Of the machine ${address} ${working} processes have answered; ${door.count} should.`,
-      why: 'A machine that is not asked, or uses one of its cores, is no second machine.',
+      got: `On machine ${address}, ${working} processes have answered; ${door.count} should.`,
+      why: "A machine that is not asked, or uses only one of its cores, isn't a second machine.",
       try: 'both addresses in the upstream, none of them backup or down; machine.js as it was given',
     });
   }
@@ -57,7 +57,7 @@ function withoutAddress(address) {
 }
 
 export function demandDeaths(seen) {
-  if (!seen) return; // there are no two machines, which is said before
+  if (!seen) return; // there are not two machines, which has already been reported
   demandUp(seen);
   demandDeathRoutedAround(seen.atWork);
   demandSecondDeath(seen);
@@ -83,8 +83,9 @@ function demandDeathRoutedAround(seen) {
     expected,
     got: `The program ${endOf(fate ?? {})}.`,
     why:
-      whyOfCrash(program.events) ?? 'One machine is dead; the other, and nginx, should serve on.',
-    try: "child.on('exit', ...) of a machine starts it again, and ends nobody",
+      whyOfCrash(program.events) ??
+      'One machine is dead; the other, and nginx, should go on serving.',
+    try: "child.on('exit', ...) of a machine starts it again, and ends nothing else",
     output: program.output(),
   });
   if (lost.length > 0 && isCrowded() && lost.every(({ error }) => error === 'timeout'))
@@ -92,16 +93,16 @@ function demandDeathRoutedAround(seen) {
   demand(lost.length === 0, {
     expected,
     got: `${lost.length} failed: ${list(lost.map(({ error, status }) => error ?? `status ${status}`))}.`,
-    why: 'A GET may be asked again elsewhere: nginx does so after an error, if nothing else is said.',
+    why: 'A GET may be sent again elsewhere: nginx does so after an error, unless told otherwise.',
     try: 'proxy_next_upstream error timeout;',
     output: program.output(),
   });
   if (seen.doubles > 0 && seen.certain === 0 && isCrowded())
     throw tooBusy('POSTs took long to arrive.');
   demand(seen.doubles === 0, {
-    expected: `Of ${POSTS} POSTs ${seen.open} had no answer when machine ${victim.address} died. None is asked again elsewhere.`,
-    got: `The other machine was asked ${seen.doubles} of them afterwards.`,
-    why: 'The dead server may have carried it out before it could say so. Asked again it is a second order.',
+    expected: `Of ${POSTS} POSTs ${seen.open} had no answer when machine ${victim.address} died. None is sent again elsewhere.`,
+    got: `The other machine got ${seen.doubles} of them afterwards.`,
+    why: 'The dead server may have carried it out before it could say so. Sent again, it is a second order.',
     try: 'proxy_next_upstream error timeout; without non_idempotent',
     output: program.output(),
   });
@@ -118,23 +119,24 @@ function demandSecondDeath({ program, address, isBack, isAgain, fate }) {
       : 'After its second death it did not come back.',
     why:
       whyOfCrash(program.events) ??
-      "Each start makes a new child, and its 'exit' has to be heard as well.",
+      "Each start makes a new child, and its 'exit' needs a listener too.",
     try: "child.on('exit', ...) within startMachine(HOST), which calls startMachine(HOST) itself",
     output,
   });
   demand(!isAgain, {
-    expected: 'With --machines, after SIGTERM: all end, and nobody is started any more.',
+    expected: 'With --machines, after SIGTERM: all end, and nothing is started any more.',
     got: 'A machine was started again after SIGTERM, and listens.',
-    why: "A machine that was told to end has an 'exit', too.",
+    why: "A machine that was told to end has an 'exit' too.",
     try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
     output,
   });
-  if (!fate && isCrowded()) throw tooBusy('With --machines it still ran 20 s after SIGTERM.');
+  if (!fate && isCrowded())
+    throw tooBusy('With --machines it was still running 20 s after SIGTERM.');
   demand(fate, {
     expected: 'With --machines, after SIGTERM: all end, and so does the program.',
-    got: 'It still ran twenty seconds later.',
+    got: 'It was still running twenty seconds later.',
     why: whyOfCrash(program.events) ?? 'The end is the same with machines as with servers.',
-    try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines, too",
+    try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines too",
     output,
   });
 }
@@ -145,14 +147,14 @@ function demandReturn({ program, victim, isBoot, isBack, isUsed, asked, returnMs
   demand(isBack, {
     expected: `A second after its death machine ${address} is started again, on the same address.`,
     got: isBoot
-      ? `Something was started in its place, and does not listen on ${address}.`
+      ? `Something was started in its place, but does not listen on ${address}.`
       : 'It did not come back, and nothing was started in its place.',
     why: isBoot
       ? (whyOfCrash(program.events) ??
-        'nginx knows the machine by its address, and finds nobody there.')
+        'nginx knows the machine by its address, and finds nothing there.')
       : 'A machine that dies is switched on again, by somebody or something. Here that is your program.',
     try: isBoot
-      ? "startMachine(HOST) once more: start('machine.js', { HOST, PORT: port })"
+      ? "startMachine(HOST) again: start('machine.js', { HOST, PORT: port })"
       : "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
     output: program.output(),
   });
@@ -164,8 +166,8 @@ function demandReturn({ program, victim, isBoot, isBack, isUsed, asked, returnMs
   demand(isUsed, {
     ...story,
     why: isMoved
-      ? `The machine was on port ${portWas}, and is on port ${port} now. nginx knows the address that was written down when it was started.`
-      : 'After a failure nginx leaves a server alone for fail_timeout, which is 10 s if nothing else is said.',
+      ? `The machine was on port ${portWas}, and is on port ${port} now. nginx knows the address that was written down when it started.`
+      : 'After a failure nginx leaves a server alone for fail_timeout, which is 10 s by default.',
     try: isMoved
       ? "start('machine.js', { HOST, PORT: port }): the same port each time"
       : 'server ${address} max_fails=1 fail_timeout=1s; in the upstream',

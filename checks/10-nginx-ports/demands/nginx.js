@@ -10,7 +10,7 @@ export const endOf = ({ signal, code }) =>
 export const list = (items) => [...new Set(items)].join(', ');
 
 /**
- * Tells the first of these faults whose condition is met.
+ * Reports the first of these faults whose condition is met.
  * @typedef {[(facts: any) => unknown, (facts: any) => string, string, string]} Fault  condition, got, why, try
  * @param {Fault[]} faults
  * @param {{ facts: any, how?: string, expected: string, output: string }} story
@@ -37,7 +37,7 @@ export function demandOwnPorts({ program, count }) {
   demand(!exposed, {
     expected,
     got: `Process ${exposed?.pid} listens on ${exposed?.address ?? 'every address'}, port ${exposed?.port}.`,
-    why: 'Whoever reaches that port goes past nginx: past its limits, its log, its certificate.',
+    why: 'Anybody who reaches that port goes past nginx: past its limits, its log, its certificate.',
     try: "HOST: '127.0.0.1', and listen(port, host) in the server",
   });
   demand(ports.size === count && pids.size === count, {
@@ -62,13 +62,13 @@ export function demandValid({ program, count, first }) {
       ? 'nginx reads the whole file before it does anything; one fault, and it does nothing.'
       : (whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.'),
     try: emergency
-      ? 'look at the line: each directive ends with a semicolon, a path with a blank in it stands in quotes'
+      ? 'look at the line: each directive ends with a semicolon, and a path with a blank in it needs quotes'
       : 'tasks 1 and 2 of the text: a whole configuration in conf.js, and startNginx(backends) in server.js',
     output: program.output(),
   });
 }
 
-/** By which directives, said or not said. */
+/** Which directives say so, or fail to. */
 const said = (strays) => ` (${list(strays.map(({ directive }) => directive))})`;
 
 /** @type {Fault[]} */
@@ -76,7 +76,7 @@ const ELSEWHERE = [
   [
     ({ emergency }) => isForbidden(emergency),
     ({ emergency }) => `nginx says: ${emergency}`,
-    'Where nothing else is said, nginx writes to /var and /run, as a service of the system may.',
+    'Unless told otherwise, nginx writes to /var and /run, as a system service may.',
     'pid, access_log, error_log and the five *_temp_path: each with a path in the folder, or off, or stderr',
   ],
   [
@@ -94,20 +94,20 @@ const ELSEWHERE = [
   [
     ({ files }) => files?.pidFile,
     ({ files }) => `nginx has written its pid to ${files.pidFile}.`,
-    'There belongs the pid of the nginx that is a service here: `nginx -s stop` would now end yours.',
+    "That is the place for the pid of the system's nginx: `nginx -s stop` would now end yours.",
     'pid "${folder}/nginx.pid";',
   ],
   [
     ({ files }) => files?.strays.length > 0,
     ({ files }) =>
-      `nginx is to use ${list(files.strays.map(({ place }) => place))}${said(files.strays)}.`,
-    'nginx makes these folders when it starts. Where an ordinary user may not, it ends; where they are there already, two programs use the same.',
+      `nginx would use ${list(files.strays.map(({ place }) => place))}${said(files.strays)}.`,
+    'nginx makes these folders when it starts. Where an ordinary user may not, it ends; where they already exist, two programs share them.',
     'the five *_temp_path in http, and pid, each with a path in the folder: proxy_temp_path "${folder}/proxy";',
   ],
   [
     ({ files }) => files?.isElsewhere,
     () => 'nginx was not started with a folder in os.tmpdir(), which is TMPDIR.',
-    'A file beside your code stays there when the program is killed, and two programs overwrite it for each other.',
+    "A file beside your code stays there when the program is killed, and two programs overwrite each other's.",
     "mkdtempSync(join(tmpdir(), 'nginx-'))",
   ],
 ];
@@ -126,28 +126,28 @@ export function demandEveryBackend({ program, count, first }, asked) {
   demand(!node && /^nginx/.test(server), {
     expected: 'nginx listens on PORT, and answers there.',
     got: node
-      ? `Process ${node.pid}, a Node.js, listens there.`
+      ? `Process ${node.pid}, a Node.js process, listens there.`
       : `The header Server of the answers names ${server}.`,
-    why: 'This lesson is about a door that is no Node.js.',
-    try: 'only nginx listens on PORT; the servers have ports of their own',
+    why: "This lesson is about a door that isn't Node.js.",
+    try: 'only nginx listens on PORT; the servers have their own ports',
   });
   const answers = [first, ...(asked?.answers ?? [])];
   const lost = answers.findIndex(({ status }) => status !== 200);
   const { status, error } = answers[lost] ?? {};
   demand(lost < 0, {
-    expected: 'Every request is answered by a server, the very first too.',
+    expected: 'Every request is answered by a server, even the very first.',
     got: `Answer ${lost + 1} was ${error ?? `status ${status}`}.`,
     why:
       lost === 0
-        ? 'nginx was there before the servers were, or it leads to ports where nobody listens.'
+        ? 'nginx was there before the servers, or it leads to ports where nothing listens.'
         : 'One of the addresses in the upstream leads nowhere.',
-    try: 'start nginx when all servers have told their addresses, and write these into the upstream',
+    try: 'start nginx when all servers have reported their addresses, and write those into the upstream',
     output: program.output(),
   });
   demand(asked.pids.length === count, {
     expected: `${count} servers: all of them answer.`,
     got: `${asked.answers.length} requests were answered by ${asked.pids.length} of them.`,
-    why: 'Only who stands in the upstream is asked, and nginx asks them in turn, if nothing else is said.',
+    why: 'Only the servers in the upstream are asked, in turn, unless nginx is told otherwise.',
     try: 'backends.map((address) => `server ${address};`), all of them within upstream { ... }',
   });
 }
@@ -160,8 +160,8 @@ export function demandClientKnown(/** @type {any} */ { answer, localAddress, cla
     got: status === 200 ? `It says ${said}.` : `It got ${error ?? `status ${status}`}.`,
     why:
       said === claimed
-        ? 'nginx passes on the headers of its client as they are, also one that lies.'
-        : 'For the server the client is nginx, at 127.0.0.1, unless nginx tells.',
+        ? "nginx passes on its client's headers as they are, even one that lies."
+        : 'To the server the client is nginx, at 127.0.0.1, unless nginx says otherwise.',
     try: 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; (the server trusts one proxy: its last address)',
   });
 }

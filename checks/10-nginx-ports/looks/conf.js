@@ -50,7 +50,7 @@ function directivesOf(/** @type {string} */ text) {
   return found;
 }
 
-/** A text file; of one that is large, or no file, or has gone, nothing. */
+/** A text file; nothing if it is large, not a file, or gone. */
 function readSmall(/** @type {string} */ file) {
   const info = statSync(file, { throwIfNoEntry: false });
   return info?.isFile() && info.size <= LARGEST ? readFileSync(file, 'utf8') : '';

@@ -1,6 +1,6 @@
 /**
  * Where nginx writes: what it holds open (on Linux, from /proc, see proc(5)), its pid file, and the folders that it makes
- * at its start for what is too large for its memory.
+ * when it starts for what is too large for memory.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
@@ -10,8 +10,8 @@ import { configurationOf } from './conf.js';
 import { linkOf, nativesOf } from './nginx.js';
 
 const BODY = { bytes: 200_000, sent: 100_000 }; // more than nginx keeps in memory
-const KINDS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']; // of folders, each of its directive
-const HALF_SENT_MS = 3_000; // a moment, where nginx does what it does if nothing else is said
+const KINDS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']; // of folders, each with its directive
+const HALF_SENT_MS = 3_000; // a moment, where nginx has its defaults
 
 /** Which files nginx holds open to write to, while it takes a body that is too large for its memory. */
 export async function lookAtFiles({ program, first }, nginx) {
@@ -49,12 +49,12 @@ function filesOf(pid) {
   });
 }
 
-/** With which settings nginx was built: the places where it writes if it is told nothing. @returns {string} */
+/** The settings nginx was built with: the places where it writes by default. @returns {string} */
 const builtOf = (nginx) => spawnSync(nginx, ['-V'], { encoding: 'utf8' }).stderr ?? '';
 
 /**
- * Where nginx was told to write, as far as that is not in the folder for temporary files; and the kinds of folders that it
- * has not made there. Which those are in fact cannot be seen: where they exist already, nobody is asked.
+ * Where nginx was told to write, if not in the folder for temporary files; and the kinds of folders that it has not made
+ * there. Where those really are cannot be seen if they already exist.
  * @returns {{ strays: { directive: string, place: string }[] }}
  */
 function placesOf(program, built) {
@@ -84,7 +84,7 @@ function placesOf(program, built) {
   return { strays: isPidElsewhere ? [{ directive: 'pid', place: pid }, ...strays] : strays };
 }
 
-/** From where a relative path may count: the folder of the configuration, and those that it is in. */
+/** What a relative path may be relative to: the folder of the configuration, and those that it is in. */
 function basesOf(/** @type {string} */ file, /** @type {string} */ home) {
   const folder = dirname(realpathSync(file));
   const bases = [folder];
@@ -92,7 +92,7 @@ function basesOf(/** @type {string} */ file, /** @type {string} */ home) {
   return bases;
 }
 
-/** The place for nginx's pid with which it was built, if it is the pid of one of these. */
+/** The built-in place for nginx's pid, if it holds the pid of one of these. */
 function defaultPidFile(built, pids) {
   const file = /--pid-path=(\S+)/.exec(built)?.[1];
   if (!file || !existsSync(file)) return undefined;
@@ -101,7 +101,7 @@ function defaultPidFile(built, pids) {
     : undefined;
 }
 
-/** Was it started with this folder, or in it? Where the system does not tell, yes. */
+/** Was it started with this folder, or in it? If the system does not say, yes. */
 function isAtHome(pid, folder) {
   if (process.platform !== 'linux') return true;
   const command = readIfThere(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '');

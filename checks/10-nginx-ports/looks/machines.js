@@ -29,7 +29,7 @@ async function findMissing() {
   return missing;
 }
 
-/** Two machines behind one nginx, and who answers there; undefined where a machine has but one address. */
+/** Two machines behind one nginx, and who answers there; undefined if a machine has only one address. */
 export async function openMachines(launch, nginx) {
   const missing = await findMissing();
   if (missing.length > 0) return { missing };
@@ -41,7 +41,7 @@ export async function openMachines(launch, nginx) {
   if (first?.status !== 200) return { missing, door, serving: [...serving] };
   for (let round = 0; round < ROUNDS && serving.size < size; round += 1) {
     const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
-    await Promise.all(Array.from({ length: 3 * size }, ask)); // at once: a kept connection leads to one worker only
+    await Promise.all(Array.from({ length: 3 * size }, ask)); // at once: a kept connection leads to only one worker
     for (const { pid } of requestsOf(program.events, '/report')) serving.add(pid);
   }
   return { missing, door, serving: [...serving] };
@@ -63,8 +63,8 @@ export function machinesOf(program) {
 }
 
 /**
- * A machine dies at work, is back and used, and dies again; when it is back once more all are told to stop. Here a
- * machine has but one worker.
+ * A machine dies at work, is back and used, and dies again; when it is back again all are told to stop. Here a
+ * machine has only one worker.
  */
 export async function killTwice(launch, nginx) {
   if ((await findMissing()).length > 0) return undefined;
@@ -86,8 +86,8 @@ export async function killTwice(launch, nginx) {
 }
 
 /**
- * Kills a whole machine under load, with requests under way in it, and waits until it is used again. It stands still
- * before, so that nginx has sent it POSTs, too, that it has not answered.
+ * Kills a whole machine under load, with requests under way in it, and waits until it is used again. It is frozen
+ * first, so that nginx has also sent it POSTs that it has not answered.
  */
 async function killAtWork(program, victim) {
   const { fire, close } = createOpenLoop();
@@ -102,11 +102,11 @@ async function killAtWork(program, victim) {
   await sleep(ARRIVE_MS);
   const hit = underWay().length;
   const open = orders.filter(({ isAnswered }) => !isAnswered);
-  const last = orders.findLast(({ isAnswered }) => isAnswered); // whoever came before it had come, too
+  const last = orders.findLast(({ isAnswered }) => isAnswered); // those that came before it had come too
   const deadMs = nowMs();
   signal('SIGKILL');
   const returned = waitForReturn(program, victim, deadMs);
-  returned.catch(() => {}); // it is told below
+  returned.catch(() => {}); // it is reported below
   const { answers } = await loaded;
   close();
   await Promise.all(orders.map(({ answered }) => answered));
@@ -141,7 +141,7 @@ async function waitForReturn(program, { address, pids }, deadMs) {
   const isBack = isBoot && isThere();
   const isAnybody = listenersIn(program.events).some(({ t }) => t > deadMs);
   if (isBoot && !isBack && !isAnybody && !program.fate && isCrowded())
-    throw tooBusy('Something was started in its place, and has not come up in 20 s.');
+    throw tooBusy('Something was started in its place, but was not up in 20 s.');
   const portOf = (all) => listenersIn(program.events).find(({ pid }) => all.includes(pid))?.port;
   const [portWas, port] = [pids, fresh()].map(portOf);
   const backMs = nowMs();
@@ -157,7 +157,7 @@ async function waitForReturn(program, { address, pids }, deadMs) {
   return { ...seen, asked, returnMs: RETURN_MS, portWas, port };
 }
 
-/** The program starts something in time: a second after the death, or some more if it has set a timer. */
+/** The program starts something in time: a second after the death, or a little later if it has set a timer. */
 async function isStartedAgain(program, deadMs) {
   const isStarted = (events) =>
     events.some(({ what, pid, t }) => what === 'child' && pid === program.pid && t > deadMs);
@@ -185,6 +185,6 @@ async function killAgain(program, address) {
   };
   const isSaid = (await waitForTurns(fresh())) && (await waitForTurns([program.pid])); // its address
   if (!isSaid && !program.fate && isCrowded())
-    throw tooBusy('Something was started in the place of a machine, and has not come up in 20 s.');
+    throw tooBusy('Something was started in the place of a machine, but was not up in 20 s.');
   return Boolean(isSaid);
 }

@@ -19,8 +19,8 @@ const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its l
 const LATENCY = { warmUp: 30, rounds: 60 };
 
 /**
- * The ports behind nginx, and one of them alone, with the same work; where there is more time, as many workers of a
- * cluster, too. Then what an answer takes on the different ways.
+ * The ports behind nginx, and one of them alone, with the same work; with more time, also as many workers of a cluster.
+ * Then how long an answer takes each way.
  */
 export async function measureWays(
   { launch, isLonger, measured, drawn, conditionsWere },

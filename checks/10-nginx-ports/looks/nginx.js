@@ -17,19 +17,19 @@ import {
 } from '../../../lib/check/checking.js';
 import { configurationOf } from './conf.js';
 
-export const DEADLINE_MS = 20_000; // only a very busy machine needs so long
+export const DEADLINE_MS = 20_000; // only a very busy machine needs this long
 const KNOCK_MS = 10;
-const KNOCKING_MS = 2_000; // nobody who stops in the right order takes longer; who knocks for ever may hold a server
+const KNOCKING_MS = 2_000; // a program that stops in the right order takes no longer; knocking for ever may hold up a server
 const KNOCKERS = 3;
 const CALM_WHEN_BUSY_MS = 8_000;
-const CALM_ALONE_MS = 3_000; // the same where no nginx is there, and so none is slow
+const CALM_ALONE_MS = 3_000; // the same without nginx, which might be slow
 const LATE_SERVERS_MS = 5_000;
 const LEFT_MS = 4_000; // it has had time to end, unless the machine is busy
-const MOST_ASKED = 60; // who is chosen at random among five is missed once in a hundred thousand checks
+const MOST_ASKED = 60; // with a random choice among five, one is missed once in a hundred thousand checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const UNDER_WAY = 6;
 const TAKEN_MS = 3_000; // nginx takes a request at once
-const HELD_MS = 700; // who waits for a time, and not for the end of nginx, waits less
+const HELD_MS = 700; // a program that waits for a time, not for nginx to end, waits less
 const LEAST_LIMIT_S = 4;
 
 /**
@@ -37,7 +37,7 @@ const LEAST_LIMIT_S = 4;
  * @typedef {{ program: import('../../../lib/observe/program.js').Program, count: number, first: any }} Door
  */
 
-/** A status, or none in vain; refused or reset means that nginx is not there yet: `nginx -t` opens the port, too. */
+/** A status, or none; refused or reset means that nginx is not there yet: `nginx -t` opens the port, too. */
 const isAnswer = ({ status, error }) => status !== undefined || /^no answer/.test(error);
 
 /**
@@ -71,17 +71,17 @@ export async function openDoor(launch, { count, nginx, args = [] }) {
   isOver = true;
   await knocking;
   if (door.first && door.first.status !== 200)
-    // servers that come after the door are seen, too
+    // servers that come after the door are seen too
     await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
-  const isInVain = /\[emerg\]/.test(program.output()); // nginx has said why, and a machine that is busy is not why
+  const isInVain = /\[emerg\]/.test(program.output()); // nginx has said why, and that is not a busy machine
   if (!door.first && !program.fate && nowMs() > lateMs && isCrowded() && !isInVain)
-    throw tooBusy('It has not come up in 20 s.');
+    throw tooBusy('It was not up in 20 s.');
   return door;
 }
 
 /**
- * Something may still come of a program that seems to be calm: it has started a Node.js that has not reported itself
- * yet (Linux tells), or the machine is so busy that calm means little.
+ * Something may still come of a program that seems calm: it has started a Node.js process that has not reported yet
+ * (Linux shows that), or the machine is so busy that calm means little.
  */
 async function isComing(program) {
   await sleep(KNOCK_MS);
@@ -103,18 +103,18 @@ export function linkOf(path) {
 
 /** What was seen may be the machine's fault. */
 export function tooBusy(got) {
-  const why = 'Other programs take the CPU time that this one needs.';
+  const why = 'Other programs are taking the CPU time that this one needs.';
   return new Undecided({ got, why, try: 'close other programs, then check again' });
 }
 
-/** The processes of Node.js that listen, and where. */
+/** The Node.js processes that listen, and where. */
 export const listenersIn = (events) => eventsOf(events, 'listening');
 
-/** The same without the program's first process, which is no server. */
+/** The same without the program's first process, which isn't a server. */
 export const serversIn = ({ events, pid: first }) =>
   listenersIn(events).filter(({ pid }) => pid !== first);
 
-/** The processes of the program that are no Node.js, of those which are alive. */
+/** The program's living processes that are not Node.js. */
 export function nativesOf(program, alive = program.survivors()) {
   const known = new Set(program.events.map(({ pid }) => pid));
   return alive.filter((pid) => !known.has(pid));
@@ -132,7 +132,7 @@ export async function askEveryBackend({ program, count, first }) {
   return { answers, pids: [...seen()] };
 }
 
-/** Who the server thinks its client is, when that is another address than nginx's and claims to be a third. */
+/** Who the server thinks its client is, when that has an address other than nginx's and claims a third one. */
 export async function askWhoIsThere({ program, first }) {
   if (first?.status !== 200) return undefined;
   const localAddress = (await canListen('127.0.0.9')) ? '127.0.0.9' : '127.0.0.1';
@@ -170,9 +170,9 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
   const resting = asked.then(async () => {
     if (how === 'SIGTERM' && isPatient(program)) await program.until(haveServersLeft, HELD_MS);
-    return sendRest(); // until it is answered nginx has to be there, and so have the servers
+    return sendRest(); // until it is answered nginx has to be there, and so do the servers
   });
-  resting.catch(() => {}); // it is told below
+  resting.catch(() => {}); // it is reported below
   const fate = await program.ended(DEADLINE_MS);
   const answers = await asked;
   const rest = await resting;
@@ -192,7 +192,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   };
 }
 
-/** Clients that come while it stops: what each was told, until nobody opens any more, or for a while. */
+/** Clients that come while it stops: what each was told, until the door is closed, or for a while. */
 async function knockUntilShut(program) {
   const told = [];
   const untilMs = nowMs() + KNOCKING_MS;
@@ -206,7 +206,7 @@ async function knockUntilShut(program) {
   return told;
 }
 
-/** The directive by which nginx hangs up on who takes longer, if it says less than a second. */
+/** The directive that makes nginx hang up on slower clients, if it says less than a second. */
 function hurryOf(program) {
   const hurry = configurationOf(program)?.directives.find(
     ({ name }) => name === 'worker_shutdown_timeout',
@@ -214,7 +214,7 @@ function hurryOf(program) {
   return hurry && /^\d+ms$/.test(hurry.args[0]) ? `${hurry.name} ${hurry.args[0]};` : undefined;
 }
 
-/** Has it set no limit to a graceful stop, or one that leaves us the time to hold a request? */
+/** Has it set no limit to a graceful stop, or one that leaves us time to hold a request? */
 function isPatient(program) {
   const limit = configurationOf(program)?.directives.find(
     ({ name }) => name === 'worker_shutdown_timeout',
@@ -263,13 +263,13 @@ async function leftOf(program, fate) {
   return { left, natives, files: readdirSync(program.temporary), output: program.output() };
 }
 
-/** Who has had time to end, and is still there. */
+/** What has had time to end, and is still there. */
 async function goneOrLeft(program) {
   const left = await program.gone(LEFT_MS);
   return left.length > 0 && isCrowded() ? program.gone(DEADLINE_MS / 2 - LEFT_MS) : left;
 }
 
-/** There is no nginx, or it does not take its configuration. */
+/** There is no nginx, or it does not accept its configuration. */
 export const startInVain = (launch, nginx) =>
   Promise.all([
     endInVain(launch, {
@@ -278,13 +278,13 @@ export const startInVain = (launch, nginx) =>
       says: /nginx/i,
     }),
     endInVain(launch, {
-      how: 'PORT is 99999, which is none',
+      how: "PORT is 99999, which isn't a port",
       env: { NGINX_BIN: nginx, PORT: '99999' },
       says: /port/i,
     }),
   ]);
 
-/** nginx takes its configuration (-t does not mind), and cannot start: somebody else has the port. */
+/** nginx accepts its configuration (-t does not mind), but cannot start: another program has the port. */
 export async function startWithoutPort(launch, nginx) {
   const other = createServer().listen(0, '127.0.0.1').unref();
   await once(other, 'listening');

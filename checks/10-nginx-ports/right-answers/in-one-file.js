@@ -1,4 +1,4 @@
-// accepts: all in one file, node:http, the roles told by a variable
+// accepts: all in one file, node:http, with the roles in a variable
 import { fork, spawn, spawnSync } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';

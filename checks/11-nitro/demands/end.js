@@ -1,4 +1,4 @@
-/** What lesson 11 demands of an end: that it is clean, and that it comes when all is in vain and not before. */
+/** What lesson 11 demands of an end: that it is clean, and that it comes when no worker can start, and not before. */
 import { demand, eventsOf, exitsOf, forksOf, whyOfCrash } from '../../../lib/check/checking.js';
 import { IN_VAIN, KILLED, UNDER_WAY } from '../looks/end.js';
 
@@ -17,66 +17,66 @@ export function demandCleanStop(stops) {
   });
 }
 
-/** [condition, got, why, try]: what is to be mended first in a stop. The first whose condition is met. */
+/** [condition, got, why, try]: what to fix first in a stop. The first whose condition is met. */
 const STOP_FAULTS = [
   [
     ({ left }) => left.length > 0,
     ({ left }) => `process ${left.join(', ')} is still there.`,
     'What child_process has started goes on without its parent: nobody watches it, and it holds the port.',
-    'start the build by import(), in this process; or signal every process that it has started',
+    'start the build with import(), in this process; or signal every process that it has started',
   ],
   [
     ({ fate }) => fate?.signal,
     ({ fate }) => `it was ended by ${fate.signal}.`,
-    'Whoever stops a server sends SIGTERM or SIGINT, and waits for the end.',
+    'A server is stopped by SIGTERM or SIGINT, and then given time to end.',
     "process.on('SIGTERM', stop); and the same for SIGINT, in the primary",
   ],
   [
     ({ crash }) => crash && /undefined|not iterable/.test(crash.error),
     ({ crash }) => `a worker threw in its handler: ${crash.error.split('\n')[0]}.`,
     'In a worker cluster.workers is undefined: only a primary has workers.',
-    'the handlers of the signals only if (cluster.isPrimary)',
+    'the signal handlers only if (cluster.isPrimary)',
   ],
   [
     ({ fate, ends }) => !fate && ends === 0,
     () => 'no worker has ended, and it goes on serving.',
-    "Nitro's primary hears the signal and then waits, 30 s, for workers which nobody has told.",
+    "Nitro's primary hears the signal and then waits, 30 s, for workers that nobody has told.",
     'for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);',
   ],
   [
     ({ fate }) => !fate,
-    ({ ends }) => `${ends} of its workers ended, and the program still runs.`,
-    'Nitro ends the primary when the last worker has left; if something replaces the workers, none is the last.',
+    ({ ends }) => `${ends} of its workers ended, and the program is still running.`,
+    'Nitro ends the primary when the last worker has left; if something replaces the workers, there is no last one.',
     'tell all workers; fork none yourself',
   ],
   [
     ({ fate, isAtStart, output }) => fate.code === 1 && isAtStart && isGivingUp(output),
     () => 'it gave up, and ended with exit code 1.',
-    'A worker that was told to end before it listened has not started in vain. To stop when told is no failure.',
-    'let stopping = false; the handler of the signal sets it, and after that nothing is counted',
+    "A worker that was told to end before it listened is not a failed start. Stopping when told to isn't a failure.",
+    'let stopping = false; the signal handler sets it, and after that nothing is counted',
   ],
   [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `it ended with exit code ${fate.code}.`,
-    'To stop when told is no failure.',
+    "Stopping when told to isn't a failure.",
     'let Nitro end the primary, when the last worker has left',
   ],
   [
     ({ behind }) => behind.length > 0,
     ({ behind }) => `it ended before ${behind.length} of its workers, which had not left.`,
-    'When the primary has gone, a container is over, with what its workers have under way. How long an answer takes nobody knows; Nitro waits for 30 s at the most.',
-    'worker.process.kill(signal) for each worker; no timer, no process.exit(), no other time-out of yours; and no disconnect(), which takes workers off the list by which Nitro waits',
+    'Once the primary is gone, so is the container, with everything its workers have under way. Nobody knows how long an answer takes; Nitro waits for 30 s at most.',
+    'worker.process.kill(signal) for each worker; no timer, no process.exit(), no other time-out of yours; and no disconnect(), which takes workers off the list that Nitro waits for',
   ],
   [
     ({ lost }) => lost.length > 0,
     ({ lost }) => `of ${UNDER_WAY} requests under way ${lost.length} were lost (${lost[0].error}).`,
-    'A worker that gets SIGTERM answers first, however long it takes: Nitro sees to it. One that is killed by SIGKILL, or whose primary is gone, or which calls process.exit(), does not.',
+    'A worker that gets SIGTERM answers first, however long it takes: Nitro sees to that. One that is killed by SIGKILL, loses its primary or calls process.exit() does not.',
     'worker.process.kill(signal), with the same signal; no timer and no process.exit()',
   ],
   [
     () => true,
-    () => 'more than a second later a request was still taken, and answered.',
-    'Nobody had told the workers, so they served on, until a time-out ended the primary.',
+    () => 'more than a second later a request was still accepted, and answered.',
+    'Nobody had told the workers, so they went on serving until a time-out ended the primary.',
     'for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);',
   ],
 ];
@@ -112,17 +112,17 @@ function demandGivesUp({ fate, starts, ends, output }) {
   const faults = [
     [
       !fate && ends < LEAST_IN_VAIN,
-      `${starts - ends} of its workers neither listen nor end, and so nothing is counted.`,
-      'no handler of uncaughtException: a worker that cannot listen has to end',
+      `${starts - ends} of its workers neither listen nor end, so nothing is counted.`,
+      'no uncaughtException handler: a worker that cannot listen has to end',
     ],
     [
       !fate && isTold,
-      `It said so, but did not end: ${starts} workers had ended before they listened, and it still forked.`,
+      `It said so, but did not end: ${starts} workers had ended before they listened, and it was still forking.`,
       'process.exit(1); after the message: process.exitCode alone ends nothing',
     ],
     [
       !fate,
-      `${starts} workers had ended before they listened, and it still forked.`,
+      `${starts} workers had ended before they listened, and it was still forking.`,
       "count the workers in a row that end and were never 'listening'; after five of them process.exit(1)",
     ],
     [signal, `It was ended by ${signal}.`],
@@ -131,18 +131,18 @@ function demandGivesUp({ fate, starts, ends, output }) {
     [!isTold && !isRefused, 'It ended without a line with the words "giving up".'],
     [
       !isRefused && ends < LEAST_IN_VAIN,
-      `It gave up when ${ends} had ended.`,
-      'count them: if (inVain < 5) return;',
+      `It gave up after ${ends} had ended.`,
+      'count them: if (failed < 5) return;',
     ],
   ];
   const [, got, repair] = faults.find(([isSo]) => isSo) ?? [];
   demand(!got, {
     expected:
-      'PORT=80800, which is no port: after five workers in a row in vain, or some more, a message with "giving up", and exit code 1.',
+      'PORT=80800, which isn\'t a port: after five failed workers in a row, or a few more, a message with "giving up", and exit code 1.',
     got: /** @type {string} */ (got),
     why: fate
-      ? 'One that dies may be an accident, five in a row are none. And who runs the server has to learn of it.'
-      : "Nitro's primary forks a new worker at once for each that ends, for ever and without a wait: that keeps the cores busy, and nobody learns of it.",
+      ? 'One death may be an accident, five in a row are not. And the people who run the server have to hear about it.'
+      : "Nitro's primary forks a new worker for each that ends, at once and for ever: that keeps the cores busy, and nobody hears about it.",
     try: repair ?? "console.error('giving up: ...'); process.exit(1);",
     output,
   });
@@ -156,29 +156,29 @@ function demandGoesOn({ fate, served, inVain, were, are, output }) {
     [
       fate && isEarly,
       `After ${inVain} workers that were killed before they listened ${ended}`,
-      'count them: if (inVain < 5) return;',
+      'count them: if (failed < 5) return;',
     ],
     [
       fate,
       `${deaths}: ${ended}`,
-      "remember the id of each that was 'listening', since cluster.workers no longer has one that ended; its end sets the count back to 0",
+      "remember the id of each that was 'listening', since cluster.workers no longer has one that ended; its end resets the count to 0",
     ],
     [
       are < were,
       `${were} workers were killed, and now there are ${are}.`,
-      'let Nitro replace them; with a cluster of your own: cluster.fork() in the handler of exit',
+      'let Nitro replace them; with your own cluster: cluster.fork() in the exit handler',
     ],
     [
       are > were,
       `${were} workers were killed, and now there are ${are}.`,
-      'no cluster.fork() of yours: Nitro has a handler of exit, which forks',
+      "no cluster.fork() of yours: Nitro's exit handler already forks",
     ],
   ];
   const [, got, repair] = faults.find(([isSo]) => isSo) ?? [];
   demand(!got, {
-    expected: `${KILLED} workers that have listened and are killed are replaced, each by one: that is no start in vain.`,
+    expected: `${KILLED} workers that have listened and are killed are replaced, each by one: those aren't failed starts.`,
     got: /** @type {string} */ (got),
-    why: 'One that has listened for a year and is killed was not started in vain. Only five in a row that never come to listen tell that no other will.',
+    why: 'One that has listened for a year and is killed is not a failed start. Only five in a row that never listen show that no other will.',
     try: repair,
     output,
   });

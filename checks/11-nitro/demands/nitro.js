@@ -30,19 +30,19 @@ export function demandBuilds({ builds, outputs }) {
   demand(!broken, {
     expected: 'Both builds end with exit code 0.',
     got: `${broken?.command} ended with exit code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
-    why: 'What Nitro cannot build nobody can start.',
+    why: 'What Nitro cannot build, nobody can start.',
     try: 'npm run build --prefix lessons/11-nitro',
     output: broken?.output,
   });
   demand(outputOf({ outputs }, 'node-server'), {
     expected: 'The second build, with NITRO_PRESET=node-server, leaves a server of this preset.',
     got: `What is there: ${list(outputs)}.`,
-    why: 'The variable wins over the preset of the configuration, unless that sets another entry or preset later.',
+    why: 'The variable overrides the configured preset, unless the configuration sets another entry or preset later.',
     try: 'set preset and output in nitro.config.js, and nothing that depends on the preset',
   });
 }
 
-/** The line in which nitropack says what is wrong, and where it only announces that, the next. */
+/** The line where nitropack says what is wrong, or, if that line only announces it, the next one. */
 function errorIn(output) {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const first = lines.findIndex((line) => /error/i.test(line));
@@ -60,7 +60,7 @@ export function demandOneProcess(program, { requests }) {
   demand(forks === 0 && others.length === 0, {
     expected: 'One process, which answers all requests and forks nobody.',
     got: forks > 0 ? `It forked ${forks} workers.` : `Process ${others[0]?.pid} answered as well.`,
-    why: 'It is the control: only what differs between the two builds tells what the preset does.',
+    why: 'It is the control: only the difference between the two builds shows what the preset does.',
     try: "no entry, no module and no plugin that forks: the preset 'node-cluster' does it",
     output: program.output(),
   });
@@ -78,8 +78,8 @@ export function demandWork({ answers, quickestMs, spanMs }, program) {
         ? `${AT_WORK} at once were answered within ${spanMs.toFixed(0)} ms: they did not block each other.`
         : `The quickest took ${quickestMs.toFixed(1)} ms.`),
     why: isWhole
-      ? 'A handler that waits gives the event loop back: that is another lesson, and no cluster helps it.'
-      : 'A bundler removes calls whose result nobody uses, when it sees that they do nothing else; and a server that does less work is no speedup.',
+      ? 'A handler that waits frees the event loop: that is another lesson, and a cluster does not help it.'
+      : "A bundler removes calls whose result nobody uses, if it sees that they have no other effect; and a server that does less work isn't a speedup.",
     try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000)) in routes/index.js, without await',
     output: program.output(),
   });
@@ -91,22 +91,22 @@ export function demandSideBySide(built) {
   demand(outputOf(builds[0], 'node-cluster'), {
     expected: 'As configured, Nitro builds with the preset node-cluster.',
     got: `It built ${list(builds[0].outputs)}.`,
-    why: 'Without a preset Nitro takes node-server, or what suits the machine on which it builds.',
+    why: 'Without a preset Nitro takes node-server, or whatever suits the machine it builds on.',
     try: 'task 1 of the text: in nitro.config.js the preset, and a folder for each build',
     output: '',
   });
   const isOverwritten = !outputOf(built, 'node-cluster');
   const folders = ['node-cluster', 'node-server'].map((name) => outputOf(built, name)?.folder);
   demand(!isOverwritten && folders[0] !== folders[1], {
-    expected: 'Each build has an output folder of its own.',
+    expected: 'Each build has its own output folder.',
     got: `Both builds wrote to ${configured?.folder}. What is there: ${list(outputs)}.`,
-    why: 'A build empties its output folder first, so of two that share one only the second is left.',
+    why: 'A build empties its output folder first, so if two builds share a folder, only the second is left.',
     try: `${FOLDERS}: between two pairs of braces Nitro puts the name of the preset`,
     output: '',
   });
 }
 
-/** Before it is said of any program that it does not listen: what that comes from in this lesson. */
+/** Said before the general message about a program that does not listen: what causes that in this lesson. */
 export function demandListeners(program, built) {
   const { events, fate } = program;
   const printed = program.output();
@@ -123,9 +123,9 @@ export function demandListeners(program, built) {
   const forks = forksOf(events).length;
   const isSilent = listenersOf(events).size === 0 && exitsOf(events).length === 0;
   demand(fate || forks === 0 || !isSilent || eventsOf(events, 'crash').length > 0, {
-    expected: 'Each worker comes to the import() of the build, and listens.',
-    got: `It forked ${forks} workers; they run, and none of them listens.`,
-    why: 'A worker runs server.js from the top, and serves when it comes to the import().',
+    expected: 'Each worker reaches the import() of the build, and listens.',
+    got: `It forked ${forks} workers; they run, but none of them listens.`,
+    why: 'A worker runs server.js from the top, and serves when it reaches the import().',
     try: 'await import(...) in every process, not only if (cluster.isPrimary)',
     output: printed,
   });
@@ -139,10 +139,10 @@ export function demandForks(program, { requests, answers }) {
   const forks = forksOf(events).length;
   const isAtTop = IMPORT_AT_TOP.test(readFileSync(program.options.entry, 'utf8'));
   demand(forks === WORKERS, {
-    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers, although NITRO_CLUSTER_WORKERS=${INHERITED} was set before.`,
+    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers, although NITRO_CLUSTER_WORKERS=${INHERITED} was already set.`,
     got: `It forked ${forks}.`,
     why: forks === INHERITED ? whyInherited(isAtTop) : undefined,
-    try: isAtTop ? `await import(...) in place of the import at the top; ${TELL}` : TELL,
+    try: isAtTop ? `await import(...) instead of the import at the top; ${TELL}` : TELL,
     output,
   });
   const workers = serversOf(program);
@@ -153,11 +153,11 @@ export function demandForks(program, { requests, answers }) {
     expected: `Each of the ${WORKERS} workers answers some of ${requests.length} requests, and nobody else does.`,
     got:
       strangers.length > 0
-        ? `Process ${strangers[0].pid}, which is no worker, executed ${strangers.length}.`
+        ? `Process ${strangers[0].pid}, which isn't a worker, executed ${strangers.length}.`
         : `${idle.length} answered none.${error ? ` A request failed: ${error}.` : ''}`,
     why:
       whyOfCrash(events) ??
-      'A worker runs server.js from the top, and serves when it comes to the import().',
+      'A worker runs server.js from the top, and serves when it reaches the import().',
     try: 'the import() in every process; signals and counting only if (cluster.isPrimary)',
     output,
   });
@@ -171,8 +171,8 @@ export function demandForks(program, { requests, answers }) {
 
 const whyInherited = (isAtTop) =>
   isAtTop
-    ? 'An import at the top of a file is loaded before its first line runs, wherever it stands: Nitro has forked by then.'
-    : 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded, and so it stood there: it was not set, too late, or only if it was unset. NODE_CLUSTER_WORKERS is our name, and wins.';
+    ? 'An import is loaded before the first line of the file runs, wherever it stands: Nitro has forked by then.'
+    : 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded. By then it was not set, was set too late, or was left as it was. NODE_CLUSTER_WORKERS is our name, and wins.';
 
 export function demandCores({ forks, program }) {
   demand(forks === PRETENDED_CORES, {
@@ -180,7 +180,7 @@ export function demandCores({ forks, program }) {
     got: `It forked ${forks}.`,
     why:
       whyOfCrash(program.events) ??
-      'os.cpus().length, which Nitro takes untold, counts cores that this process may not be allowed to use.',
+      "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
     try: 'const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();',
     output: program.output(),
   });
@@ -193,14 +193,14 @@ export function demandSameAnswers(rows, program) {
     expected: 'The same status, content-type and shape of body from both builds.',
     got: `${row?.path} from one process: ${row?.both[0]}. From the cluster: ${row?.both[1]}.`,
     why: 'A preset decides how an application is started, not what it answers.',
-    try: 'no question after cluster.isWorker, process.env or the preset in routes/',
+    try: 'nothing in routes/ that depends on cluster.isWorker, process.env or the preset',
     output,
   });
   const quickestMs = quickestOf(requestsOf(program.events, '/'));
   demand(quickestMs > LEAST_WORK_MS, {
     expected: 'A worker works for 10 to 20 ms for each /, as the one process does.',
     got: `The quickest took ${quickestMs.toFixed(1)} ms.`,
-    why: 'A server that does less work is no speedup.',
+    why: "A server that does less work isn't a speedup.",
     output,
   });
 }

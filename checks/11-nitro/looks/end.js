@@ -1,5 +1,5 @@
 /**
- * How lesson 11's programs end, and when they do not: signals, workers that are killed, starts in vain.
+ * How lesson 11's programs end, and when they do not: signals, workers that are killed, failed starts.
  */
 import {
   eventsOf,
@@ -15,22 +15,22 @@ import {
 import { DEADLINE_MS, LIMIT_MS, LONG_DEADLINE_MS, busy, endedOf, isIdle } from './nitro.js';
 
 export const UNDER_WAY = 6;
-const MANY = 5; // workers: so many in vain are enough to give up
-export const KILLED = 2; // workers that listen: with those of IN_VAIN more than may end in vain
+const MANY = 5; // workers: so many failed starts are enough to give up
+export const KILLED = 2; // workers that listen: together with those of IN_VAIN, more than may fail
 export const IN_VAIN = 4; // so many of them in a row, twice, and in between all that listen
-const HELD_MS = 1_300; // from the signal: whoever waits for less than Nitro's limit has left by then, see forkByDefault
-const TURN_MS = 2_000; // who has heard the signal needs a little more than a report takes
+const HELD_MS = 1_300; // from the signal: a program that waits for less than Nitro's limit has left by then, see forkByDefault
+const TURN_MS = 2_000; // after hearing the signal it needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
-const NO_MORE = 10; // turns: by then it has forked whom it wants
+const NO_MORE = 10; // turns: by then it has forked all that it wants
 const ONE_MORE = 20; // turns
-const MOST_IN_VAIN = 9; // two places with a count of their own come to less
+const MOST_IN_VAIN = 9; // two places with their own counts come to less
 const MANY_IN_VAIN = 7; // so many are enough when it takes long
 const BRIEF_MS = 50; // a worker takes longer to start, so a timer that is shortened has fired before it listens
 const SOONER = 30; // times
 
 const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
 
-/** The signal comes while requests are under way. After SIGTERM the workers are held: they take longer than they would. */
+/** The signal comes while requests are under way. After SIGTERM the workers are held: they take longer than they otherwise would. */
 export async function stopAtWork(program, how) {
   const first = program.events.length;
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
@@ -41,7 +41,7 @@ export async function stopAtWork(program, how) {
   else program.kill(program.pid, 'SIGTERM');
   const isLateServed = how === 'SIGTERM' && (await holdWorkers(program));
   const lost = (await asked).filter(({ status }) => status !== 200);
-  if (!areUnderWay && lost.length > 0) throw busy('The requests had not come to it yet.');
+  if (!areUnderWay && lost.length > 0) throw busy('The requests had not reached it yet.');
   const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
   if (isLate && isCrowded()) throw busy(`A request had no answer within ${DEADLINE_MS / 1_000} s.`);
   const end = await endOf(program);
@@ -66,7 +66,7 @@ export async function stopAtStart({ launch }, { entry }) {
 async function endOf(program) {
   await program.until((events) => program.fate || isIdle(events), LONG_DEADLINE_MS);
   const { fate, events } = program;
-  if (!fate && !isIdle(events)) throw busy('It had not ended, and not had the time to.');
+  if (!fate && !isIdle(events)) throw busy('It had not ended, and had not had the time to.');
   const left = fate ? await program.gone(DEADLINE_MS) : [];
   return { program, fate, left, output: program.output() };
 }
@@ -85,7 +85,7 @@ async function holdWorkers(program) {
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
   const late = get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   for (const pid of workers) {
-    program.kill(pid, 'SIGCONT'); // one after the other: who leaves with the first of them is seen
+    program.kill(pid, 'SIGCONT'); // one after the other: this shows a primary that leaves with the first of them
     await program.until((events) => program.fate || endedOf(events).has(pid), TURN_MS);
   }
   return (await late).status === 200;
@@ -111,7 +111,7 @@ async function waitForTurns(program, pids) {
   await program.until(isDue, DEADLINE_MS);
 }
 
-/** The workers of which no end is known. @returns {number[]} pids */
+/** The workers not known to have ended. @returns {number[]} pids */
 function livingOf(events) {
   const ended = endedOf(events);
   return forksOf(events).flatMap(({ workerPid: pid }) => (ended.has(pid) ? [] : [pid]));
@@ -121,8 +121,8 @@ const listenedOf = (events) =>
   new Set(eventsOf(events, 'worker-listening').map(({ workerPid }) => workerPid));
 
 /**
- * Kills some workers before they listen; then all that listen, and some of those that come in their place. So never
- * do more than a few in a row end in vain.
+ * Kills some workers before they listen; then all that listen, and some of those that replace them. So there are
+ * never more than a few failed starts in a row.
  */
 export async function killWorkers({ launch }, { entry }) {
   const program = await launch({ entry, env: told(KILLED) });
@@ -145,13 +145,13 @@ export async function killWorkers({ launch }, { entry }) {
   return { fate, served, inVain: ends.length - served, were, are, output: program.output() };
 }
 
-/** So often has this event loop turned since something happened that it would have forked one more. */
+/** This event loop has turned so often since something happened that it would have forked one more. */
 function hasHadItsTurn(events, pid) {
   const last = events.findLastIndex(({ what }) => what !== 'beat');
   return turnsOf(events.slice(last), pid) >= ONE_MORE;
 }
 
-/** Kills the next few workers, each as soon as it is there. */
+/** Kills the next few workers, each as soon as it appears. */
 async function killEarly(program, from) {
   for (let index = from; index < from + IN_VAIN; index += 1) {
     const next = (events) => forksOf(events)[index]?.workerPid;
@@ -161,7 +161,7 @@ async function killEarly(program, from) {
   }
 }
 
-/** Waits until there are so many workers, and all that are alive have come to listen. */
+/** Waits until there are so many workers, and all that are alive listen. */
 async function listenAgain(program, wanted) {
   const isDone = (events) => {
     const listened = listenedOf(events);
@@ -170,17 +170,17 @@ async function listenAgain(program, wanted) {
     return isEveryone || isIdle(events);
   };
   const isOver = await program.until(isDone, LONG_DEADLINE_MS);
-  if (!isOver && !program.fate) throw busy('Its workers have not come to listen again.');
+  if (!isOver && !program.fate) throw busy('Its workers are not listening again yet.');
 }
 
 /**
- * On a port that cannot be, each worker ends before it listens. Timers are shortened: who takes a worker for well when it
- * has lived for a while does so here, too, and not only on a slow machine.
+ * On an impossible port, each worker ends before it listens. Timers are shortened: a program that calls a worker healthy
+ * after it has lived for a while does so here too, not only on a slow machine.
  */
 export async function startInVain({ launch }, { entry }) {
   const pretendTimers = /** @type {const} */ ([BRIEF_MS, LIMIT_MS, SOONER]);
   const program = await launch({ entry, pretendTimers, env: { PORT: '80800', ...told(2) } });
-  const endsIn = (events) => forksOf(events).length - livingOf(events).length; // whoever leaves in worker.on('exit') leaves before the cluster's
+  const endsIn = (events) => forksOf(events).length - livingOf(events).length; // a program that leaves in worker.on('exit') leaves before the cluster's
   const isOver = (events) => program.fate || endsIn(events) >= MOST_IN_VAIN || isIdle(events);
   await program.until(isOver, LONG_DEADLINE_MS);
   const { events, fate } = program;

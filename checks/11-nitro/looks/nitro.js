@@ -1,6 +1,6 @@
 /**
- * What the check of lesson 11 does with the learner's folder and sees of it: two builds, the programs that come of them,
- * requests, signals, starts in vain. At the end what is only shown: the speedup.
+ * What the check of lesson 11 does with the learner's folder and sees of it: two builds, the programs they produce,
+ * requests, signals, failed starts. At the end, what is only shown: the speedup.
  */
 import { cpus } from 'node:os';
 import {
@@ -23,7 +23,7 @@ import {
   watchMachine,
 } from '../../../lib/check/checking.js';
 
-/** Not the number that Nitro takes by itself, and another that the machine does not have either. */
+/** Not the number that Nitro takes by default, and a different one that the machine does not have either. */
 export const WORKERS = cpus().length === 4 ? 3 : 4;
 export const INHERITED = WORKERS + 3; // what NITRO_CLUSTER_WORKERS says already
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
@@ -35,13 +35,13 @@ const SOONER = 30; // times
 const ROUNDS = 12;
 export const AT_WORK = 10; // requests
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
-const TURNS = 120; // of an event loop, 20 ms each: whoever ends looks 8 times in the time of so many
+const TURNS = 120; // of an event loop, 20 ms each: a program that ends looks 8 times while it turns so often
 const WINDOW_MS = 90;
 const BUDGET = { usualMs: 1_000, longerMs: 6_000 };
 const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
 const PATHS = ['/', '/report', '/visits', '/nowhere'];
 
-/** Builds, or finds what was built of the same files. */
+/** Builds, or finds what was built from the same files. */
 export const build = ({ launch, place }) =>
   buildNitro((options) => launch({ isReference: true, ...options }), place);
 
@@ -55,7 +55,7 @@ async function startAndWait({ launch, ready }, options, listeners, demandListene
   const isReady = await program.ready(listeners, LONG_DEADLINE_MS);
   const isLate = nowMs() - sinceMs >= LONG_DEADLINE_MS;
   if (!isReady && isLate && !program.fate)
-    throw busy(`It has not come to listen within ${LONG_DEADLINE_MS / 1_000} s.`);
+    throw busy(`It was not listening within ${LONG_DEADLINE_MS / 1_000} s.`);
   demandListeners?.(program);
   return ready(program, listeners);
 }
@@ -67,8 +67,8 @@ export async function startOutput(lesson, built, preset) {
 }
 
 /**
- * The learner's program with so many workers, whatever Nitro's own variable has said; nothing when the cluster has not
- * been built. It may throw what `demandListeners` has to say, before all that is said of any program.
+ * The learner's program with so many workers, whatever Nitro's own variable said; nothing when the cluster has not
+ * been built. It may throw what `demandListeners` has to say, ahead of the general messages.
  */
 export async function startCluster(lesson, built, workers, demandListeners) {
   const env = { NODE_CLUSTER_WORKERS: String(workers), NITRO_CLUSTER_WORKERS: String(INHERITED) };
@@ -91,7 +91,7 @@ export async function askUntilAllAnswer(program) {
 }
 
 /**
- * Some requests at once to one process: how long each took, and all together. When a request ends tells little: Nitro
+ * Some requests at once to one process: how long each took, and all together. When a request ends says little: Nitro
  * sends an answer in the next turn of the event loop, so the next request may have begun by then, and blocks.
  */
 export async function workOf(program) {
@@ -107,15 +107,15 @@ const spanOf = (requests) =>
   Math.max(...requests.map(({ endMs = Infinity }) => endMs)) -
   Math.min(...requests.map(({ startMs }) => startMs));
 
-/** Who is to serve: the workers, or the program itself where there are none. */
+/** Who should serve: the workers, or the program itself where there are none. */
 export function serversOf({ events, port }) {
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   return workers.length > 0 ? workers : [...(listenersOf(events).get(port) ?? [])];
 }
 
 /**
- * How many workers it forks when it is not told, on a machine that says it has so many cores. It is going to be stopped
- * while requests are under way: a timer that is shorter than Nitro's limit takes less than a second here.
+ * How many workers it forks when it is not told, on a machine that says it has so many cores. It will be stopped while
+ * requests are under way: a timer that is shorter than Nitro's limit takes less than a second here.
  */
 export async function forkByDefault({ launch }, { entry }) {
   const pretendTimers = /** @type {const} */ ([LONG_TIMER_MS, LIMIT_MS, SOONER]);
@@ -165,7 +165,7 @@ export function isIdle(events) {
   );
 }
 
-/** The processes of which an end is known. */
+/** The processes known to have ended. */
 export const endedOf = (events) =>
   new Set([
     ...eventsOf(events, 'exit').map(({ pid }) => pid),
@@ -175,8 +175,8 @@ export const endedOf = (events) =>
 export const busy = (got) =>
   new Undecided({
     got,
-    why: 'The machine has other things to do.',
-    try: 'npm run check lesson-11, when it has less to do',
+    why: 'The machine is busy.',
+    try: 'npm run check lesson-11, when it is less busy',
   });
 
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */

@@ -1,4 +1,4 @@
-// accepts: counted by a handler of each worker's own; and said with more words
+// accepts: counted by each worker's own handler; and said in more words
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 

@@ -1,4 +1,4 @@
-// accepts: the build in a process group of its own, which gets the signal; a PORT that is none is refused
+// accepts: the build in its own process group, which gets the signal; an impossible PORT is refused
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';

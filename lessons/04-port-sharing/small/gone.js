@@ -1,4 +1,4 @@
-// 100 clients connect and are gone at once. How many messages reach the child without a handle? Then: gone.js --pause
+// 100 clients connect and leave at once. How many messages reach the child without a handle? Then: gone.js --pause
 import { fork } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 
@@ -12,7 +12,7 @@ if (process.argv[2] === 'child') {
   process.send('ready');
 } else {
   const server = createServer({ pauseOnConnect: process.argv[2] === '--pause' }, (socket) => {
-    socket.on('error', () => {}); // who reads meets ECONNRESET; unheard, it would end this process
+    socket.on('error', () => {}); // a reader gets ECONNRESET; unhandled, it would end this process
     child.send('socket', socket);
     accepted += 1;
     if (accepted === 100) child.send('count'); // it waits its turn behind the sockets

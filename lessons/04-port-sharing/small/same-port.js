@@ -1,4 +1,4 @@
-// Two cluster workers listen, one after the other: PORT=0 node same-port.js, and with the word exclusive behind it.
+// Two cluster workers listen, one after the other: PORT=0 node same-port.js, and with the word exclusive after it.
 import cluster from 'node:cluster';
 import { createServer } from 'node:net';
 

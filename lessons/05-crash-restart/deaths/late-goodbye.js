@@ -1,4 +1,4 @@
-// The primary asks a worker to disconnect which has died a moment before.
+// The primary asks a worker to disconnect that died a moment before.
 import cluster from 'node:cluster';
 import { blockFor } from '#work';
 

@@ -1,4 +1,4 @@
-// A worker that crashes at its top, and a primary that replaces it at once. It ends after two seconds.
+// A worker that crashes at the top of its file, and a primary that replaces it at once. It ends after two seconds.
 import cluster from 'node:cluster';
 
 if (cluster.isPrimary) {

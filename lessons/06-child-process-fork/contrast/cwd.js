@@ -1,4 +1,4 @@
-// The parent stands in another folder than its files. Whom does fork find?
+// The parent is in a different folder from its files. What does fork find?
 import { fork } from 'node:child_process';
 import cluster from 'node:cluster';
 import { tmpdir } from 'node:os';

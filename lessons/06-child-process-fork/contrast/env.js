@@ -1,4 +1,4 @@
-// Both are given one variable. What becomes of those that the parent has?
+// Both are given one variable. What becomes of the parent's own?
 import { fork } from 'node:child_process';
 import cluster from 'node:cluster';
 

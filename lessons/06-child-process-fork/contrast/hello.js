@@ -1,4 +1,4 @@
-// Forked by entry.js and cwd.js: tells what it is, and has nothing more to do.
+// Forked by entry.js and cwd.js: says what it is, and has nothing more to do.
 import { basename } from 'node:path';
 
 const [, file, ...args] = process.argv;

@@ -1,4 +1,4 @@
-// Who gets a debugger port of its own? Run it with one: node --inspect inspect.js
+// Which of them gets its own debugger port? Run it with one: node --inspect inspect.js
 import { fork } from 'node:child_process';
 import cluster from 'node:cluster';
 import { url } from 'node:inspector';

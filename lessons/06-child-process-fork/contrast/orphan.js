@@ -1,4 +1,4 @@
-// Both have a timer that would end them after a second. Their parent dies before. Who notices?
+// Both have a timer that would end them after a second. Their parent dies before that. Which one notices?
 import { fork } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Three ways to start worker.js. Each gives something that emits 'message'; a thread has no pid of its own.
+// Three ways to start worker.js. Each returns something that emits 'message'; a thread has no pid of its own.
 import { fork } from 'node:child_process';
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// The bytes that belong to this process alone (USS), from Linux's /proc. Elsewhere NaN: nobody can tell.
+// The bytes that belong to this process alone (USS), from Linux's /proc. Elsewhere NaN: there is no telling.
 import { readFileSync } from 'node:fs';
 
 export function ownBytes(pid) {

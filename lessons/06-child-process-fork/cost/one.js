@@ -1,4 +1,4 @@
-// Starts one worker and tells what it took: milliseconds to its first message, bytes of its own, bytes resident.
+// Starts one worker and reports what it took: milliseconds to its first message, its own bytes, bytes resident.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownBytes } from './memory.js';

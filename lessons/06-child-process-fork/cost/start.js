@@ -1,4 +1,4 @@
-// What does one more worker cost? node start.js cluster, or fork, or thread. Of three the middle one counts.
+// What does one more worker cost? node start.js cluster, or fork, or thread. Of three, the middle one counts.
 import { kinds } from './kinds.js';
 import { costOfOne } from './one.js';
 

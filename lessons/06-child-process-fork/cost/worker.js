@@ -1,4 +1,4 @@
-// Whatever kind of worker it was started as: tells the memory of its process, all that is resident, and stays.
+// Whatever kind of worker it was started as: reports its process's resident memory, and stays.
 import { parentPort } from 'node:worker_threads';
 
 const resident = process.memoryUsage.rss();

@@ -1,4 +1,4 @@
-// accepts: workers that run a file of their own, set by cluster.setupPrimary({ exec })
+// accepts: workers that run their own file, set by cluster.setupPrimary({ exec })
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// accepts: the workers run a file of their own, and are forked one after the other
+// accepts: the workers run their own file, and are forked one after the other
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import os from 'node:os';

@@ -13,7 +13,7 @@ app.get('/pid', (request, response) => {
   response.type('text').send(`${process.pid}\n`);
 });
 
-process.on('disconnect', () => process.exit()); // the parent is gone; lesson 6 tells more
+process.on('disconnect', () => process.exit()); // the parent is gone; lesson 6 says more
 
 const server = createServer(app);
 

@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url';
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 cluster.setupPrimary({ exec: fileURLToPath(new URL('worker.js', import.meta.url)) });
 
-const waitsMs = [100, 200, 400, 800]; // after the first start that came to nothing, the second, ...
+const waitsMs = [100, 200, 400, 800]; // after the first failed start, the second, ...
 
-function keepOne(vainStarts = 0) {
+function keepOne(failedStarts = 0) {
   const worker = cluster.fork();
-  worker.on('listening', () => (vainStarts = 0)); // it is well: what was before is forgotten
+  worker.on('listening', () => (failedStarts = 0)); // healthy again: forget earlier failures
   worker.on('exit', (code, signal) => {
     const isPlanned = worker.exitedAfterDisconnect || code === 0;
     const how = signal ? `by ${signal}` : `with exit code ${code}`;
     console.log(`worker ${worker.process.pid} ended ${how}${isPlanned ? ', as planned' : ''}`);
     if (isPlanned || isStopping) return;
-    if (vainStarts === waitsMs.length) return giveUp();
-    setTimeout(() => isStopping || keepOne(vainStarts + 1), waitsMs[vainStarts]);
+    if (failedStarts === waitsMs.length) return giveUp();
+    setTimeout(() => isStopping || keepOne(failedStarts + 1), waitsMs[failedStarts]);
   });
 }
 
@@ -34,7 +34,7 @@ function stop() {
   const leaving = Object.values(cluster.workers);
   const signalAll = (signal) => leaving.forEach((worker) => worker.process.kill(signal));
   signalAll('SIGTERM'); // please
-  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // whatever a client does, not for ever
+  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // whatever a client does, not forever
 }
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
