@@ -92,14 +92,14 @@ export default [
       const starts = (count) => program.until((events) => forksOf(events).length >= count);
       const deaths = (count) => program.until((events) => exitsOf(events).length >= count);
       for (let count = 1; (await starts(count)) && (await deaths(count)); count += 1)
-        say(`Start ${count} came to nothing. How long does it wait now?`);
+        say(`Start ${count} failed. How long does it wait now?`);
       const fate = await program.ended();
       await sleep(AFTERMATH_MS);
       const { status } = await ask(`${other.url}/health`);
       const forks = forksOf(program.events);
       const waits = waitsOf(program.events);
       say(
-        `${forks.length} starts in vain, with waits of ${waits.join(', ')} ms. The primary: ` +
+        `${forks.length} failed starts, with waits of ${waits.join(', ')} ms. The primary: ` +
           `${fate?.signal ?? `exit code ${fate?.code}`}. The other server still answers ${status}.`,
       );
     },

@@ -39,7 +39,7 @@ export default [
       say('The server builds a report itself. Meanwhile somebody asks for / again and again.');
       const itself = await askMeanwhile(inServer, { rows, ask });
       show('job in the server', itself);
-      say('The same report, built by a child. The same somebody asks.');
+      say('The same report, built by a child, and the same requests.');
       const forked = await askMeanwhile(inChild, { rows, ask });
       show('job in a child', forked);
       say(

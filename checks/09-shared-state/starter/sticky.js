@@ -5,7 +5,7 @@ import net from 'node:net';
 // In the primary: returns the function that is called with each new worker and its place, 0 to size - 1.
 export function createDealer({ port, size }) {
   // #region dealer
-  // Task 2: open the port as in lesson 4, and deal each connection to the worker in the place of its client.
+  // Task 2: open the port as in lesson 4, and deal each connection to the worker in its client's place.
   return (worker, place) => {};
   // #endregion dealer
 }
