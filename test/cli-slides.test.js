@@ -37,8 +37,10 @@ test('prints the run of show, and exports into a new folder only', async () => {
   assert.equal(agenda.code, 0, agenda.stderr);
   assert.match(
     agenda.stdout,
-    /^A half day[^]*\nA full day[^]*lunch[^]*\nTwo days, the first[^]*lunch[^]*\nTwo days, the second/,
+    /^A half day[^]*\nA full day[^]*Lunch[^]*\nTwo days, the first[^]*Lunch[^]*\nTwo days, the second[^]*nginx for lesson 10/,
   );
+  const late = await dispatched(rootFolder, ['slides', '--agenda', '--start', '13:30']);
+  assert.match(late.stdout, /\n  13:30  Welcome/);
   const out = join(folder, 'out');
   assert.equal((await forkshop(rootFolder, ['slides', '--html', out])).code, 0);
   assert.ok(existsSync(join(out, 'index.html')));
@@ -53,6 +55,8 @@ test('refuses what cannot be meant: exit code 2, and nothing is written', async 
   const wrong = [
     [['--port', 'abc'], /"abc" is no port/],
     [['--port', '70000'], /is no port/],
+    [['--agenda', '--start', '25:00'], /"25:00" is not a time of day/],
+    [['--agenda', '--start', 'nine'], /"nine" is not a time of day/],
     [['kill-one'], /means nothing here/],
     [['--pdf', file], /is there already/],
     [['--pdf', ''], /has no name/],

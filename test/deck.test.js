@@ -1,4 +1,4 @@
-// Verifies the deck without a browser: how slides are read, the run of show, who gets an answer from its server, and
+// Verifies the deck without a browser: how slides are read, who gets an answer from its server, and
 // that a demo tells what the timeline holds and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,6 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
-import { agenda } from '../lib/web/agenda.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
 import { exportHtml, exportPdf } from '../lib/web/export.js';
@@ -156,37 +155,6 @@ test("a number that a slide calls measured stands in its lesson's text", () => {
       assert.deepEqual(strangers, [], `${id} has numbers that lessons/${key}/README.md has not.`);
     }
   }
-});
-
-test('the run of show adds the minutes up, with breaks: a half day, a full day, two days', () => {
-  const chapter = (/** @type {string} */ key, minutes, halfMinutes = minutes) => ({
-    key,
-    title: key.slice(3),
-    minutes,
-    slides: [/** @type {any} */ ({ minutes, halfMinutes })],
-  });
-  const chapters = [chapter('01-a', 80, 30), chapter('06-b', 80, 30), chapter('07-c', 90, 50)];
-  const text = agenda([...chapters, chapter('99-d', 10)]);
-  assert.deepEqual(text.match(/^ {2}\d.*$/gm), [
-    '  0:00  a   30 min',
-    '  0:30  b   30 min',
-    '  1:00  d   10 min',
-    '  1:10  end',
-    '  0:00  a       30 min',
-    '  0:30  b       30 min',
-    '  1:00  c       50 min',
-    '  1:50  break   15 min',
-    '  2:05  d       10 min',
-    '  2:15  end',
-    '  0:00  a       80 min',
-    '  1:20  break   15 min',
-    '  1:35  b       80 min',
-    '  2:55  end',
-    '  0:00  c       90 min',
-    '  1:30  break   15 min',
-    '  1:45  d       10 min',
-    '  1:55  end',
-  ]);
 });
 
 describe('the server', () => {

@@ -17,6 +17,7 @@ export async function run(argv, io) {
   const options = /** @type {const} */ ({
     port: { type: 'string' },
     agenda: { type: 'boolean' },
+    start: { type: 'string' },
     pdf: { type: 'string' },
     notes: { type: 'boolean' },
     html: { type: 'string' },
@@ -26,7 +27,7 @@ export async function run(argv, io) {
   const [only] = positionals;
   if (only !== undefined && !values.record)
     throw new UsageError(`"${only}" means nothing here.`, 'A name stands behind --record only.');
-  if (values.agenda) return printAgenda(io);
+  if (values.agenda) return printAgenda(io, values.start);
   if (values.record) return recordAll(io, only);
   if (values.pdf !== undefined) return writePdf(io, values.pdf, values.notes ?? false);
   if (values.html !== undefined) return writeHtml(io, values.html);
@@ -83,11 +84,28 @@ async function writeHtml(io, name) {
   return 0;
 }
 
-async function printAgenda(io) {
+async function printAgenda(io, start) {
   const { readDeck } = await import('../web/deck.js');
   const { agenda } = await import('../web/agenda.js');
-  io.stdout.write(agenda(readDeck(io.root)));
+  const startMinute = minuteOf(start);
+  io.stdout.write(agenda(readDeck(io.root), { needs: await needsOf(io.root), startMinute }));
   return 0;
+}
+
+/** What the lessons need, as their lesson.yml says, and whether it is here. */
+async function needsOf(root) {
+  const { listLessons } = await import('../lessons/catalog.js');
+  const { describeTool, findTool } = await import('../tools/tools.js');
+  return listLessons(root).flatMap(({ key, needs }) =>
+    needs.map((name) => ({ key, ...describeTool(name), isHere: findTool(name) !== undefined })),
+  );
+}
+
+/** "09:30" in minutes. */
+function minuteOf(text = '0:00') {
+  const [, hour, minute] = /^(\d{1,2}):(\d\d)$/.exec(text) ?? [];
+  if (Number(hour) < 24 && Number(minute) < 60) return Number(hour) * 60 + Number(minute);
+  throw new UsageError(`"${text}" is not a time of day.`, 'Write it as in: --start 09:00');
 }
 
 const isFolder = (/** @type {string} */ path) =>

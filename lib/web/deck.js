@@ -1,7 +1,7 @@
 /**
  * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order. Slides are divided by `---`; a slide's heading may
- * end in `{minutes=20 half=5 steps}` (half: minutes in a half day, if they differ; steps: the items of its lists come one by one); what follows a paragraph "Note:" is for
- * the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
+ * end in `{minutes=20 steps}` (steps: the items of its lists come one by one), and one that begins with "Your turn" is an
+ * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
  * `demo name` is a live demo, and its text says what is to be seen; `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one.
@@ -10,7 +10,6 @@
  * @property {string} id  NN-slug-3
  * @property {string} heading  plain text
  * @property {number} minutes
- * @property {number} halfMinutes  in a half day
  * @property {string} html
  * @property {string} notes  HTML
  * @property {string[]} demos  names
@@ -98,7 +97,6 @@ function anatomy(tokens, { path }, number) {
   const [, heading, settings = ''] = /^(.*?)(?:\s*\{([^}]*)\})?$/.exec(inline.content) ?? [];
   const minutes = Number(/\bminutes=([\d.]+)/.exec(settings)?.[1]);
   if (!(minutes > 0)) throw faultIn(path, `Slide ${number}, "${heading}", has no {minutes=...}.`);
-  const halfMinutes = Number(/\bhalf=([\d.]+)/.exec(settings)?.[1] ?? minutes);
   const last = inline.children.at(-1);
   last.content = last.content.replace(/\s*\{[^}]*\}$/, '');
   open.tag = tokens[2].tag = 'h1';
@@ -108,7 +106,7 @@ function anatomy(tokens, { path }, number) {
   if (note < 0) throw faultIn(path, `Slide ${number}, "${heading}", has no "Note:".`);
   const isStepwise = /\bsteps\b/.test(settings);
   const [content, notes] = [tokens.slice(0, note - 1), tokens.slice(note + 2)];
-  return { heading, minutes, halfMinutes, isStepwise, content, notes };
+  return { heading, minutes, isStepwise, content, notes };
 }
 
 function makeStepwise(tokens) {
