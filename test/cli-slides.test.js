@@ -37,7 +37,7 @@ test('prints the run of show, and exports into a new folder only', async () => {
   assert.equal(agenda.code, 0, agenda.stderr);
   assert.match(
     agenda.stdout,
-    /^A half day[^]*\nA full day[^]*Lunch[^]*\nTwo days, the first[^]*Lunch[^]*\nTwo days, the second[^]*nginx for lesson 10/,
+    /^Half day[^]*\nFull day[^]*Lunch[^]*\nTwo days, the first[^]*Lunch[^]*\nTwo days, the second[^]*nginx for lesson 10/,
   );
   const late = await dispatched(rootFolder, ['slides', '--agenda', '--start', '13:30']);
   assert.match(late.stdout, /\n  13:30  Welcome/);

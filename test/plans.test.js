@@ -104,11 +104,11 @@ test('the run of show has a line for each demo and exercise, and says what to pr
     { key: '11-three', title: 'Nitro', install: 'get nitro', isHere: true },
   ];
   const text = agenda(chapters, { needs, startMinute: 540 });
-  const [half] = text.split('\nA full day');
+  const [half] = text.split('\nFull day');
   assert.deepEqual(
     half.trim().split(/\s*\n/).map((line) => line.trim().replace(/\s{2,}/g, ' ')), // prettier-ignore
     [
-      'A half day: lessons 1, 2 and 5 (1 h 21 min)',
+      'Half day: lessons 1, 2 and 5 (1 h 21 min)',
       '9:00 1. one 81 min',
       '9:00 talk Vote (2 slides) 5 min',
       '9:05 demo See it 4 min',

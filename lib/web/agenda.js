@@ -17,7 +17,7 @@ const WIDTH = 62; // of what stands between the time and the minutes
 export function agenda(chapters, { needs = [], startMinute = 0 } = {}) {
   const titles = new Map(chapters.map(({ key, title }) => [key, title]));
   const days = planDays(chapters).map((day) => [
-    `${day.title} (${hours(day.minutes)})`,
+    `${day.title}: ${day.lessons} (${hours(day.minutes)})`,
     '',
     ...rowsOf(day, titles).map((row) => lineOf(row, startMinute)),
     `  ${clock(startMinute + day.minutes)}  end`,

@@ -4,7 +4,8 @@
  * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
  * `demo name` is a live demo, and its text says what is to be seen; `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged. An image that is an SVG of slides/ becomes part of
- * the page, its groups with data-step coming one by one.
+ * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
+ * hands of the room are counted.
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3
@@ -170,8 +171,10 @@ function renderImage(token, { root, path }) {
   try {
     const svg = readFileSync(join(root, file), 'utf8').replace(/^<\?xml[^>]*>\s*/, '');
     const alt = escapeHtml(token.content);
+    const [, ballot] = /^(vote|answer)-/.exec(posix.basename(file)) ?? [];
+    const kind = ballot ? ` data-ballot="${ballot}"` : '';
     return svg
-      .replace('<svg', `<svg class="diagram" role="img" aria-label="${alt}"`)
+      .replace('<svg', `<svg class="diagram"${kind} role="img" aria-label="${alt}"`)
       .replaceAll(/ data-step="(\d+)"/g, ' class="fragment" data-fragment-index="$1"');
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;

@@ -13,6 +13,7 @@
  * @typedef {object} Day
  * @property {string} name  half, full, day-1, day-2
  * @property {string} title
+ * @property {string} lessons  which, in words
  * @property {string[]} keys  the chapters
  * @property {number} minutes  with its breaks
  * @property {Item[]} items
@@ -27,29 +28,33 @@ const OPENING = 0;
 const CLOSING = 99;
 const among = (/** @type {number[]} */ ...numbers) => numbers.includes.bind(numbers);
 
-/** @type {{ name: string, title: string, has: (number: number) => boolean, hasLunch: boolean }[]} */
+/** @type {{ name: string, title: string, lessons: string, has: (number: number) => boolean, hasLunch: boolean }[]} */
 const DAYS = [
   {
     name: 'half',
-    title: 'A half day: lessons 1, 2 and 5',
+    title: 'Half day',
+    lessons: 'lessons 1, 2 and 5',
     has: among(OPENING, 1, 2, 5, CLOSING),
     hasLunch: false,
   },
   {
     name: 'full',
-    title: 'A full day: lessons 1, 2, 3, 5 and 8',
+    title: 'Full day',
+    lessons: 'lessons 1, 2, 3, 5 and 8',
     has: among(OPENING, 1, 2, 3, 5, 8, CLOSING),
     hasLunch: true,
   },
   {
     name: 'day-1',
-    title: 'Two days, the first: lessons 1 to 6',
+    title: 'Two days, the first',
+    lessons: 'lessons 1 to 6',
     has: (number) => number <= 6,
     hasLunch: true,
   },
   {
     name: 'day-2',
-    title: 'Two days, the second: the lessons from 7 on',
+    title: 'Two days, the second',
+    lessons: 'the lessons from 7 on',
     has: (number) => number > 6,
     hasLunch: true,
   },
@@ -63,13 +68,13 @@ export const dayNames = DAYS.map(({ name }) => name);
  * @returns {Day[]}  those that have a chapter
  */
 export function planDays(chapters) {
-  return DAYS.map(({ name, title, has, hasLunch }) => {
+  return DAYS.map(({ name, title, lessons, has, hasLunch }) => {
     const taught = chapters.filter(({ key }) => has(Number(key.slice(0, 2))));
     const slides = taught.flatMap(({ key, slides: all }) => all.map((slide) => itemOf(slide, key)));
     const items = timed(slides, breaksBefore(slides), hasLunch);
     const last = items.at(-1);
     const minutes = last ? last.fromMinute + last.minutes : 0;
-    return { name, title, keys: taught.map(({ key }) => key), minutes, items };
+    return { name, title, lessons, keys: taught.map(({ key }) => key), minutes, items };
   }).filter(({ items }) => items.length > 0);
 }
 
@@ -77,10 +82,18 @@ export function planDays(chapters) {
 
 /** @returns {Untimed} */
 function itemOf(/** @type {import('./deck.js').Slide} */ slide, /** @type {string} */ key) {
-  const { id, heading, minutes, demos } = slide;
-  const isExercise = /^Your turn\b/.test(heading);
-  const kind = isExercise ? 'do' : demos.length > 0 ? 'demo' : 'talk';
-  return { kind, title: heading, minutes, id, key };
+  const { id, heading, minutes } = slide;
+  return { kind: kindOf(slide), title: heading, minutes, id, key };
+}
+
+/**
+ * What is done while a slide is shown.
+ * @param {Pick<import('./deck.js').Slide, 'heading' | 'demos'>} slide
+ * @returns {'talk' | 'demo' | 'do'}
+ */
+export function kindOf({ heading, demos }) {
+  if (/^Your turn\b/.test(heading)) return 'do';
+  return demos.length > 0 ? 'demo' : 'talk';
 }
 
 /** Each with the minute at which it begins, and with the breaks between them; one of these is lunch. */
