@@ -178,7 +178,7 @@ describe('the server', () => {
     });
 
   test('serves the deck, the speaker and the print, with nothing inline', async () => {
-    for (const path of ['/', '/speaker', '/print', '/print?notes']) {
+    for (const path of ['/', '/speaker', '/print', '/print?notes', '/handout']) {
       const { status, body, headers } = await ask(path);
       assert.equal(status, 200, path);
       assert.match(

@@ -10,13 +10,14 @@ const WIDTH = 62; // of what stands between the time and the minutes
 
 /**
  * @param {import('./deck.js').Chapter[]} chapters
- * @param {{ needs?: Need[], startMinute?: number }} [options]  startMinute: of the day, 540 for 9:00; without it times are
- *   counted from 0:00
+ * @param {{ needs?: Need[], startMinute?: number, plan?: string }} [options]  startMinute: of the day, 540 for 9:00; without
+ *   it times are counted from 0:00. plan: the name of one day, all unless told
  * @returns {string}
  */
-export function agenda(chapters, { needs = [], startMinute = 0 } = {}) {
+export function agenda(chapters, { needs = [], startMinute = 0, plan } = {}) {
+  const wanted = planDays(chapters).filter(({ name }) => plan === undefined || name === plan);
   const titles = new Map(chapters.map(({ key, title }) => [key, title]));
-  const days = planDays(chapters).map((day) => [
+  const days = wanted.map((day) => [
     `${day.title}: ${day.lessons} (${hours(day.minutes)})`,
     '',
     ...rowsOf(day, titles).map((row) => lineOf(row, startMinute)),

@@ -87,6 +87,44 @@ export function printPage(chapters, { hasNotes = false, recordings, ...setting }
   });
 }
 
+/**
+ * Two slides a page, each with its notes; a chapter begins on a new page.
+ * @param {Chapter[]} chapters
+ * @param {Setting & { recordings: Record<string, any[]> }} setting
+ */
+export function handoutPage(chapters, { recordings, ...setting }) {
+  return page('Forkshop: handout', setting, {
+    styles: ['client/theme.css', 'client/handout.css'],
+    script: 'client/print.js',
+    body:
+      `<main>${sheets(chapters).join('\n')}</main>\n` +
+      `<script type="application/json" id="recordings">${asData(recordings)}</script>`,
+  });
+}
+
+/** @param {Chapter[]} chapters @returns {string[]}  a page each */
+export function sheets(chapters) {
+  let number = 0;
+  return chapters.flatMap(({ title, slides }) =>
+    slides.flatMap((one, index) => {
+      if (index % 2 > 0) return [];
+      const level = index === 0 ? 'h1' : 'p';
+      const halves = slides.slice(index, index + 2).map((slide) => halfOf(slide, (number += 1)));
+      const head = `<header><${level}>${escapeHtml(title)}</${level}><p>Forkshop</p></header>`;
+      return [`<div class="sheet">${head}${halves.join('')}</div>`];
+    }),
+  );
+}
+
+/** In the bookmarks a slide stands below its chapter. */
+function halfOf({ id, html, notes }, number) {
+  const slide = html.replace('<h1>', '<h1 aria-level="2">');
+  return (
+    `<section id="${id}"><div class="frame"><div class="slide">\n${slide}</div></div>` +
+    `<p class="number">${number}</p><div class="talk">${notes}</div></section>`
+  );
+}
+
 function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes}</aside>`) {
   const all = chapters.flatMap(({ key, title, slides }) =>
     slides.map((slide) => ({ ...slide, key, title })),

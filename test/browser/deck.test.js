@@ -1,5 +1,5 @@
 // Verifies the deck in a real Chromium: every slide and step, light and dark; every demo, run to
-// its end and left midway; the PDF; the static export; what an author saves.
+// its end and left midway; the PDFs; the static export; what an author saves.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { answersOf } from '../../lib/lessons/answers.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { readDeck } from '../../lib/web/deck.js';
-import { exportHtml, exportPdf } from '../../lib/web/export.js';
+import { exportHandout, exportHtml, exportPdf } from '../../lib/web/export.js';
 import { serveDeck } from '../../lib/web/serve.js';
 import { createStory, rowsOf, tell } from '../../lib/web/client/xray-story.js';
 import {
@@ -263,6 +263,33 @@ describe('the deck in Chromium', { skip }, () => {
         assert.equal(words.includes(said), hasNotes, `${id}: its notes`);
       }
     });
+
+  test('the handout is on A4, two slides and their notes a page, with a bookmark for each chapter', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'handout-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'handout.pdf');
+    const pages = await exportHandout({ root: rootFolder, file, env: process.env });
+    const chapters = readDeck(rootFolder);
+    const pairs = chapters.flatMap((chapter) =>
+      chapter.slides.flatMap((slide, index, all) =>
+        index % 2 ? [] : [all.slice(index, index + 2)],
+      ),
+    );
+    assert.equal(pages, pairs.length);
+    const about = execFileSync('pdfinfo', [file], { encoding: 'utf8' });
+    assert.match(about, /Tagged: +yes[^]*\(A4\)/);
+    const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split('\f');
+    assert.equal(texts.length - 1, pages, 'no note needs a page of its own');
+    for (const [index, pair] of pairs.entries())
+      for (const { id, heading, notes } of pair) {
+        const words = squeeze(texts[index]);
+        assert.ok(words.includes(squeeze(plain(heading).replaceAll('`', ''))), id);
+        assert.ok(words.includes(squeeze(plain(notes)).slice(0, 12)), `${id}: its notes`);
+      }
+    const bookmarks = readFileSync(file, 'latin1');
+    for (const { key, title } of chapters)
+      assert.ok(bookmarks.includes(`/Title (${title})`), `${key} has no bookmark`);
+  });
 });
 
 /** In the page: keeps what a demo is told, whole. */

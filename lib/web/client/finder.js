@@ -8,7 +8,11 @@ export function createFinder({ slides, goTo }) {
   const dialog = /** @type {HTMLDialogElement} */ (document.getElementById('finder'));
   const field = /** @type {HTMLInputElement} */ (dialog.querySelector('input'));
   const list = dialog.querySelector('ol');
+  dialog.addEventListener('close', () =>
+    /** @type {HTMLElement} */ (document.activeElement).blur(),
+  ); // else Space opens it again
   field.addEventListener('input', search);
+  field.addEventListener('keydown', ({ key }) => key === 'Escape' && dialog.close()); // else it empties the field first
   dialog.querySelector('form').addEventListener('submit', (event) => {
     event.preventDefault();
     list.querySelector('button')?.click();
