@@ -196,6 +196,7 @@ const BROWSER_GLOBALS = [
     'addEventListener',
     'history',
     'localStorage',
+    'navigator',
     'sessionStorage',
     'document',
     'location',

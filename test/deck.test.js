@@ -138,6 +138,25 @@ describe('slides', () => {
       assert.throws(() => readDeck(root), /slides\/01-one\/slides\.md/);
     });
 
+  test('a question in the front matter opens a chapter; the slides keep their numbers', (t) => {
+    const about =
+      'title: One\nminutes: 5\ngoal: To <see>.\nconcepts: [a]\nstarterFails: [b]\nneeds: [nginx]\n';
+    const text = slide.replace('First', 'Second');
+    const root = makeRoot(t, {
+      'slides/01-one/slides.md': `---\ntitle: One\nquestion: Is 1 < 2?\n---\n\n${slide}\n---\n\n${text}`,
+    });
+    mkdirSync(join(root, 'lessons/01-one'));
+    writeFileSync(join(root, 'lessons/01-one/lesson.yml'), about);
+    const [{ slides, minutes }] = readDeck(root);
+    assert.deepEqual(
+      slides.map(({ id }) => id),
+      ['01-one-0', '01-one-1', '01-one-2'],
+    );
+    assert.equal(minutes, 4);
+    assert.match(slides[0].html, /<h1>One<\/h1>.*Is 1 &lt; 2\?.*aria-label="Lesson 1 of 1"/);
+    assert.match(slides[0].notes, /To &lt;see&gt;[^]*about 5 minutes[^]*needs nginx/);
+  });
+
   test('a folder without slides says so', (t) => {
     assert.throws(() => readDeck(makeRoot(t, {})), /There are no slides/);
   });

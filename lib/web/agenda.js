@@ -40,8 +40,9 @@ function rowsOf(
 ) {
   /** @type {Row[]} */
   const rows = [];
+  const taught = items.filter(({ minutes }) => minutes > 0);
   const seen = new Set();
-  for (const part of grouped(items, (one, next) => one.key === next.key)) {
+  for (const part of grouped(taught, (one, next) => one.key === next.key)) {
     const [{ key, title, fromMinute }] = part;
     const words = key ? `${headOf(key, titles)}${seen.has(key) ? ', continued' : ''}` : title;
     rows.push({ fromMinute, minutes: sum(part), words, isHead: true });

@@ -105,15 +105,16 @@ export function handoutPage(chapters, { recordings, ...setting }) {
 /** @param {Chapter[]} chapters @returns {string[]}  a page each */
 export function sheets(chapters) {
   let number = 0;
-  return chapters.flatMap(({ title, slides }) =>
-    slides.flatMap((one, index) => {
+  return chapters.flatMap(({ title, slides: all }) => {
+    const slides = all.filter(({ isOpener }) => !isOpener); // the page has its title
+    return slides.flatMap((one, index) => {
       if (index % 2 > 0) return [];
       const level = index === 0 ? 'h1' : 'p';
       const halves = slides.slice(index, index + 2).map((slide) => halfOf(slide, (number += 1)));
       const head = `<header><${level}>${escapeHtml(title)}</${level}><p>Forkshop</p></header>`;
       return [`<div class="sheet">${head}${halves.join('')}</div>`];
-    }),
-  );
+    });
+  });
 }
 
 /** In the bookmarks a slide stands below its chapter. */

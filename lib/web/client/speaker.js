@@ -8,6 +8,7 @@ import { createClassroom } from './speaker-class.js';
 import { createClock } from './speaker-clock.js';
 import { showSteps } from './steps.js';
 import { remember } from './store.js';
+import { WALL_LOCK } from './wall.js';
 
 const FORWARD = ['ArrowRight', 'PageDown', ' '];
 const BACK = ['ArrowLeft', 'PageUp'];
@@ -30,12 +31,7 @@ const classroom = createClassroom({ breakMinutes: () => clock.breakMinutes(), on
 const clock = createClock({ days, ids: slides.map(({ id }) => id), onPlan });
 const finder = createFinder({ slides: () => slides, goTo: (id) => tell({ goTo: id }) });
 
-channel.addEventListener('message', ({ data }) => {
-  if (data.now) hear(data.now);
-  if (!data.gone) return;
-  place('alone').hidden = false;
-  tell({ hello: true }); // there may be another one
-});
+channel.addEventListener('message', ({ data }) => data.now && hear(data.now));
 press('forward', () => tell({ go: 'forward' }));
 press('back', () => tell({ go: 'back' }));
 press('find', () => finder.open());
@@ -88,8 +84,15 @@ function hear(told) {
   const isNew = !place('alone').hidden;
   now = told;
   place('alone').hidden = true;
-  if (isNew) wish();
   show();
+  if (!isNew) return;
+  wish();
+  navigator.locks?.request(WALL_LOCK, wallHasGone);
+}
+
+function wallHasGone() {
+  place('alone').hidden = false;
+  tell({ hello: true }); // one may have come meanwhile
 }
 
 function show() {

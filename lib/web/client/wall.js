@@ -4,7 +4,8 @@
  * To the wall: { hello } asks what is shown; { go: 'forward' | 'back' } and { goTo: id } turn the slide; { key } is a key that
  * was pressed there; { press: n } is the n-th button of the demo that is shown; { wish } is what the wall has to show beside
  * its slides: { plan: ids, hands: { chapter: counts }, countdown: { endsMs, kind, id } | null }.
- * From the wall: { now: { id, step, steps, isBlack, isOverview, demo } } after every change; { gone } when it is closed.
+ * From the wall: { now: { id, step, steps, isBlack, isOverview, demo } } after every change. That it has been closed is
+ * learnt by waiting for its lock: a page that goes has no time to say so.
  */
 import { ballotOf, drawHands } from './ballot.js';
 import { all, make } from './page.js';
@@ -12,6 +13,8 @@ import { stopwatch } from './pace.js';
 import { stepsOf } from './steps.js';
 
 const TICK_MS = 250;
+/** A lock that every open wall holds, with others. */
+export const WALL_LOCK = 'forkshop-wall';
 
 /** @param {any} deck  reveal.js */
 export function connectWall(deck) {
@@ -24,7 +27,7 @@ export function connectWall(deck) {
   channel.addEventListener('message', ({ data }) => obey(data));
   deck.on('beforeslidechange', stayInPlan);
   for (const name of ['paused', 'resumed', 'overviewshown', 'overviewhidden']) deck.on(name, tell);
-  addEventListener('pagehide', () => channel.postMessage({ gone: true }));
+  navigator.locks?.request(WALL_LOCK, { mode: 'shared' }, () => new Promise(() => {})); // for as long as this page lives
   setInterval(showCountdown, TICK_MS);
 
   function obey({ go, goTo, key, press, wish: wanted, hello }) {
