@@ -43,6 +43,6 @@ function notesOf(
   return (
     `<p><strong>What for:</strong> ${escapeHtml(goal)}</p>` +
     `<p><strong>Words of this lesson:</strong> ${concepts.map(escapeHtml).join(', ')}.</p>` +
-    `<p>Somebody who studies alone takes about ${minutes} minutes for it.${install}</p>`
+    `<p>Studied alone, it takes about ${minutes} minutes.${install}</p>`
   );
 }

@@ -44,7 +44,7 @@ export function speakerPage(chapters, setting) {
 
 /** What the speaker has before him; what it does is in client/speaker.js. */
 function cockpit(choices, base = '/') {
-  return `<header><div><h1>Speaker</h1><p id="place"></p></div>
+  return `<header><div><h1>Speaker</h1><p id="alone" role="status">The deck is not open in this browser. <a href="${base}" target="forkshop-wall">Open it</a></p><p id="place"></p></div>
 <p class="times"><span class="quiet">now <span id="time"></span></span>
 <span class="quiet">elapsed <span id="clock">0:00</span></span>
 <span id="pace"></span><span id="finish"></span></p>
@@ -52,7 +52,7 @@ function cockpit(choices, base = '/') {
 <label>Start <input id="start" type="time"></label><button type="button" id="on-time">I’m on time here</button>
 ${button('pause', 'Pause')}${button('reset', 'Reset')}<span class="gap"></span>${button('back', 'Back')}
 ${button('forward', 'Forward')}${button('find', 'Find')}${button('overview', 'Overview')}${button('black', 'Black')}</div>
-<p id="alone" role="status">The deck is not open in this browser. <a href="${base}" target="forkshop-wall">Open it</a></p></header>
+</header>
 <main><div class="slides"><section class="shown" aria-label="Now on the wall"><h2>Now</h2>${view('now')}</section>
 <section aria-label="Next step"><h2>Next step</h2>${view('step')}</section>
 <section aria-label="Next slide"><h2>Next slide</h2>${view('next')}</section></div>

@@ -6,6 +6,7 @@ import { all, isTaken } from './page.js';
 import { focusLines } from './steps.js';
 import { connectWall } from './wall.js';
 
+const S_KEY = 83; // the speaker's window
 const isStatic = 'static' in document.body.dataset;
 const [wall] = all('.reveal');
 const demos = new Map();
@@ -23,6 +24,9 @@ const deck = new Reveal(wall, {
   transitionSpeed: 'fast',
   view: null,
   scrollActivationWidth: 0,
+  keyboard: {
+    [S_KEY]: () => window.open(isStatic ? 'speaker.html' : 'speaker', 'forkshop-speaker'),
+  },
   keyboardCondition: (event) => !isTaken(event),
 });
 

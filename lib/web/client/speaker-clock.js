@@ -78,8 +78,9 @@ export function createClock({ days, ids, onPlan }) {
     place('pace').textContent = pace ? wordsOf(pace) : 'no plan';
     place('pace').classList.toggle('late', Boolean(pace && pace.late >= 1));
     if (!pace) return;
-    const rest = pace.next ? `${pace.next.title.toLowerCase()} ${due(pace.next.fromMinute)}, ` : '';
-    place('finish').textContent = `${rest}end ${due(pace.finish)}`;
+    const { next, late, early, finish } = pace; // as it looks now
+    const rest = next ? `${next.title.toLowerCase()} ${due(next.fromMinute + late - early)}, ` : '';
+    place('finish').textContent = `${rest}end ${due(finish)}`;
   }
 
   const minuteNow = () => (elapsedMs() + state.shiftMs) / MINUTE_MS;

@@ -12,8 +12,8 @@ import { WALL_LOCK } from './wall.js';
 
 const FORWARD = ['ArrowRight', 'PageDown', ' '];
 const BACK = ['ArrowLeft', 'PageUp'];
-/** Keys of the wall's that it is not told of: a text field would open there, or the whole screen be asked for. */
-const OWN = /^([fg?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
+/** Keys of the wall's that it is not told of: they open a window or a field there, or ask for the whole screen. */
+const OWN = /^([fgs?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
 const TICK_MS = 500;
 const SLIDE_PX = 1280;
 const NOTES_PX = { first: 21, least: 13, most: 41, by: 2 };
@@ -104,8 +104,9 @@ function show() {
   const slide = slides[index];
   const next = nextOf(index);
   const count = steps > 0 ? `, step ${step} of ${steps}` : '';
-  const words = `${slide.dataset.chapter}, slide ${index + 1} of ${slides.length}${count}`;
-  place('place').textContent = now.isBlack ? `${words}, the wall is black` : words;
+  const black = now.isBlack ? 'The wall is black. ' : '';
+  const words = `Slide ${index + 1} of ${slides.length}${count}: ${slide.dataset.chapter}`;
+  place('place').textContent = `${black}${words}`;
   look.px = Number(look.px) || NOTES_PX.first;
   put('now', slide, step);
   if (step < steps) put('step', slide, step + 1);
