@@ -77,12 +77,14 @@ export function createClassroom({ breakMinutes, onChange }) {
     /** @param {HTMLElement} slide  the one that is shown */
     show(slide) {
       if (slide.id === id) return;
-      const isTurned = id !== '';
       id = slide.id;
       const isExercise = slide.dataset.kind === 'do';
       minutes.value = isExercise ? slide.dataset.minutes : String(breakMinutes() ?? BREAK_MINUTES);
       askForHands(slide, id.replace(/-\d+$/, ''));
-      if (isTurned && state.countdown?.kind === 'break') place('end').click(); // we go on
+    },
+    /** A step or a slide further: a break is over. */
+    goOn() {
+      if (state.countdown?.kind === 'break') place('end').click();
     },
   };
 }

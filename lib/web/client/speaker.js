@@ -82,6 +82,8 @@ function wish() {
 
 function hear(told) {
   const isNew = !place('alone').hidden;
+  const isOther = told.id !== now.id || told.step !== now.step;
+  if (isOther && !isNew) classroom.goOn();
   now = told;
   place('alone').hidden = true;
   show();
@@ -107,7 +109,6 @@ function show() {
   const black = now.isBlack ? 'The wall is black. ' : '';
   const words = `Slide ${index + 1} of ${slides.length}${count}: ${slide.dataset.chapter}`;
   place('place').textContent = `${black}${words}`;
-  look.px = Number(look.px) || NOTES_PX.first;
   put('now', slide, step);
   if (step < steps) put('step', slide, step + 1);
   else put('step', next, 0);
