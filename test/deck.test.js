@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
-import { exportHtml, exportPdf } from '../lib/web/export.js';
+import { exportHandout, exportHtml, exportPdf } from '../lib/web/export.js';
 import { readDemos, recordDemos } from '../lib/web/recordings.js';
 import { serveDeck } from '../lib/web/serve.js';
 import { perform } from '../lib/web/stage.js';
@@ -410,6 +410,10 @@ describe('exports', () => {
     const options = { root: rootFolder, file: '/dev/null/x.pdf', hasNotes: false };
     await assert.rejects(
       exportPdf({ ...options, env: { CHROME_PATH: '/no/such' } }),
+      /names no program/,
+    );
+    await assert.rejects(
+      exportHandout({ ...options, env: { CHROME_PATH: '/no/such' } }),
       /names no program/,
     );
     if (process.platform === 'linux')
