@@ -14,7 +14,16 @@ after(() => rmSync(folder, { recursive: true }));
 
 test('serves the deck until Ctrl-C', async () => {
   const main = join(rootFolder, 'lib/cli/main.cjs');
-  const child = spawn(process.execPath, [main, 'slides', '--port', '0']);
+  const child = spawn(process.execPath, [
+    main,
+    'slides',
+    '--port',
+    '0',
+    '--plan',
+    'half',
+    '--start',
+    '9:05',
+  ]);
   let output = '';
   const url = await new Promise((resolve) => {
     child.stdout.on('data', (part) => {
@@ -23,6 +32,7 @@ test('serves the deck until Ctrl-C', async () => {
       if (found && output.includes('Ctrl-C')) resolve(found[1]);
     });
   });
+  assert.ok(output.includes(`${url}speaker?plan=half&start=9:05\n`), output);
   assert.match(await (await fetch(url)).text(), /<title>Forkshop<\/title>/);
   child.kill('SIGINT');
   assert.deepEqual(await new Promise((resolve) => child.on('exit', (...end) => resolve(end))), [
@@ -37,8 +47,18 @@ test('prints the run of show, and exports into a new folder only', async () => {
   assert.equal(agenda.code, 0, agenda.stderr);
   assert.match(
     agenda.stdout,
-    /^A half day[^]*\nA full day[^]*lunch[^]*\nTwo days, the first[^]*lunch[^]*\nTwo days, the second/,
+    /^Half day[^]*\nFull day[^]*Lunch[^]*\nTwo days, the first[^]*Lunch[^]*\nTwo days, the second[^]*nginx for lesson 10/,
   );
+  const late = await dispatched(rootFolder, [
+    'slides',
+    '--agenda',
+    '--start',
+    '13:30',
+    '--plan',
+    'full',
+  ]);
+  assert.match(late.stdout, /^Full day[^]*\n {2}13:30 {2}Welcome/);
+  assert.doesNotMatch(late.stdout, /Half day|Two days/);
   const out = join(folder, 'out');
   assert.equal((await forkshop(rootFolder, ['slides', '--html', out])).code, 0);
   assert.ok(existsSync(join(out, 'index.html')));
@@ -53,9 +73,13 @@ test('refuses what cannot be meant: exit code 2, and nothing is written', async 
   const wrong = [
     [['--port', 'abc'], /"abc" isn't a port/],
     [['--port', '70000'], /isn't a port/],
+    [['--agenda', '--start', '25:00'], /"25:00" isn't a time of day/],
+    [['--plan', 'week'], /no plan "week"/],
+    [['--agenda', '--start', 'nine'], /"nine" isn't a time of day/],
     [['kill-one'], /means nothing here/],
     [['--pdf', file], /already exists/],
     [['--pdf', ''], /has no name/],
+    [['--handout', file], /already exists/],
     [['--html', ''], /has no name/],
     [['--html', file], /there\.pdf isn't a folder/],
     [['--html', join(file, 'deeper/still')], /there\.pdf isn't a folder/],

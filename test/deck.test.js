@@ -1,4 +1,4 @@
-// Verifies the deck without a browser: how slides are read, the run of show, who gets an answer from its server, and
+// Verifies the deck without a browser: how slides are read, who gets an answer from its server, and
 // that a demo tells what the timeline holds and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,10 +7,9 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
-import { agenda } from '../lib/web/agenda.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
-import { exportHtml, exportPdf } from '../lib/web/export.js';
+import { exportHandout, exportHtml, exportPdf } from '../lib/web/export.js';
 import { readDemos, recordDemos } from '../lib/web/recordings.js';
 import { serveDeck } from '../lib/web/serve.js';
 import { perform } from '../lib/web/stage.js';
@@ -139,6 +138,25 @@ describe('slides', () => {
       assert.throws(() => readDeck(root), /slides\/01-one\/slides\.md/);
     });
 
+  test('a question in the front matter opens a chapter; the slides keep their numbers', (t) => {
+    const about =
+      'title: One\nminutes: 5\ngoal: To <see>.\nconcepts: [a]\nstarterFails: [b]\nneeds: [nginx]\n';
+    const text = slide.replace('First', 'Second');
+    const root = makeRoot(t, {
+      'slides/01-one/slides.md': `---\ntitle: One\nquestion: Is 1 < 2?\n---\n\n${slide}\n---\n\n${text}`,
+    });
+    mkdirSync(join(root, 'lessons/01-one'));
+    writeFileSync(join(root, 'lessons/01-one/lesson.yml'), about);
+    const [{ slides, minutes }] = readDeck(root);
+    assert.deepEqual(
+      slides.map(({ id }) => id),
+      ['01-one-0', '01-one-1', '01-one-2'],
+    );
+    assert.equal(minutes, 4);
+    assert.match(slides[0].html, /<h1>One<\/h1>.*Is 1 &lt; 2\?.*aria-label="Lesson 1 of 1"/);
+    assert.match(slides[0].notes, /To &lt;see&gt;[^]*about 5 minutes[^]*needs nginx/);
+  });
+
   test('a folder without slides says so', (t) => {
     assert.throws(() => readDeck(makeRoot(t, {})), /There are no slides/);
   });
@@ -156,37 +174,6 @@ test("a number that a slide calls measured stands in its lesson's text", () => {
       assert.deepEqual(strangers, [], `${id} has numbers that lessons/${key}/README.md has not.`);
     }
   }
-});
-
-test('the run of show adds the minutes up, with breaks: a half day, a full day, two days', () => {
-  const chapter = (/** @type {string} */ key, minutes, halfMinutes = minutes) => ({
-    key,
-    title: key.slice(3),
-    minutes,
-    slides: [/** @type {any} */ ({ minutes, halfMinutes })],
-  });
-  const chapters = [chapter('01-a', 80, 30), chapter('06-b', 80, 30), chapter('07-c', 90, 50)];
-  const text = agenda([...chapters, chapter('99-d', 10)]);
-  assert.deepEqual(text.match(/^ {2}\d.*$/gm), [
-    '  0:00  a   30 min',
-    '  0:30  b   30 min',
-    '  1:00  d   10 min',
-    '  1:10  end',
-    '  0:00  a       30 min',
-    '  0:30  b       30 min',
-    '  1:00  c       50 min',
-    '  1:50  break   15 min',
-    '  2:05  d       10 min',
-    '  2:15  end',
-    '  0:00  a       80 min',
-    '  1:20  break   15 min',
-    '  1:35  b       80 min',
-    '  2:55  end',
-    '  0:00  c       90 min',
-    '  1:30  break   15 min',
-    '  1:45  d       10 min',
-    '  1:55  end',
-  ]);
 });
 
 describe('the server', () => {
@@ -210,7 +197,7 @@ describe('the server', () => {
     });
 
   test('serves the deck, the speaker and the print, with nothing inline', async () => {
-    for (const path of ['/', '/speaker', '/print', '/print?notes']) {
+    for (const path of ['/', '/speaker', '/print', '/print?notes', '/handout']) {
       const { status, body, headers } = await ask(path);
       assert.equal(status, 200, path);
       assert.match(
@@ -423,6 +410,10 @@ describe('exports', () => {
     const options = { root: rootFolder, file: '/dev/null/x.pdf', hasNotes: false };
     await assert.rejects(
       exportPdf({ ...options, env: { CHROME_PATH: '/no/such' } }),
+      /names no program/,
+    );
+    await assert.rejects(
+      exportHandout({ ...options, env: { CHROME_PATH: '/no/such' } }),
       /names no program/,
     );
     if (process.platform === 'linux')

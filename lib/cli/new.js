@@ -216,6 +216,7 @@ export default [
 
 const slidesSource = (/** @type {string} */ title) => `---
 title: ${JSON.stringify(title)}
+question: Which question does this lesson answer?
 ---
 
 # The question {minutes=2}

@@ -6,8 +6,9 @@ import { parse } from './args.js';
 const DEFAULT_PORT = 4000;
 
 /**
- * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--agenda` prints the run of show, `--pdf FILE`
- * and `--html FOLDER` export it, `--record` plays every demo and writes it down.
+ * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` and `--start HH:MM` choose the day that
+ * the speaker's window counts by. `--agenda` prints the run of show, `--pdf FILE`, `--handout FILE` and `--html FOLDER`
+ * export the deck, `--record` plays every demo and writes it down.
  *
  * @param {string[]} argv
  * @param {import('./progress.js').Io} io
@@ -17,8 +18,11 @@ export async function run(argv, io) {
   const options = /** @type {const} */ ({
     port: { type: 'string' },
     agenda: { type: 'boolean' },
+    start: { type: 'string' },
+    plan: { type: 'string' },
     pdf: { type: 'string' },
     notes: { type: 'boolean' },
+    handout: { type: 'string' },
     html: { type: 'string' },
     record: { type: 'boolean' },
   });
@@ -26,18 +30,24 @@ export async function run(argv, io) {
   const [only] = positionals;
   if (only !== undefined && !values.record)
     throw new UsageError(`"${only}" means nothing here.`, 'Only --record takes a name.');
-  if (values.agenda) return printAgenda(io);
+  const day = await dayOf(values);
+  if (values.agenda) return printAgenda(io, day);
   if (values.record) return recordAll(io, only);
   if (values.pdf !== undefined) return writePdf(io, values.pdf, values.notes ?? false);
+  if (values.handout !== undefined) return writeHandout(io, values.handout);
   if (values.html !== undefined) return writeHtml(io, values.html);
-  return serve(io, portOf(values.port));
+  return serve(io, portOf(values.port), day);
 }
 
-async function serve(io, port) {
+async function serve(io, port, { plan, start }) {
   const { serveDeck } = await import('../web/serve.js');
   const { url, close } = await serveDeck({ root: resolve(io.root), port });
+  const asked = Object.entries({ plan, start }).filter(([, value]) => value !== undefined);
+  const query = asked.map(([name, value]) => `${name}=${value}`).join('&');
   io.stdout.write(
-    `The deck: ${url}\nThe speaker's window, in the same browser: ${url}speaker\nStop with Ctrl-C.\n`,
+    `The deck: ${url}\n` +
+      `The speaker's window, in the same browser: ${url}speaker${query && `?${query}`}\n` +
+      `Stop with Ctrl-C.\n`,
   );
   await new Promise((end) => ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)));
   await close();
@@ -57,18 +67,32 @@ async function recordAll(io, name) {
 }
 
 async function writePdf(io, name, hasNotes) {
-  const file = resolve(name);
-  if (name === '' || existsSync(file))
-    throw new UsageError(
-      name === '' ? 'The PDF has no name.' : `${name} already exists.`,
-      'Name a new file: npm run slides -- --pdf deck.pdf',
-    );
-  if (!isFolder(dirname(file)))
-    throw new UsageError(`There is no folder ${dirname(file)}.`, 'Make it first, or name another.');
+  const file = newFile(name, '--pdf deck.pdf');
   const { exportPdf } = await import('../web/export.js');
   const pages = await exportPdf({ root: io.root, file, hasNotes, env: io.env });
   io.stdout.write(`${name}: ${pages} pages\n`);
   return 0;
+}
+
+async function writeHandout(io, name) {
+  const file = newFile(name, '--handout handout.pdf');
+  const { exportHandout } = await import('../web/export.js');
+  const pages = await exportHandout({ root: io.root, file, env: io.env });
+  io.stdout.write(`${name}: ${pages} pages\n`);
+  return 0;
+}
+
+/** @returns {string}  its absolute path; nothing is there yet, and its folder is */
+function newFile(name, example) {
+  const file = resolve(name);
+  if (name === '' || existsSync(file))
+    throw new UsageError(
+      name === '' ? 'The PDF has no name.' : `${name} already exists.`,
+      `Name a new file: npm run slides -- ${example}`,
+    );
+  if (!isFolder(dirname(file)))
+    throw new UsageError(`There is no folder ${dirname(file)}.`, 'Make it first, or name another.');
+  return file;
 }
 
 async function writeHtml(io, name) {
@@ -83,11 +107,38 @@ async function writeHtml(io, name) {
   return 0;
 }
 
-async function printAgenda(io) {
+async function printAgenda(io, { plan, start }) {
   const { readDeck } = await import('../web/deck.js');
   const { agenda } = await import('../web/agenda.js');
-  io.stdout.write(agenda(readDeck(io.root)));
+  const startMinute = start === undefined ? 0 : minuteOf(start);
+  const needs = await needsOf(io.root);
+  io.stdout.write(agenda(readDeck(io.root), { needs, startMinute, plan }));
   return 0;
+}
+
+/** The day that is taught, and when it begins. */
+async function dayOf(/** @type {any} */ { plan, start }) {
+  const { dayNames } = await import('../web/plans.js');
+  if (plan !== undefined && !dayNames.includes(plan))
+    throw new UsageError(`There is no plan "${plan}".`, `The plans are: ${dayNames.join(', ')}.`);
+  if (start !== undefined) minuteOf(start);
+  return { plan, start };
+}
+
+/** What the lessons need, as their lesson.yml says, and whether it is here. */
+async function needsOf(root) {
+  const { listLessons } = await import('../lessons/catalog.js');
+  const { describeTool, findTool } = await import('../tools/tools.js');
+  return listLessons(root).flatMap(({ key, needs }) =>
+    needs.map((name) => ({ key, ...describeTool(name), isHere: findTool(name) !== undefined })),
+  );
+}
+
+/** "09:30" in minutes. */
+function minuteOf(text) {
+  const [, hour, minute] = /^(\d{1,2}):(\d\d)$/.exec(text) ?? [];
+  if (Number(hour) < 24 && Number(minute) < 60) return Number(hour) * 60 + Number(minute);
+  throw new UsageError(`"${text}" isn't a time of day.`, 'Write it as in: --start 09:00');
 }
 
 const isFolder = (/** @type {string} */ path) =>

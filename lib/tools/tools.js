@@ -54,6 +54,16 @@ export function findTool(name) {
 }
 
 /**
+ * @param {Tool} name
+ * @returns {{ title: string, install: string }}  install: what to type on this system
+ */
+export function describeTool(name) {
+  const { title, install } = TOOLS[name];
+  const command = install[process.platform] ?? install.any;
+  return { title, install: command ?? `install ${name} (on Windows: inside WSL)` };
+}
+
+/**
  * Says what is missing and how to get it.
  * @param {Tool} name
  * @returns {{ got: string, why: string, try: string }}

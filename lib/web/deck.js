@@ -1,19 +1,21 @@
 /**
- * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order. Slides are divided by `---`; a slide's heading may
- * end in `{minutes=20 half=5 steps}` (half: minutes in a half day, if they differ; steps: the items of its lists come one by one); what follows a paragraph "Note:" is for
- * the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
+ * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order. A chapter whose front matter has a `question` is
+ * opened by it. Slides are divided by `---`; a slide's heading may
+ * end in `{minutes=20 steps}` (steps: the items of its lists come one by one), and one that begins with "Your turn" is an
+ * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
  * `demo name` is a live demo, and its text says what is to be seen; `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged. An image that is an SVG of slides/ becomes part of
- * the page, its groups with data-step coming one by one.
+ * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
+ * hands of the room are counted.
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3
  * @property {string} heading  plain text
  * @property {number} minutes
- * @property {number} halfMinutes  in a half day
  * @property {string} html
  * @property {string} notes  HTML
  * @property {string[]} demos  names
+ * @property {boolean} [isOpener]  made of the chapter's title and question, not written
  *
  * @typedef {object} Chapter
  * @property {string} key
@@ -21,9 +23,10 @@
  * @property {Slide[]} slides
  * @property {number} minutes  of all its slides
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import MarkdownIt from 'markdown-it';
+import { parseAbout } from '../lessons/about.js';
 import { chapterKeys, keyPattern } from '../lessons/catalog.js';
 import { refreshDocument } from '../lessons/documents.js';
 import { placesOf } from '../lessons/places.js';
@@ -31,6 +34,7 @@ import { hasCode } from '../common/files.js';
 import { splitFrontMatter } from '../lessons/front-matter.js';
 import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight, isWide } from './code.js';
+import { openerOf } from './opener.js';
 import { readSpot } from './spots.js';
 
 /**
@@ -42,19 +46,28 @@ export function readDeck(root) {
   const keys = chapterKeys(root);
   if (keys.length === 0)
     throw new UsageError('There are no slides.', 'They are written in slides/NN-slug/slides.md.');
-  return keys.map((key) => readChapter(root, key));
+  const lessons = keys.filter((key) => existsSync(join(root, placesOf(key).about)));
+  return keys.map((key) => readChapter(root, key, lessons));
 }
 
-function readChapter(root, key) {
+function readChapter(root, key, lessons) {
   const path = placesOf(key).slides;
   if (!keyPattern.test(key)) throw faultIn(path, 'Its folder is not named NN-slug.');
   if (refreshDocument(root, path).stale.length > 0)
     throw faultIn(path, 'It quotes code that has changed.', 'npm run sync');
   const { values, text } = splitFrontMatter(readFileSync(join(root, path), 'utf8'), path);
   if (!values.title) throw faultIn(path, 'Its front matter has no title.');
+  const { title, question } = values;
   const slides = renderSlides(text, { root, path, key });
   const minutes = slides.reduce((sum, slide) => sum + slide.minutes, 0);
-  return { key, title: values.title, slides, minutes };
+  const about = lessons.includes(key) ? readAbout(root, key) : undefined;
+  if (question) slides.unshift(openerOf({ key, title, question, lessons, about }));
+  return { key, title, slides, minutes };
+}
+
+function readAbout(root, key) {
+  const { about } = placesOf(key);
+  return parseAbout(readFileSync(join(root, about), 'utf8'), about);
 }
 
 const faultIn = (path, fault, mend = 'lib/web/deck.js says how a slide is written.') =>
@@ -98,7 +111,6 @@ function anatomy(tokens, { path }, number) {
   const [, heading, settings = ''] = /^(.*?)(?:\s*\{([^}]*)\})?$/.exec(inline.content) ?? [];
   const minutes = Number(/\bminutes=([\d.]+)/.exec(settings)?.[1]);
   if (!(minutes > 0)) throw faultIn(path, `Slide ${number}, "${heading}", has no {minutes=...}.`);
-  const halfMinutes = Number(/\bhalf=([\d.]+)/.exec(settings)?.[1] ?? minutes);
   const last = inline.children.at(-1);
   last.content = last.content.replace(/\s*\{[^}]*\}$/, '');
   open.tag = tokens[2].tag = 'h1';
@@ -108,7 +120,7 @@ function anatomy(tokens, { path }, number) {
   if (note < 0) throw faultIn(path, `Slide ${number}, "${heading}", has no "Note:".`);
   const isStepwise = /\bsteps\b/.test(settings);
   const [content, notes] = [tokens.slice(0, note - 1), tokens.slice(note + 2)];
-  return { heading, minutes, halfMinutes, isStepwise, content, notes };
+  return { heading, minutes, isStepwise, content, notes };
 }
 
 function makeStepwise(tokens) {
@@ -172,8 +184,10 @@ function renderImage(token, { root, path }) {
   try {
     const svg = readFileSync(join(root, file), 'utf8').replace(/^<\?xml[^>]*>\s*/, '');
     const alt = escapeHtml(token.content);
+    const [, ballot] = /^(vote|answer)-/.exec(posix.basename(file)) ?? [];
+    const kind = ballot ? ` data-ballot="${ballot}"` : '';
     return svg
-      .replace('<svg', `<svg class="diagram" role="img" aria-label="${alt}"`)
+      .replace('<svg', `<svg class="diagram"${kind} role="img" aria-label="${alt}"`)
       .replaceAll(/ data-step="(\d+)"/g, ' class="fragment" data-fragment-index="$1"');
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { demandRoom } from '../observe/temporary.js';
 import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
-import { deckPage, speakerPage } from './pages.js';
+import { deckPage, sheets, speakerPage } from './pages.js';
 import { readRecordings } from './recordings.js';
 import { clientFolder, revealFolder, serveDeck } from './serve.js';
 
@@ -27,28 +27,45 @@ export const QUIETLY =
   '--disable-component-update --disable-sync';
 
 /**
- * Writes the deck as PDF, through a Chromium that is installed.
+ * Writes the deck as PDF, through a Chromium that is installed: a page for each slide.
  * @param {{ root: string, file: string, hasNotes: boolean, env: NodeJS.ProcessEnv }} options
  * @returns {Promise<number>}  its pages
  * @throws {UsageError}  when there is no Chromium
  */
-export async function exportPdf({ root, file, hasNotes, env }) {
+export async function exportPdf({ hasNotes, ...options }) {
+  const pages = readDeck(options.root).reduce((sum, { slides }) => sum + slides.length, 0);
+  await printToPdf({ ...options, path: hasNotes ? 'print?notes' : 'print' });
+  return pages;
+}
+
+/**
+ * Writes the handout as PDF: A4, two slides and their notes a page, the chapters as bookmarks.
+ * @param {{ root: string, file: string, env: NodeJS.ProcessEnv }} options
+ * @returns {Promise<number>}  its pages
+ * @throws {UsageError}  when there is no Chromium
+ */
+export async function exportHandout(options) {
+  const pages = sheets(readDeck(options.root)).length;
+  await printToPdf({ ...options, path: 'handout' });
+  return pages;
+}
+
+/** @param {{ root: string, file: string, path: string, env: NodeJS.ProcessEnv }} options  path: of the deck's server */
+async function printToPdf({ root, file, path, env }) {
   const browser = findBrowser(env);
   const place = demandRoom(resolve(tmpdir()));
-  const pages = readDeck(root).reduce((sum, { slides }) => sum + slides.length, 0);
   const { url, close } = await serveDeck({ root });
   const profile = mkdtempSync(join(place, 'forkshop-browser-'));
   try {
-    const address = `${url}print${hasNotes ? '?notes' : ''}`;
-    const paper = ['--no-pdf-header-footer', `--print-to-pdf=${file}`];
-    const args = [...QUIETLY.split(' '), `--user-data-dir=${profile}`, ...paper, address];
+    const paper = ['--no-pdf-header-footer', '--generate-pdf-document-outline'];
+    const args = [...QUIETLY.split(' '), `--user-data-dir=${profile}`, ...paper];
+    args.push(`--print-to-pdf=${file}`, `${url}${path}`);
     await run(browser, args, { timeout: PDF_LIMIT_MS, killSignal: 'SIGKILL' });
   } finally {
     await close();
     rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
   if (!existsSync(file)) throw new Error(`${browser} wrote no PDF.`);
-  return pages;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The pages of the deck, as HTML: for the wall, for the speaker, for paper. No inline script or style (strict CSP). */
 import { escapeHtml } from './code.js';
+import { kindOf, planDays } from './plans.js';
 
 /** @typedef {import('./deck.js').Chapter} Chapter */
 
@@ -28,18 +29,47 @@ export function deckPage(chapters, setting) {
  * @param {Setting} setting
  */
 export function speakerPage(chapters, setting) {
+  const days = planDays(chapters);
+  const choices = days.map(
+    ({ name, title }) => `<option value="${name}">${escapeHtml(title)}</option>`,
+  );
   return page('Forkshop: speaker', setting, {
     styles: ['client/theme.css', 'client/speaker.css'],
     script: 'client/speaker.js',
-    body: `<header><h1>Speaker</h1><p id="place"></p><p><span id="clock">0:00</span> <span id="pace"></span></p>
-<p class="buttons"><button type="button" id="back">Back</button><button type="button" id="forward">Forward</button>
-<button type="button" id="restart">Start the clock again</button></p></header>
-<main><section aria-label="Now on the wall"><h2>Now</h2><div id="now" class="view" inert></div></section>
-<section aria-label="Next"><h2>Next</h2><div id="next" class="view" inert></div></section>
-<section aria-label="Notes" class="talk"><h2>Notes</h2><div id="talk" tabindex="0"></div></section></main>
-<div id="slides" hidden>${sections(chapters)}</div>`,
+    body:
+      `${cockpit(choices.join(''), setting.base)}\n<div id="slides" hidden>${sections(chapters)}</div>\n` +
+      `<script type="application/json" id="days">${asData(days)}</script>`,
   });
 }
+
+/** What the speaker has before him; what it does is in client/speaker.js. */
+function cockpit(choices, base = '/') {
+  return `<header><div><h1>Speaker</h1><p id="alone" role="status">The deck is not open in this browser. <a href="${base}" target="forkshop-wall">Open it</a></p><p id="place"></p></div>
+<p class="times"><span class="quiet">now <span id="time"></span></span>
+<span class="quiet">elapsed <span id="clock">0:00</span></span>
+<span id="pace"></span><span id="finish"></span></p>
+<div class="tools"><label>Plan <select id="plan"><option value="">none, all slides</option>${choices}</select></label>
+<label>Start <input id="start" type="time"></label><button type="button" id="on-time">I’m on time here</button>
+${button('pause', 'Pause')}${button('reset', 'Reset')}<span class="gap"></span>${button('back', 'Back')}
+${button('forward', 'Forward')}${button('find', 'Find')}${button('overview', 'Overview')}${button('black', 'Black')}</div>
+</header>
+<main><div class="slides"><section class="shown" aria-label="Now on the wall"><h2>Now</h2>${view('now')}</section>
+<section aria-label="Next step"><h2>Next step</h2>${view('step')}</section>
+<section aria-label="Next slide"><h2>Next slide</h2>${view('next')}</section></div>
+<div class="right"><div class="notes-head"><h2>Notes</h2>
+<button type="button" id="smaller" aria-label="A−: smaller notes">A−</button>
+<button type="button" id="larger" aria-label="A+: larger notes">A+</button></div>
+<div id="talk" role="region" aria-label="Notes" tabindex="0"></div>
+<section class="desk" aria-label="For the class"><div id="demo"><p id="says"></p><p id="presses" class="row"></p></div>
+<div id="hands"><h2>Hands, for the slide with the answers</h2><div id="boxes"></div></div>
+<p class="row"><label>Minutes <input id="minutes" type="number" min="1" max="180"></label>${button('turn', 'Count down')}
+${button('break', 'Break')}${button('more', '+1 min')}${button('end', 'End')}<span id="left" role="timer"></span></p></section></div></main>
+<dialog id="finder" aria-label="Find a slide"><form>
+<label>A number, or words of the slide <input type="search" autocomplete="off"></label><ol></ol></form></dialog>`;
+}
+
+const button = (id, words) => `<button type="button" id="${id}">${words}</button>`;
+const view = (id) => `<div id="${id}" class="view" inert></div>`;
 
 /**
  * One page a slide, with all its steps shown; with notes, the notes below a smaller slide.
@@ -57,16 +87,53 @@ export function printPage(chapters, { hasNotes = false, recordings, ...setting }
   });
 }
 
+/**
+ * Two slides a page, each with its notes; a chapter begins on a new page.
+ * @param {Chapter[]} chapters
+ * @param {Setting & { recordings: Record<string, any[]> }} setting
+ */
+export function handoutPage(chapters, { recordings, ...setting }) {
+  return page('Forkshop: handout', setting, {
+    styles: ['client/theme.css', 'client/handout.css'],
+    script: 'client/print.js',
+    body:
+      `<main>${sheets(chapters).join('\n')}</main>\n` +
+      `<script type="application/json" id="recordings">${asData(recordings)}</script>`,
+  });
+}
+
+/** @param {Chapter[]} chapters @returns {string[]}  a page each */
+export function sheets(chapters) {
+  let number = 0;
+  return chapters.flatMap(({ title, slides: all }) => {
+    const slides = all.filter(({ isOpener }) => !isOpener); // the page has its title
+    return slides.flatMap((one, index) => {
+      if (index % 2 > 0) return [];
+      const level = index === 0 ? 'h1' : 'p';
+      const halves = slides.slice(index, index + 2).map((slide) => halfOf(slide, (number += 1)));
+      const head = `<header><${level}>${escapeHtml(title)}</${level}><p>Forkshop</p></header>`;
+      return [`<div class="sheet">${head}${halves.join('')}</div>`];
+    });
+  });
+}
+
+/** In the bookmarks a slide stands below its chapter. */
+function halfOf({ id, html, notes }, number) {
+  const slide = html.replace('<h1>', '<h1 aria-level="2">');
+  return (
+    `<section id="${id}"><div class="frame"><div class="slide">\n${slide}</div></div>` +
+    `<p class="number">${number}</p><div class="talk">${notes}</div></section>`
+  );
+}
+
 function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes}</aside>`) {
   const all = chapters.flatMap(({ key, title, slides }) =>
     slides.map((slide) => ({ ...slide, key, title })),
   );
-  let plannedMinutes = 0;
   return all
     .map((slide, index) => {
       const { id, key, title, minutes, html } = slide;
-      const planned = `data-minutes="${minutes}" data-planned="${plannedMinutes}"`;
-      plannedMinutes += minutes;
+      const planned = `data-minutes="${minutes}" data-kind="${kindOf(slide)}"`;
       return (
         `<section id="${id}" class="chapter-${key.slice(0, 2)}" data-chapter="${escapeHtml(title)}" ${planned}>` +
         `<div class="slide">\n${html}</div>` +

@@ -12,7 +12,7 @@ import express from 'express';
 import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
 import { followFolder } from './follow.js';
-import { contentPolicy, deckPage, printPage, speakerPage } from './pages.js';
+import { contentPolicy, deckPage, handoutPage, printPage, speakerPage } from './pages.js';
 import { findRecording, readDemos, readRecordings } from './recordings.js';
 import { perform } from './stage.js';
 
@@ -50,6 +50,12 @@ export async function serveDeck({ root, port = 0 }) {
       const chapters = readDeck(root);
       const recordings = readRecordings(root, chapters);
       return printPage(chapters, { hasNotes: request.query.notes !== undefined, recordings });
+    }),
+  );
+  app.get('/handout', (request, response) =>
+    send(response, () => {
+      const chapters = readDeck(root);
+      return handoutPage(chapters, { recordings: readRecordings(root, chapters) });
     }),
   );
   app.post('/demos/:name', (request, response) =>

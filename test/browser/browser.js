@@ -126,3 +126,25 @@ export function layoutFaults(page) {
     return faults;
   });
 }
+
+/** Turns to a slide. @param {import('playwright-core').Page} page @param {string} id */
+export async function goTo(page, id) {
+  await page.waitForFunction((wanted) => {
+    if (document.querySelector('section.present')?.id === wanted) return true;
+    if (location.hash !== `#/${wanted}`) location.hash = `#/${wanted}`; // reveal.js may just write the last slide's
+    return false;
+  }, id);
+}
+
+/** @param {import('playwright-core').Page} page */
+export const currentSlide = (page) => page.locator('section.present').getAttribute('id');
+
+/** @param {import('playwright-core').Page} page */
+export const stepsLeft = (page) => page.locator('section.present .fragment:not(.visible)').count();
+
+/** Shows all steps of the slide: the next key turns it. @param {import('playwright-core').Page} page */
+export const showSteps = (page) =>
+  page.evaluate(() => {
+    for (const step of document.querySelectorAll('section.present .fragment'))
+      step.classList.add('visible');
+  });

@@ -1,5 +1,5 @@
-// Verifies the deck in a real Chromium: every slide and step, light and dark; the speaker's window; every demo, run to
-// its end and left midway; the PDF; the static export; what an author saves.
+// Verifies the deck in a real Chromium: every slide and step, light and dark; every demo, run to
+// its end and left midway; the PDFs; the static export; what an author saves.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,15 +11,18 @@ import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { answersOf } from '../../lib/lessons/answers.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { readDeck } from '../../lib/web/deck.js';
-import { exportHtml, exportPdf } from '../../lib/web/export.js';
+import { exportHandout, exportHtml, exportPdf } from '../../lib/web/export.js';
 import { serveDeck } from '../../lib/web/serve.js';
 import { createStory, rowsOf, tell } from '../../lib/web/client/xray-story.js';
 import {
   COLOURS,
   accessibilityFaults,
+  currentSlide,
+  goTo,
   layoutFaults,
   openBrowser,
   skip,
+  stepsLeft,
   watchFaults,
 } from './browser.js';
 import { limitMs } from '../limits.js';
@@ -98,92 +101,6 @@ describe('the deck in Chromium', { skip }, () => {
     await close();
     return [...found, ...faults];
   }
-
-  test('the speaker sees what is on the wall and what comes next, and starts nothing', async () => {
-    const { page, faults, close } = await open(deck.url);
-    const speaker = await page.context().newPage();
-    const theirFaults = watchFaults(speaker, deck.url);
-    const started = [];
-    for (const one of [page, speaker])
-      one.on('request', (request) => request.method() === 'POST' && started.push(request.url()));
-    await speaker.goto(`${deck.url}speaker`);
-    for (const { id, heading } of demoSlides.slice(0, 1)) {
-      await goTo(page, id);
-      await speaker.getByText('slide ').first().waitFor();
-      await speaker.waitForFunction(
-        (text) => document.querySelector('#now h1')?.textContent === text,
-        plain(heading).replaceAll('`', ''),
-      );
-      assert.equal(await speaker.locator('#now button, #next button').count(), 0);
-      assert.ok((await speaker.locator('#talk').innerText()).length > 40);
-    }
-    await page.bringToFront();
-    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-      await speaker.emulateMedia({ colorScheme });
-      assert.deepEqual(await accessibilityFaults(speaker), []);
-    }
-    const before = await currentSlide(page);
-    await speaker.click('#back');
-    await page.waitForFunction(
-      (id) =>
-        document.querySelector('section.present')?.id !== id ||
-        document.querySelector('.fragment.visible') !== null,
-      before,
-    );
-    assert.match(await speaker.locator('#clock').innerText(), /^\d+:\d\d$/);
-    assert.match(await speaker.locator('#pace').innerText(), /on time|ahead|behind/);
-    assert.deepEqual([...started, ...faults, ...theirFaults], []);
-    await close();
-  });
-
-  test('after a click on Run, Stop, or a button of the speaker the keys of a clicker act as before', async () => {
-    const { page, faults, close } = await open(deck.url);
-    const speaker = await page.context().newPage();
-    await speaker.goto(`${deck.url}speaker`);
-    const { id } = demoSlides[0];
-    const [before, next] = [-1, 1].map(
-      (by) => slides[slides.findIndex((one) => one.id === id) + by].id,
-    );
-    const turns = async (
-      /** @type {Page} */ where,
-      /** @type {string} */ key,
-      /** @type {string} */ wanted,
-    ) => {
-      await where.keyboard.press(key);
-      await page.waitForFunction(
-        (one) => document.querySelector('section.present')?.id === one,
-        wanted,
-      );
-    };
-    for (const key of ['ArrowRight', 'PageDown', 'Space']) {
-      await goTo(page, id);
-      await page.bringToFront();
-      await page.locator('section.present .run').click(); // Run
-      if (key === 'PageDown') await page.locator('section.present .run').click(); // Stop
-      await turns(page, key, next);
-    }
-    await goTo(page, id);
-    await page.locator('section.present .run').click();
-    for (const key of ['b', 'o']) {
-      const has = key === 'b' ? '.reveal.paused' : '.reveal.overview';
-      await page.keyboard.press(key);
-      await page.waitForSelector(has);
-      await page.keyboard.press(key === 'o' ? 'Escape' : key);
-      await page.waitForSelector(has, { state: 'hidden' }).catch(() => {});
-      assert.equal(await page.locator(has).count(), 0, key);
-    }
-    await speaker.bringToFront();
-    for (const button of ['#forward', '#back', '#restart'])
-      for (const key of ['ArrowRight', 'PageDown', 'Space']) {
-        await speaker.click(button);
-        await goTo(page, before);
-        await showSteps(page);
-        await turns(speaker, key, id);
-      }
-    assert.equal(await speaker.evaluate(() => document.documentElement.scrollTop), 0);
-    assert.deepEqual(faults, []);
-    await close();
-  });
 
   describe('every demo', { concurrency: DEMOS_AT_ONCE }, () => {
     for (const slide of demoSlides)
@@ -346,6 +263,33 @@ describe('the deck in Chromium', { skip }, () => {
         assert.equal(words.includes(said), hasNotes, `${id}: its notes`);
       }
     });
+
+  test('the handout is on A4, two slides and their notes a page, with a bookmark for each chapter', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'handout-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'handout.pdf');
+    const pages = await exportHandout({ root: rootFolder, file, env: process.env });
+    const chapters = readDeck(rootFolder);
+    const pairs = chapters.flatMap((chapter) =>
+      chapter.slides
+        .filter(({ isOpener }) => !isOpener)
+        .flatMap((slide, index, all) => (index % 2 ? [] : [all.slice(index, index + 2)])),
+    );
+    assert.equal(pages, pairs.length);
+    const about = execFileSync('pdfinfo', [file], { encoding: 'utf8' });
+    assert.match(about, /Tagged: +yes[^]*\(A4\)/);
+    const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split('\f');
+    assert.equal(texts.length - 1, pages, 'no note needs a page of its own');
+    for (const [index, pair] of pairs.entries())
+      for (const { id, heading, notes } of pair) {
+        const words = squeeze(texts[index]);
+        assert.ok(words.includes(squeeze(plain(heading).replaceAll('`', ''))), id);
+        assert.ok(words.includes(squeeze(plain(notes)).slice(0, 12)), `${id}: its notes`);
+      }
+    const bookmarks = readFileSync(file, 'latin1');
+    for (const { key, title } of chapters)
+      assert.ok(bookmarks.includes(`/Title (${title})`), `${key} has no bookmark`);
+  });
 });
 
 /** In the page: keeps what a demo is told, whole. */
@@ -361,28 +305,6 @@ function overhear() {
     return new Response(one, response);
   };
 }
-
-/** @param {Page} page @param {string} id */
-async function goTo(page, id) {
-  await page.waitForFunction((wanted) => {
-    if (document.querySelector('section.present')?.id === wanted) return true;
-    if (location.hash !== `#/${wanted}`) location.hash = `#/${wanted}`; // reveal.js may just write the last slide's
-    return false;
-  }, id);
-}
-
-/** @param {Page} page */
-const currentSlide = (page) => page.locator('section.present').getAttribute('id');
-
-/** @param {Page} page */
-const stepsLeft = (page) => page.locator('section.present .fragment:not(.visible)').count();
-
-/** Shows all steps of the slide: the next key turns it. @param {Page} page */
-const showSteps = (page) =>
-  page.evaluate(() => {
-    for (const step of document.querySelectorAll('section.present .fragment'))
-      step.classList.add('visible');
-  });
 
 /** The data table of the demo that is shown. @param {Page} page */
 const tableOf = (page) =>

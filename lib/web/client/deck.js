@@ -3,10 +3,12 @@
 import Reveal from '../reveal/reveal.mjs';
 import { createDemo } from './demo.js';
 import { all, isTaken } from './page.js';
+import { focusLines } from './steps.js';
+import { connectWall } from './wall.js';
 
+const S_KEY = 83; // the speaker's window
 const isStatic = 'static' in document.body.dataset;
 const [wall] = all('.reveal');
-const channel = new BroadcastChannel('forkshop-deck');
 const demos = new Map();
 
 const deck = new Reveal(wall, {
@@ -22,12 +24,16 @@ const deck = new Reveal(wall, {
   transitionSpeed: 'fast',
   view: null,
   scrollActivationWidth: 0,
+  keyboard: {
+    [S_KEY]: () => window.open(isStatic ? 'speaker.html' : 'speaker', 'forkshop-speaker'),
+  },
   keyboardCondition: (event) => !isTaken(event),
 });
 
 await deck.initialize();
 wall.removeAttribute('role'); // "application" would take the reading keys from a screen reader
 for (const figure of all('figure.demo')) demos.set(figure, createDemo(figure));
+const wallLine = connectWall(deck);
 deck.on('slidechanged', ({ previousSlide }) => {
   for (const [figure, demo] of demos) if (previousSlide?.contains(figure)) demo.stop();
   settle();
@@ -35,37 +41,13 @@ deck.on('slidechanged', ({ previousSlide }) => {
 deck.on('fragmentshown', settle);
 deck.on('fragmenthidden', settle);
 addEventListener('pagehide', () => demos.forEach((demo) => demo.stop()));
-channel.addEventListener('message', ({ data }) => obey(data));
 settle();
 if (!isStatic) followChanges();
 
 /** After every step: the lines in focus, and word to the speaker's window. */
 function settle() {
   focusLines(deck.getCurrentSlide());
-  tell();
-}
-
-function focusLines(slide) {
-  for (const figure of all('figure.code', slide)) {
-    const marks = all('.focus.visible', figure);
-    const wanted = new Set(marks.at(-1)?.dataset.lines.split(' ') ?? []);
-    figure.classList.toggle('focused', wanted.size > 0);
-    for (const [index, line] of all('.line', figure).entries())
-      line.classList.toggle('here', wanted.has(String(index + 1)));
-  }
-}
-
-function tell() {
-  const slide = deck.getCurrentSlide();
-  const steps = all('.fragment', slide).length;
-  const step = all('.fragment.visible', slide).length;
-  channel.postMessage({ now: { id: slide.id, step, steps } });
-}
-
-function obey({ go, hello }) {
-  if (go === 'forward') deck.next();
-  if (go === 'back') deck.prev();
-  if (hello) tell();
+  wallLine.settle();
 }
 
 /** What an author saves is shown at once; the slide stays, and a demo that runs goes on. */

@@ -1,89 +1,196 @@
-/** The speaker's window: what is on the wall and what comes next, the notes, the clock, and the pace against the plan. */
-import { all, isTaken, letGo } from './page.js';
+/**
+ * The speaker's window: what is on the wall and what comes next, the notes, the clock and the plan, the buttons of the demo
+ * that is shown, a countdown and the hands of the class. wall.js says how the two windows talk.
+ */
+import { createFinder } from './finder.js';
+import { all, isTaken, letGo, make } from './page.js';
+import { createClassroom } from './speaker-class.js';
+import { createClock } from './speaker-clock.js';
+import { showSteps } from './steps.js';
+import { remember } from './store.js';
+import { WALL_LOCK } from './wall.js';
 
 const FORWARD = ['ArrowRight', 'PageDown', ' '];
 const BACK = ['ArrowLeft', 'PageUp'];
-const STARTED = 'forkshop-started'; // in the tab's own storage
-const channel = new BroadcastChannel('forkshop-deck');
-const slides = all('#slides > section');
+/** Keys of the wall's that it is not told of: they open a window or a field there, or ask for the whole screen. */
+const OWN = /^([fgs?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
+const TICK_MS = 500;
+const SLIDE_PX = 1280;
+const NOTES_PX = { first: 21, least: 13, most: 41, by: 2 };
 const place = (id) => document.getElementById(id);
-let startedAt = Number(sessionStorage.getItem(STARTED)) || Date.now();
-let index = 0;
+const channel = new BroadcastChannel('forkshop-deck');
+const tell = (message) => channel.postMessage(message);
+const days = JSON.parse(place('days').textContent);
+const { value: look, save } = remember(localStorage, 'forkshop-notes', { px: NOTES_PX.first });
+let slides = all('#slides > section');
+let now = { id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
+/** @type {string[]} */
+let planned = [];
 
-channel.addEventListener('message', ({ data }) => data.now && show(data.now));
-place('forward').addEventListener('click', () => channel.postMessage({ go: 'forward' }));
-place('back').addEventListener('click', () => channel.postMessage({ go: 'back' }));
-place('restart').addEventListener('click', () => {
-  startedAt = Date.now() - plannedMs(index);
-  keepClock();
-  tick();
-});
+const classroom = createClassroom({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
+const clock = createClock({ days, ids: slides.map(({ id }) => id), onPlan });
+const finder = createFinder({ slides: () => slides, goTo: (id) => tell({ goTo: id }) });
+
+channel.addEventListener('message', ({ data }) => data.now && hear(data.now));
+press('forward', () => tell({ go: 'forward' }));
+press('back', () => tell({ go: 'back' }));
+press('find', () => finder.open());
+press('overview', () => tell({ key: keyOf('o', 79) }));
+press('black', () => tell({ key: keyOf('b', 66) }));
+press('smaller', () => resize(-NOTES_PX.by));
+press('larger', () => resize(NOTES_PX.by));
 for (const button of all('button')) button.addEventListener('click', letGo);
-document.addEventListener('keydown', (event) => {
-  if (isTaken(event)) return;
-  const isForward = FORWARD.includes(event.key);
-  if (!isForward && !BACK.includes(event.key)) return;
-  event.preventDefault(); // else it scrolls
-  channel.postMessage({ go: isForward ? 'forward' : 'back' });
-});
-keepClock();
-channel.postMessage({ hello: true });
-show({ id: slides[0].id, step: 0, steps: 0 });
-setInterval(tick, 1_000);
+document.addEventListener('keydown', onKey);
+new ResizeObserver(scaleViews).observe(place('now'));
+resize(0);
+scaleViews();
+clock.begin();
+tell({ hello: true });
+setInterval(() => (clock.tick(), classroom.tick()), TICK_MS);
+if (!('static' in document.body.dataset)) followChanges();
 
-function show({ id, step, steps }) {
-  index = Math.max(
+function press(name, act) {
+  place(name).addEventListener('click', act);
+}
+
+const keyOf = (key, keyCode) => ({ key, keyCode, shiftKey: false });
+
+function onKey(/** @type {KeyboardEvent} */ event) {
+  const { key, keyCode, shiftKey, ctrlKey, altKey, metaKey } = event;
+  if (isTaken(event) || ctrlKey || altKey || metaKey) return;
+  if (place('finder').hasAttribute('open') && key === 'Escape') return; // closes it
+  const isBack = BACK.includes(key) || (key === ' ' && shiftKey);
+  const isSteering = isBack || FORWARD.includes(key);
+  if (!isSteering && key !== 'g' && key !== 'r' && OWN.test(key)) return;
+  event.preventDefault(); // else it scrolls
+  if (isSteering) tell({ go: isBack ? 'back' : 'forward' });
+  else if (key === 'g') finder.open();
+  else if (key === 'r') tell({ press: 0 });
+  else tell({ key: { key, keyCode, shiftKey } });
+}
+
+function onPlan(ids) {
+  planned = ids;
+  wish();
+  show();
+}
+
+/** What the wall has to show; told again whenever it may have forgotten. */
+function wish() {
+  tell({ wish: { plan: planned, ...classroom.wish() } });
+}
+
+function hear(told) {
+  const isNew = !place('alone').hidden;
+  const isOther = told.id !== now.id || told.step !== now.step;
+  if (isOther && !isNew) classroom.goOn();
+  now = told;
+  place('alone').hidden = true;
+  show();
+  if (!isNew) return;
+  wish();
+  navigator.locks?.request(WALL_LOCK, wallHasGone);
+}
+
+function wallHasGone() {
+  place('alone').hidden = false;
+  tell({ hello: true }); // one may have come meanwhile
+}
+
+function show() {
+  const { id, step, steps } = now;
+  const index = Math.max(
     0,
     slides.findIndex((slide) => slide.id === id),
   );
   const slide = slides[index];
-  const next = slides[index + 1];
-  place('place').textContent =
-    `${slide.dataset.chapter}, slide ${index + 1} of ${slides.length}${steps > 0 ? `, step ${step} of ${steps}` : ''}`;
-  place('now').replaceChildren(viewOf(slide, step));
-  place('next').replaceChildren(next ? viewOf(next, 0) : 'This is the last slide.');
-  const notes = slide.querySelector('.notes').innerHTML;
-  if (place('talk').innerHTML !== notes) {
-    place('talk').innerHTML = notes;
-    place('talk').scrollTop = 0; // they begin at their top
-  }
-  tick();
+  const next = nextOf(index);
+  const count = steps > 0 ? `, step ${step} of ${steps}` : '';
+  const black = now.isBlack ? 'The wall is black. ' : '';
+  const words = `Slide ${index + 1} of ${slides.length}${count}: ${slide.dataset.chapter}`;
+  place('place').textContent = `${black}${words}`;
+  put('now', slide, step);
+  if (step < steps) put('step', slide, step + 1);
+  else put('step', next, 0);
+  put('next', next, 0);
+  showNotes(slide.querySelector('.notes').innerHTML);
+  showDemo();
+  classroom.show(slide);
+  clock.show(slide.id);
 }
 
-/** A small copy with nothing that could be pressed: a demo is started on the wall only. */
+/** The one that follows, in the plan if there is one. */
+function nextOf(index) {
+  const isPlanned = planned.includes(slides[index].id);
+  return slides.slice(index + 1).find(({ id }) => !isPlanned || planned.includes(id));
+}
+
+function put(name, slide, step) {
+  const key = `${slide?.id} ${step}`;
+  if (place(name).dataset.shows === key) return;
+  place(name).dataset.shows = key;
+  place(name).replaceChildren(slide ? viewOf(slide, step) : 'This is the last slide.');
+}
+
+/** A small copy with nothing that could be pressed. */
 function viewOf(slide, step) {
   const view = slide.querySelector('.slide').cloneNode(true);
-  for (const [count, fragment] of view.querySelectorAll('.fragment').entries())
-    fragment.classList.toggle('visible', count < step);
+  showSteps(view, step);
   for (const button of view.querySelectorAll('button')) button.replaceWith('[demo]');
   for (const one of view.querySelectorAll('[id], [tabindex]'))
     ['id', 'tabindex'].forEach((name) => one.removeAttribute(name));
   return view;
 }
 
-/** The clock goes on when the window is loaded again. */
-function keepClock() {
-  sessionStorage.setItem(STARTED, String(startedAt));
+function showNotes(notes) {
+  const talk = place('talk');
+  if (talk.dataset.of === notes) return;
+  talk.dataset.of = notes;
+  talk.innerHTML = notes;
+  talk.scrollTop = 0; // they begin at their top
 }
 
-function plannedMs(count) {
-  return Number(slides[count].dataset.planned) * 60_000;
+/** The buttons of the demo on the wall, and what it says. */
+function showDemo() {
+  const { demo } = now;
+  place('demo').hidden = !demo;
+  if (!demo) return;
+  place('says').textContent = demo.says;
+  const text = JSON.stringify(demo.buttons);
+  if (place('presses').dataset.of === text) return;
+  place('presses').dataset.of = text;
+  const buttons = demo.buttons.map(({ text: textContent, isHidden, isDisabled }, index) => {
+    const button = make('button', { type: 'button', textContent });
+    Object.assign(button, { hidden: isHidden, disabled: isDisabled });
+    button.addEventListener('click', () => tell({ press: index }));
+    return button;
+  });
+  place('presses').replaceChildren(...buttons);
 }
 
-/** The plan for this slide is a stretch: behind it only after its end, before it only before its beginning. */
-function tick() {
-  const elapsedMs = Date.now() - startedAt;
-  const seconds = Math.floor(elapsedMs / 1_000);
-  place('clock').textContent =
-    `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-  const toMs = plannedMs(index) + Number(slides[index].dataset.minutes) * 60_000;
-  const late = Math.max(0, elapsedMs - toMs) / 60_000;
-  const early = Math.max(0, plannedMs(index) - elapsedMs) / 60_000;
-  const words =
-    late >= 1
-      ? `${Math.floor(late)} min behind`
-      : early >= 1
-        ? `${Math.floor(early)} min ahead`
-        : 'on time';
-  place('pace').textContent = words;
+function resize(by) {
+  const { least, most } = NOTES_PX;
+  look.px = Math.min(most, Math.max(least, (Number(look.px) || NOTES_PX.first) + by));
+  save();
+  place('talk').style.fontSize = `${look.px}px`;
+}
+
+function scaleViews() {
+  for (const view of all('.view'))
+    view.style.setProperty('--scale', String(view.clientWidth / SLIDE_PX));
+}
+
+/** What an author saves is shown here, too. */
+function followChanges() {
+  const changes = new EventSource('/changes');
+  changes.addEventListener('message', async () => {
+    const response = await fetch(location.pathname);
+    if (!response.ok) return console.warn(await response.text());
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+    place('slides').replaceChildren(...fresh.getElementById('slides').childNodes);
+    slides = all('#slides > section');
+    for (const view of all('.view')) delete view.dataset.shows;
+    show();
+  });
+  addEventListener('pagehide', () => changes.close());
 }

@@ -1,0 +1,129 @@
+/**
+ * The wall's line to the speaker's window, a BroadcastChannel.
+ *
+ * To the wall: { hello } asks what is shown; { go: 'forward' | 'back' } and { goTo: id } turn the slide; { key } is a key that
+ * was pressed there; { press: n } is the n-th button of the demo that is shown; { wish } is what the wall has to show beside
+ * its slides: { plan: ids, hands: { chapter: counts }, countdown: { endsMs, kind, id } | null }.
+ * From the wall: { now: { id, step, steps, isBlack, isOverview, demo } } after every change. That it has been closed is
+ * learnt by waiting for its lock: a page that goes has no time to say so.
+ */
+import { ballotOf, drawHands } from './ballot.js';
+import { all, make } from './page.js';
+import { stopwatch } from './pace.js';
+import { stepsOf } from './steps.js';
+
+const TICK_MS = 250;
+/** A lock that every open wall holds, with others. */
+export const WALL_LOCK = 'forkshop-wall';
+
+/** @param {any} deck  reveal.js */
+export function connectWall(deck) {
+  const channel = new BroadcastChannel('forkshop-deck');
+  const sign = make('div', { className: 'countdown', hidden: true });
+  const watcher = new MutationObserver(tell);
+  let wish = { plan: /** @type {string[]} */ ([]), hands: {}, countdown: null };
+  let lastTold = '';
+  sign.setAttribute('role', 'timer');
+  channel.addEventListener('message', ({ data }) => obey(data));
+  deck.on('beforeslidechange', stayInPlan);
+  for (const name of ['paused', 'resumed', 'overviewshown', 'overviewhidden']) deck.on(name, tell);
+  navigator.locks?.request(WALL_LOCK, { mode: 'shared' }, () => new Promise(() => {})); // for as long as this page lives
+  setInterval(showCountdown, TICK_MS);
+
+  function obey({ go, goTo, key, press, wish: wanted, hello }) {
+    if (go === 'forward') deck.next();
+    if (go === 'back') deck.prev();
+    if (goTo) show(goTo);
+    if (key) document.dispatchEvent(new KeyboardEvent('keydown', { ...key, bubbles: true }));
+    if (press !== undefined) buttonsOf(deck.getCurrentSlide())[press]?.click();
+    if (wanted) wish = wanted;
+    if (hello) lastTold = '';
+    if (wanted || hello) settle();
+  }
+
+  function show(id) {
+    const index = deck.getSlides().findIndex((slide) => slide.id === id);
+    if (index >= 0) deck.slide(index);
+  }
+
+  /** After every step. */
+  function settle() {
+    const slide = deck.getCurrentSlide();
+    watcher.disconnect();
+    const desk = slide.querySelector('figure.demo .desk');
+    const whole = { subtree: true, childList: true, characterData: true, attributes: true };
+    if (desk) watcher.observe(desk, whole);
+    const ballot = ballotOf(slide);
+    if (ballot) drawHands(ballot, wish.hands[chapterOf(slide.id)] ?? []);
+    showCountdown();
+    tell();
+  }
+
+  /** Says what is on the wall, when it is not what was said last. */
+  function tell() {
+    const slide = deck.getCurrentSlide();
+    const steps = stepsOf(slide);
+    const now = {
+      id: slide.id,
+      step: steps.filter((group) => group.every((one) => one.classList.contains('visible'))).length,
+      steps: steps.length,
+      isBlack: deck.isPaused(),
+      isOverview: deck.isOverview(),
+      demo: demoOf(slide),
+    };
+    const text = JSON.stringify(now);
+    if (text !== lastTold) channel.postMessage({ now });
+    lastTold = text;
+  }
+
+  /** In a plan the next slide is the next planned one. Whoever leaves the plan, by a jump, may walk about there. */
+  function stayInPlan(event) {
+    const [from, to] = [deck.getIndices().h, event.indexh];
+    const slides = deck.getSlides();
+    const has = (index) => wish.plan.includes(slides[index]?.id);
+    if (Math.abs(to - from) !== 1 || !has(from) || has(to) || deck.isOverview()) return;
+    let index = to;
+    while (slides[index] && !has(index)) index += to - from;
+    event.preventDefault();
+    if (slides[index]) deck.slide(index);
+  }
+
+  function showCountdown() {
+    const { countdown } = wish;
+    sign.hidden = !countdown;
+    if (!countdown) return;
+    const slide = deck.getCurrentSlide();
+    if (sign.parentElement !== slide) slide.append(sign);
+    const leftMs = Math.max(0, countdown.endsMs - Date.now());
+    const isBreak = countdown.kind === 'break';
+    const kind = isBreak ? 'break' : slide.id === countdown.id ? 'here' : 'aside';
+    sign.className = `countdown ${kind}${leftMs === 0 ? ' over' : ''}`;
+    const clock = stopwatch(Math.ceil(leftMs / 1_000) * 1_000);
+    const lines = isBreak ? ['Break', clock, `We go on at ${timeOf(countdown.endsMs)}`] : [clock];
+    if (sign.dataset.shows === lines.join()) return;
+    sign.dataset.shows = lines.join();
+    sign.replaceChildren(...lines.map((textContent) => make('span', { textContent })));
+  }
+
+  return { settle };
+}
+
+/** The lesson of a slide. */
+const chapterOf = (/** @type {string} */ id) => id.replace(/-\d+$/, '');
+
+/** @param {ParentNode} slide */
+const buttonsOf = (slide) =>
+  /** @type {HTMLButtonElement[]} */ (all('figure.demo .desk button', slide));
+
+function demoOf(slide) {
+  const status = slide.querySelector('figure.demo .status');
+  if (!status) return null;
+  const buttons = buttonsOf(slide).map(({ textContent, hidden, disabled }) => {
+    return { text: textContent, isHidden: hidden, isDisabled: disabled };
+  });
+  return { says: status.textContent, buttons };
+}
+
+/** "14:05". @param {number} ms */
+export const timeOf = (ms) =>
+  new Date(ms).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });

@@ -1,0 +1,312 @@
+// Verifies the speaker's window in a real Chromium: one screen; what is on the wall and what comes next; the keys of a
+// clicker, wherever he has clicked; the plan, which a reload keeps; the demo, the hands and the countdown on the wall.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { rootFolder } from '../../lib/lessons/catalog.js';
+import { readDeck } from '../../lib/web/deck.js';
+import { planDays } from '../../lib/web/plans.js';
+import { serveDeck } from '../../lib/web/serve.js';
+import { limitMs } from '../limits.js';
+import {
+  accessibilityFaults,
+  currentSlide,
+  goTo,
+  openBrowser,
+  showSteps,
+  skip,
+  watchFaults,
+} from './browser.js';
+
+const SIZES = [
+  { width: 1280, height: 720 },
+  { width: 1440, height: 900 },
+  { width: 1920, height: 1080 },
+];
+const chapters = readDeck(rootFolder);
+const slides = chapters.flatMap((chapter) => chapter.slides);
+const isVote = (/** @type {{ html: string }} */ { html }) => html.includes('data-ballot="vote"');
+const isAnswer = (/** @type {{ html: string }} */ { html }) =>
+  html.includes('data-ballot="answer"');
+const { slides: lesson } = chapters[5];
+const vote = found(lesson.find(isVote));
+const answer = found(lesson.find(isAnswer));
+const turn = found(lesson.find(({ heading }) => heading.startsWith('Your turn')));
+const demo = found(slides.find(({ demos }) => demos.length > 0));
+const stepwise = found(slides.find(({ html }) => html.includes('class="fragment focus"')));
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @template Value @param {Value | undefined} value @returns {Value} */
+function found(value) {
+  assert.ok(value, 'The deck has no such slide.');
+  return value;
+}
+
+describe("the speaker's window in Chromium", { skip }, () => {
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  /** @type {Awaited<ReturnType<typeof serveDeck>>} */
+  let deck;
+  before(async () => {
+    [browser, deck] = await Promise.all([openBrowser(), serveDeck({ root: rootFolder })]);
+  });
+  after(async () => {
+    await browser?.close();
+    await deck?.close();
+  });
+
+  /** The wall and the speaker's window in one browser. @param {{ query?: string, time?: string }} [options] */
+  async function open({ query = '', time } = {}) {
+    const options = { viewport: SIZES[0], reducedMotion: /** @type {const} */ ('reduce') };
+    const context = await browser.newContext({ ...options, timezoneId: 'UTC' });
+    context.setDefaultTimeout(limitMs(10));
+    const [wall, speaker] = [await context.newPage(), await context.newPage()];
+    const faults = [wall, speaker].map((page) => watchFaults(page, deck.url));
+    const setTime = async (/** @type {string} */ text) => {
+      for (const page of [wall, speaker]) await page.clock.setFixedTime(`2026-11-20T${text}Z`);
+    };
+    if (time) await setTime(time);
+    await wall.goto(deck.url);
+    await wall.waitForSelector('.reveal.ready');
+    await speaker.goto(`${deck.url}speaker${query}`);
+    await speaker.waitForSelector('#alone', { state: 'hidden' });
+    const close = async () => {
+      assert.deepEqual(faults.flat(), []);
+      await context.close();
+    };
+    return { wall, speaker, setTime, close };
+  }
+
+  /** The speaker's window shows what is on the wall. @param {Page} speaker @param {{ id: string }} slide */
+  const hears = (speaker, { id }) =>
+    speaker.waitForFunction(
+      (wanted) => document.getElementById('now')?.dataset.shows?.split(' ')[0] === wanted,
+      id,
+    );
+
+  test('is one screen, in which nothing scrolls but the notes, which begin at their top', async () => {
+    const { wall, speaker, close } = await open({ query: '?plan=half' });
+    const bad = [];
+    const unplanned = found(chapters[7].slides.find(isVote)); // its title is long
+    for (const slide of [vote, demo, turn, stepwise, unplanned]) {
+      await goTo(wall, slide.id);
+      await hears(speaker, slide);
+      for (const size of SIZES) {
+        await speaker.setViewportSize(size);
+        const faults = await speaker.evaluate(outside);
+        bad.push(...faults.map((fault) => `${slide.id}, ${size.width}: ${fault}`));
+      }
+      await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: here the notes have to be scrolled
+      await speaker.evaluate(() => document.getElementById('talk')?.scrollTo(0, 30));
+    }
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      await speaker.setViewportSize(SIZES[0]);
+      await speaker.emulateMedia({ colorScheme });
+      bad.push(...(await accessibilityFaults(speaker)));
+    }
+    assert.deepEqual(bad, []);
+    await close();
+  });
+
+  test('shows the slide with its step, the next step and the next slide; starts nothing by itself', async () => {
+    const { wall, speaker, close } = await open();
+    /** @type {string[]} */
+    const started = [];
+    for (const page of [wall, speaker])
+      page.on('request', (request) => request.method() === 'POST' && started.push(request.url()));
+    await goTo(wall, stepwise.id);
+    await hears(speaker, stepwise);
+    await speaker.bringToFront();
+    await speaker.keyboard.press('PageDown');
+    await speaker.locator('#place', { hasText: 'step 1 of' }).waitFor();
+    const lines = (/** @type {string} */ view) =>
+      speaker.locator(`${view} .line.here`).allInnerTexts();
+    const onWall = await wall.locator('section.present .line.here').allInnerTexts();
+    assert.ok(onWall.length > 0);
+    assert.deepEqual(await lines('#now'), onWall);
+    assert.notDeepEqual(await lines('#step'), onWall);
+    const following = slides[slides.indexOf(stepwise) + 1];
+    assert.equal(await speaker.locator('#next h1').innerText(), plain(following.heading));
+    assert.equal(await speaker.locator('.view button').count(), 0);
+    assert.ok((await speaker.locator('#talk').innerText()).length > 40);
+    await speaker.click('#back');
+    await speaker.locator('#place', { hasText: 'step 0 of' }).waitFor();
+    await wall.close();
+    await speaker.waitForSelector('#alone');
+    assert.deepEqual(started, []);
+    await close();
+  });
+
+  test('the keys of a clicker act on both windows, after a click on Run, on Stop, on any button, in any field', async () => {
+    const { wall, speaker, close } = await open();
+    const at = slides.indexOf(demo);
+    const [previous, next] = [slides[at - 1], slides[at + 1]];
+    const shows = (/** @type {{ id: string }} */ { id }) =>
+      wall.waitForFunction((one) => document.querySelector('section.present')?.id === one, id);
+    const turns = async (/** @type {Page} */ where, /** @type {string} */ key, wanted) => {
+      await where.keyboard.press(key);
+      await shows(wanted);
+    };
+    for (const key of ['ArrowRight', 'PageDown', 'Space']) {
+      await goTo(wall, demo.id);
+      await wall.bringToFront();
+      await wall.locator('section.present .run').click(); // Run
+      if (key === 'PageDown') await wall.locator('section.present .run').click(); // Stop
+      await turns(wall, key, next);
+    }
+    await goTo(wall, demo.id);
+    await wall.locator('section.present .run').click();
+    for (const where of [wall, speaker])
+      for (const [key, back, has] of [
+        ['b', 'b', '.reveal.paused'],
+        ['.', '.', '.reveal.paused'],
+        ['o', 'Escape', '.reveal.overview'],
+      ]) {
+        await where.bringToFront();
+        await where.keyboard.press(key);
+        await wall.waitForSelector(has, { state: 'attached' });
+        await where.keyboard.press(back);
+        await wall.waitForFunction((one) => !document.querySelector(one), has);
+      }
+    await speaker.bringToFront();
+    const names = await speaker
+      .locator('button:visible')
+      .evaluateAll((all) =>
+        all.map(({ id }) => id).filter((id) => id && !/^(find|black|overview)$/.test(id)),
+      );
+    assert.ok(names.includes('on-time') === false && names.includes('pause') && names.length > 7);
+    for (const [index, name] of names.entries()) {
+      await speaker.click(`#${name}`);
+      await goTo(wall, previous.id);
+      await showSteps(wall);
+      await turns(speaker, ['ArrowRight', 'PageDown', 'Space'][index % 3], demo);
+    }
+    for (const field of ['#minutes', '#start', '#plan'])
+      for (const key of ['ArrowLeft', 'PageUp']) {
+        await goTo(wall, next.id);
+        await hears(speaker, next);
+        await speaker.focus(field);
+        await turns(speaker, key, demo);
+      }
+    await speaker.click('#find');
+    await turns(speaker, 'PageUp', previous);
+    await speaker.keyboard.type(String(at + 2));
+    await speaker.keyboard.press('Enter');
+    await shows(next);
+    assert.equal(await speaker.evaluate(() => document.documentElement.scrollTop), 0);
+    await close();
+  });
+
+  test('keeps its plan, its clock and its pace through a reload', async () => {
+    const query = '?plan=half&start=09:30';
+    const { wall, speaker, setTime, close } = await open({ time: '10:00:00', query });
+    const half = found(planDays(chapters).find(({ name }) => name === 'half'));
+    const told = async () =>
+      Promise.all(['#clock', '#pace', '#finish'].map((name) => speaker.locator(name).innerText()));
+    const end = (/** @type {number} */ minutes) =>
+      new RegExp(`, end ${clockAt(9 * 60 + 30 + minutes)}$`);
+    const [first] = half.items;
+    const late = 30 - first.minutes;
+    let [elapsed, pace, finish] = await told();
+    assert.deepEqual([elapsed, pace], ['30:00', `${late} min behind`]);
+    assert.match(finish, end(half.minutes + late));
+    await speaker.click('#on-time');
+    await setTime('10:05:00');
+    await speaker.reload();
+    await speaker.locator('#clock', { hasText: '35:00' }).waitFor();
+    [elapsed, pace, finish] = await told();
+    assert.equal(pace, `${5 - first.minutes} min behind`);
+    await speaker.click('#pause');
+    await setTime('10:25:00');
+    await speaker.reload();
+    await speaker.locator('#pause', { hasText: 'Go on' }).waitFor();
+    assert.equal((await told())[0], '35:00');
+    await speaker.click('#reset');
+    [elapsed, pace, finish] = await told();
+    assert.deepEqual([elapsed, pace], ['0:00', 'on time']);
+    assert.match(finish, new RegExp(`, end ${clockAt(10 * 60 + 25 + half.minutes)}$`));
+    await goTo(wall, found(chapters[2].slides.at(-1)).id); // the last of lesson 2: lesson 5 comes next
+    await showSteps(wall);
+    await wall.bringToFront();
+    await wall.keyboard.press('PageDown');
+    await hears(speaker, chapters[5].slides[0]);
+    await wall.keyboard.press('PageUp');
+    await hears(speaker, found(chapters[2].slides.at(-1)));
+    await close();
+  });
+
+  test('a demo is started and stopped from here, and what it says is told', async () => {
+    const { wall, speaker, close } = await open();
+    await goTo(wall, demo.id);
+    await hears(speaker, demo);
+    await speaker.bringToFront();
+    const run = wall.locator('section.present .run');
+    const first = await wall.locator('section.present .status').innerText();
+    assert.equal(await speaker.locator('#says').innerText(), first);
+    await speaker.keyboard.press('r');
+    await speaker.locator('#presses button', { hasText: 'Stop' }).click();
+    await speaker.locator('#presses button', { hasText: /^Run/ }).waitFor();
+    assert.match(await run.innerText(), /^Run/);
+    await close();
+  });
+
+  test('hands that were counted are shown with the answers, and a countdown while the class works', async () => {
+    const { wall, speaker, setTime, close } = await open({ time: '10:00:00' });
+    await goTo(wall, vote.id);
+    await hears(speaker, vote);
+    const fields = speaker.locator('#boxes input');
+    const boxes = await fields.count();
+    assert.equal(boxes, await wall.locator('section.present rect.box').count());
+    await fields.nth(0).fill('7');
+    await fields.nth(boxes - 1).fill('12');
+    await speaker.reload();
+    await goTo(wall, answer.id);
+    await hears(speaker, answer);
+    const hands = wall.locator('section.present .hands');
+    await hands.nth(1).waitFor();
+    assert.deepEqual(await hands.allTextContents(), ['7', '12']);
+    assert.match(
+      String(await wall.locator('section.present svg[data-ballot]').getAttribute('aria-label')),
+      /Hands: .* 7, .* 12\.$/,
+    );
+    await goTo(wall, turn.id);
+    await hears(speaker, turn);
+    assert.equal(await speaker.inputValue('#minutes'), String(turn.minutes));
+    await speaker.click('#turn');
+    const countdown = wall.locator('section.present .countdown');
+    await countdown.getByText(`${turn.minutes}:00`).waitFor();
+    await setTime('10:01:05');
+    await countdown.getByText(`${turn.minutes - 2}:55`).waitFor();
+    await speaker.fill('#minutes', '15');
+    await speaker.click('#break');
+    await countdown.getByText('We go on at 10:16').waitFor();
+    await speaker.keyboard.press('PageDown'); // that ends it
+    await wall.waitForFunction(() => !document.querySelector('.countdown:not([hidden])'));
+    assert.notEqual(await currentSlide(wall), turn.id);
+    await close();
+  });
+});
+
+/** In the page: what of the speaker's window lies outside it, or has to be scrolled, but for the notes. */
+function outside() {
+  const faults = [];
+  const talk = document.getElementById('talk');
+  if (talk?.scrollTop !== 0) faults.push('the notes do not begin at their top');
+  if (talk && talk.clientHeight < 150) faults.push(`the notes have ${talk.clientHeight} px`);
+  for (const element of document.querySelectorAll('body, body *')) {
+    if (element.closest('.view, #talk, #slides, dialog')) continue;
+    const box = element.getBoundingClientRect();
+    const { overflowX, overflowY } = getComputedStyle(element);
+    const name = `${element.tagName} ${element.id}`;
+    if (box.width > 0 && (box.right > window.innerWidth + 1 || box.bottom > window.innerHeight + 1))
+      faults.push(`${name} ends at ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
+    if ([overflowX, overflowY].some((value) => /auto|scroll/.test(value)))
+      faults.push(`${name} scrolls`);
+  }
+  return faults;
+}
+
+const clockAt = (/** @type {number} */ minutes) =>
+  `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+
+const plain = (/** @type {string} */ text) => text.replaceAll('`', '');
