@@ -34,12 +34,12 @@ const used = new WeakSet();
 /**
  * @param {string} url
  * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string>, method?: string,
- *   localAddress?: string }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2
+ *   body?: string, localAddress?: string }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2
  * @returns {Promise<Answer>}  never rejects
  */
 export function get(url, options = {}) {
   const { host } = new URL(url);
-  const { agent = false, headers, method, localAddress } = options;
+  const { agent = false, headers, method, body, localAddress } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
     /** @type {Answer} */
@@ -88,7 +88,7 @@ export function get(url, options = {}) {
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),
     );
-    request.end();
+    request.end(body);
   });
 }
 

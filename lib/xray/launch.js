@@ -1,0 +1,82 @@
+/**
+ * Starts somebody's server as its owner starts it, and finds out where it listens.
+ *
+ * @typedef {import('../observe/program.js').Program} Program
+ *
+ * @typedef {object} Order  what to start
+ * @property {string} entry  a script's absolute path, or a command's name
+ * @property {string[]} args
+ * @property {boolean} isCommand  the entry is executed as it is, not by Node.js
+ * @property {string} cwd  absolute path
+ * @property {number} [port]  where load is to go; what listens is found unless told
+ *
+ * @typedef {object} Up  a server that listens
+ * @property {Program} program
+ * @property {number} port
+ * @property {number[]} otherPorts  on which its Node.js processes listen, too
+ */
+import { listeningSockets } from '../observe/sockets.js';
+import { listenersOf } from '../observe/timeline.js';
+import { Starved } from '../observe/turn.js';
+
+const UP_WITHIN_MS = 30_000; // it may build first
+const SETTLED_WITHIN_MS = 5_000;
+
+/** It never came to listen. What is known of it is in its program. */
+export class NotUp extends Error {
+  /** @param {Program} program @param {string} message  a full sentence */
+  constructor(program, message) {
+    super(message);
+    this.name = 'NotUp';
+    this.program = program;
+  }
+}
+
+/**
+ * @param {import('../observe/run.js').Runner} runner
+ * @param {Order} order
+ * @returns {Promise<Up>}  when it listens, and nothing more seems to come by itself
+ * @throws {NotUp | Starved}
+ */
+export async function launch(runner, order) {
+  const { entry, args, isCommand, cwd } = order;
+  const program = await runner.start({
+    ...{ entry, args, cwd, isNative: isCommand },
+    ...{ isTheirs: true, followsChildren: true },
+  });
+  const port = await program.until((events) => portOf(program, events, order.port), UP_WITHIN_MS);
+  if (port === undefined) throw new NotUp(program, whyNot(program, order));
+  program.port = port;
+  await program.settled(() => false, SETTLED_WITHIN_MS).catch(ignoreStarved);
+  const otherPorts = [...listenersOf(program.events).keys()].filter((one) => one !== port);
+  return { program, port, otherPorts };
+}
+
+/** The first port on which it listens; of a server without the probe, only the one that we are told. */
+function portOf(program, events, wanted) {
+  const ports = [...listenersOf(events).keys()].filter((port) => port > 0);
+  if (wanted === undefined) return ports[0];
+  if (ports.includes(wanted)) return wanted;
+  program.port = wanted;
+  return listeningSockets(program)?.length ? wanted : undefined;
+}
+
+function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { port: wanted }) {
+  if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
+  if (fate?.kind === 'excess') return `It was ended: it took too much (${fate.of}).`;
+  if (fate) {
+    const how = fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`;
+    return `It ended ${how} before it listened on any port.`;
+  }
+  const ports = [...listenersOf(events).keys()];
+  if (ports.length > 0) return `It does not listen on port ${wanted}, but on ${ports.join(', ')}.`;
+  return (
+    `Within ${UP_WITHIN_MS / 1000} s none of its Node.js processes came to listen on a port. ` +
+    'If another program listens for it, such as nginx, say where: --port N'
+  );
+}
+
+/** A busy machine is no reason to give up here: it listens. */
+export function ignoreStarved(/** @type {unknown} */ error) {
+  if (!(error instanceof Starved)) throw error;
+}
