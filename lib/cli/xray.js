@@ -6,7 +6,7 @@ import { createRunner } from '../observe/run.js';
 import { Starved } from '../observe/turn.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
-import { allVisible, cut, visible } from '../verdict/visible.js';
+import { allVisible, cutLine, visible } from '../verdict/visible.js';
 import { crashLoops, findingsOf, sorted, trialFindings } from '../xray/findings.js';
 import { NotUp, launch } from '../xray/launch.js';
 import { look } from '../xray/look.js';
@@ -39,7 +39,7 @@ const SECONDS = 10;
 const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535 };
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const COLUMNS = 80;
-const SHOWN = 4_000; // characters of what it printed
+const LAST_LINES = 12; // of what it printed
 
 /**
  * `xray server.js` or `xray -- command`: starts any Node.js server as its owner does, puts load on it, and tells what it
@@ -131,7 +131,8 @@ async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ i
   const findings = crashLoops(program.events, program.sinceMs);
   if (values.json) printJson({ obstacle: message, output: program.output(), findings }, io);
   else {
-    const output = cut(visible(program.output().slice(-SHOWN).trim()));
+    const printed = visible(program.output()).trim().split('\n').slice(-LAST_LINES);
+    const output = printed.map(cutLine).join('\n');
     const said = output && `It printed:\n${output.replace(/^/gm, '  ')}\n`;
     io.stdout.write(`${visible(message)}\n${said}`);
     const lines = findingLines(allVisible(findings), createStyle(io.stdout, io.env), COLUMNS);

@@ -272,13 +272,14 @@ export function trialFindings(trial) {
       [when],
       [8, 'never-ending'],
     );
+  const atStop = lost.kept > 0 ? 'disconnect-only' : 'kill-all';
   if (kind === 'stop' && total > 0)
     add(
       'stop-loses',
       83,
       `Stopping lost ${total} requests that it had begun.`,
       [when, split, ...kinds],
-      [8, 'kill-all'],
+      [8, atStop],
     );
   if (kind === 'stop' && left.length > 0) {
     const names = left.map((one) => `${one.name} (pid ${one.pid})`).join(', ');

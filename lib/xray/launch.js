@@ -20,6 +20,8 @@ import { listenersOf } from '../observe/timeline.js';
 import { Starved } from '../observe/turn.js';
 
 const UP_WITHIN_MS = 30_000; // it may build first
+const NONE = -1;
+const ENDS = 12; // of workers in a row: one more will not be better
 const SETTLED_WITHIN_MS = 5_000;
 
 /** It never came to listen. What is known of it is in its program. */
@@ -44,8 +46,11 @@ export async function launch(runner, order) {
     ...{ entry, args, cwd, isNative: isCommand },
     ...{ isTheirs: true, followsChildren: true },
   });
-  const port = await program.until((events) => portOf(program, events, order.port), UP_WITHIN_MS);
-  if (port === undefined) throw new NotUp(program, whyNot(program, order));
+  const port = await program.until(
+    (events) => portOf(program, events, order.port) ?? (isCrashLoop(events) && NONE),
+    UP_WITHIN_MS,
+  );
+  if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order));
   program.port = port;
   await program.settled(() => false, SETTLED_WITHIN_MS).catch(ignoreStarved);
   const otherPorts = [...listenersOf(program.events).keys()].filter((one) => one !== port);
@@ -61,6 +66,10 @@ function portOf(program, events, wanted) {
   return listeningSockets(program)?.length ? wanted : undefined;
 }
 
+const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ events) =>
+  events.filter(({ what }) => what === 'worker-exit').length >= ENDS &&
+  !events.some(({ what }) => what === 'worker-listening');
+
 function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { port: wanted }) {
   if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
   if (fate?.kind === 'excess') return `It was ended: it took too much (${fate.of}).`;
@@ -68,6 +77,7 @@ function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { 
     const how = fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`;
     return `It ended ${how} before it listened on any port.`;
   }
+  if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
   const ports = [...listenersOf(events).keys()];
   if (ports.length > 0) return `It does not listen on port ${wanted}, but on ${ports.join(', ')}.`;
   return (

@@ -12,6 +12,7 @@ import { serversOf } from './facts.js';
 import { nameIt } from './findings.js';
 
 const MOST_ROWS = 16;
+const EVEN = 0.1; // of the most
 const MEGABYTE = 2 ** 20;
 
 /**
@@ -28,7 +29,11 @@ export function factLines(facts, style, columns) {
   return [
     ...part('Processes', treeLines(facts)),
     ...part('Who listens, who accepts', say(listening(facts))),
-    ...part('Requests', [...say(outcome(facts)), ...shares(facts, style), ...say(evenness(facts))]),
+    ...part('Requests', [
+      ...say(outcome(facts)),
+      ...byProcess(facts, style),
+      ...say(evenness(facts)),
+    ]),
     ...part(
       `Latency, ${facts.load.isOpen ? 'from when each was due' : 'from when each was sent'}`,
       latency(facts, style),
@@ -109,7 +114,7 @@ function outcome({ report, seen, load }) {
   return lines;
 }
 
-function shares(facts, style) {
+function byProcess(facts, style) {
   const servers = facts.processes.filter(({ requests }) => requests > 0);
   const names = new Set([...serversOf(facts), ...servers]);
   const rows = [...names].map((one) => ({ name: nameIt(one), value: one.requests }));
@@ -132,8 +137,8 @@ function evenness(facts) {
   const kind = facts.load.isFresh
     ? 'each on a connection of its own'
     : 'on kept connections, each of which stays where it is';
-  if (most - least <= 1) return [`Even, ${kind}.`];
-  return [`From ${least} to ${most} each, ${kind}.`];
+  const word = most - least <= Math.max(1, EVEN * most) ? 'Even' : 'Uneven';
+  return [`${word}: from ${least} to ${most} each, ${kind}.`];
 }
 
 function latency({ report }, style) {
@@ -167,11 +172,11 @@ function silences(facts, style) {
 function loops(facts) {
   const { silences: all, starved, zeroMs } = facts;
   const busy = facts.processes.filter((one) => one.busy !== undefined && one.requests > 0);
-  const share = busy.map((one) => `${Math.round((one.busy ?? 0) * 100)} %`);
+  const shares = busy.map((one) => Math.round((one.busy ?? 0) * 100));
+  const [least, most] = [Math.min(...shares), Math.max(...shares)];
+  const range = least === most ? `${most} %` : `from ${least} to ${most} %`;
   const lines =
-    share.length > 0
-      ? [`Busy for ${share.join(', ')} of the time where requests were executed.`]
-      : [];
+    shares.length > 0 ? [`Busy for ${range} of the time where requests were executed.`] : [];
   if (all.length === 0) lines.push('None was silent for 50 ms.');
   else {
     const worst = all.reduce((a, b) => (b.ms > a.ms ? b : a));
@@ -249,7 +254,9 @@ function howItWent({ kind, tookMs, fate, servers, replaced, left }) {
   const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;
   if (kind === 'kill')
     return [
-      took ? `Full capacity again after ${took}: ${servers} serve.` : 'Nobody took its place.',
+      took
+        ? `Full capacity again after ${took}: ${servers} serve.`
+        : 'Nobody took its place within 10 s.',
     ];
   const ended =
     fate && `It ended ${fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`}`;

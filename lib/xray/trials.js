@@ -140,12 +140,13 @@ async function during({ program }, plan, { kind, pid, signal }, watch) {
     underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
     repeated: sent.filter((one) => one.isRepeated && !lost.includes(one)).length,
     errors: Object.fromEntries(
-      [...groupBy(lost, ({ answer }) => answer.error ?? `status ${answer.status}`)].map(
-        ([error, all]) => [error, all.length],
-      ),
+      [...groupBy(lost, howLost)].map(([error, all]) => [error, all.length]),
     ),
   };
 }
+
+const howLost = (/** @type {Sent} */ { first, answer }) =>
+  first.error ?? answer.error ?? `status ${answer.status}`;
 
 const isServed = ({ status = 0 }) => status > 0 && status < 500;
 
