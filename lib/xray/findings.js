@@ -239,7 +239,7 @@ export function crashLoops(events, zeroMs) {
  * @returns {Finding[]}
  */
 export function trialFindings(trial) {
-  const { kind, signal, pid, lost, sent, errors, tookMs, fate, left } = trial;
+  const { kind, signal, pid, lost, sent, errors, tookMs, waitedMs = 0, fate, left } = trial;
   const found = /** @type {Finding[]} */ ([]);
   const add = (id, weight, says, evidence, /** @type {[number, string]} */ see) =>
     found.push({ id, weight, says, evidence, see });
@@ -252,7 +252,7 @@ export function trialFindings(trial) {
     add(
       'not-replaced',
       85,
-      'A worker was killed, and nobody took its place within 10 s.',
+      `A worker was killed, and nobody took its place within ${(waitedMs / 1000).toFixed(1)} s.`,
       [when],
       [5, 'life-and-death'],
     );
@@ -272,7 +272,7 @@ export function trialFindings(trial) {
       [when],
       [8, 'never-ending'],
     );
-  const atStop = lost.kept > 0 ? 'disconnect-only' : 'kill-all';
+  const atStop = lost.kept > 0 && !fate?.signal ? 'disconnect-only' : 'kill-all';
   if (kind === 'stop' && total > 0)
     add(
       'stop-loses',

@@ -16,13 +16,18 @@
  * @property {number[]} otherPorts  on which its Node.js processes listen, too
  */
 import { listeningSockets } from '../observe/sockets.js';
-import { listenersOf } from '../observe/timeline.js';
+import { listenersOf, processesOf } from '../observe/timeline.js';
 import { Starved } from '../observe/turn.js';
 
 const UP_WITHIN_MS = 30_000; // it may build first
+const TURNS = 25; // each of 20 ms at least
+const TURNS_OF_LATE = 150;
+const LIFE = new Set(
+  'start listening fork online worker-listening child crash exit worker-exit'.split(' '),
+);
 const NONE = -1;
 const ENDS = 12; // of workers in a row: one more will not be better
-const SETTLED_WITHIN_MS = 5_000;
+const SETTLED_WITHIN_MS = 6_000;
 
 /** It never came to listen. What is known of it is in its program. */
 export class NotUp extends Error {
@@ -52,7 +57,7 @@ export async function launch(runner, order) {
   );
   if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order));
   program.port = port;
-  await program.settled(() => false, SETTLED_WITHIN_MS).catch(ignoreStarved);
+  await program.until(isAtRest, SETTLED_WITHIN_MS).catch(ignoreStarved);
   const otherPorts = [...listenersOf(program.events).keys()].filter((one) => one !== port);
   return { program, port, otherPorts };
 }
@@ -84,6 +89,23 @@ function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { 
     `Within ${UP_WITHIN_MS / 1000} s none of its Node.js processes came to listen on a port. ` +
     'If another program listens for it, such as nginx, say where: --port N'
   );
+}
+
+/**
+ * Nobody starts, ends or begins to listen any more: since the last that did, every event loop has turned many times; more,
+ * while there is a worker that does not listen as others do.
+ * @param {import('../observe/timeline.js').Event[]} events
+ */
+export function isAtRest(events) {
+  const since = events.findLastIndex(({ what }) => LIFE.has(what));
+  const turns = new Map();
+  for (const { what, pid, tid } of events.slice(since + 1))
+    if (what === 'beat' && tid === undefined) turns.set(pid, (turns.get(pid) ?? 0) + 1);
+  const alive = processesOf(events).filter(({ endMs }) => endMs === undefined);
+  const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
+  const isLate = ({ pid, role }) => role === 'worker' && !listening.has(pid);
+  const wanted = alive.some(isLate) ? TURNS_OF_LATE : TURNS;
+  return alive.every(({ pid }) => turns.get(pid) >= wanted);
 }
 
 /** A busy machine is no reason to give up here: it listens. */

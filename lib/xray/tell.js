@@ -174,7 +174,7 @@ function loops(facts) {
   const busy = facts.processes.filter((one) => one.busy !== undefined && one.requests > 0);
   const shares = busy.map((one) => Math.round((one.busy ?? 0) * 100));
   const [least, most] = [Math.min(...shares), Math.max(...shares)];
-  const range = least === most ? `${most} %` : `from ${least} to ${most} %`;
+  const range = least === most ? `${most} %` : `${least} to ${most} %`;
   const lines =
     shares.length > 0 ? [`Busy for ${range} of the time where requests were executed.`] : [];
   if (all.length === 0) lines.push('None was silent for 50 ms.');
@@ -241,7 +241,7 @@ export function trialLines(trial, columns) {
       : `Lost: ${lost.fresh} on fresh connections, ${lost.kept} on kept ones. ${begun}${kinds.join(', ')}.`,
     ...(repeated > 0
       ? [
-          `${repeated} met a kept connection that was just being closed, and were sent again, as browsers do.`,
+          `${repeated} met a kept connection that was just being closed, and ${repeated === 1 ? 'was' : 'were'} sent again, as browsers do.`,
         ]
       : []),
     ...howItWent(trial),
@@ -250,13 +250,13 @@ export function trialLines(trial, columns) {
 }
 
 /** @param {Trial} trial @returns {string[]} */
-function howItWent({ kind, tookMs, fate, servers, replaced, left }) {
+function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }) {
   const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;
   if (kind === 'kill')
     return [
       took
         ? `Full capacity again after ${took}: ${servers} serve.`
-        : 'Nobody took its place within 10 s.',
+        : `Nobody took its place within ${(waitedMs / 1000).toFixed(1)} s, and nothing more seemed to come.`,
     ];
   const ended =
     fate && `It ended ${fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`}`;

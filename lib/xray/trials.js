@@ -18,6 +18,7 @@
  * @property {number} repeated  reset on an idle kept connection, and sent once more by our client, as browsers do
  * @property {Record<string, number>} errors  of those lost, by kind
  * @property {number} [tookMs]  until all was as before, or the program had ended; missing when it never was
+ * @property {number} [waitedMs]  for it to be as before
  * @property {import('../observe/program.js').Fate} [fate]  how the program's first process ended
  * @property {number} [servers]  how many processes served before
  * @property {number} [replaced]  how many of them have gone
@@ -35,6 +36,7 @@ const KEPT_CONNECTIONS = 4;
 const MOST_PER_SECOND = 200; // this process sends them itself
 const WARM_REQUESTS = 20;
 const AFTERWARDS_MS = 500;
+const TURNS = 50; // of an event loop, each of 20 ms at least
 const FULL_WITHIN_MS = 10_000;
 const STOPPED_WITHIN_MS = 10_000; // then Docker and its like send SIGKILL
 const GONE_WITHIN_MS = 2_000;
@@ -61,11 +63,26 @@ export async function tryKill(up, plan) {
   if (servers.length < 2 && !isWorker) return undefined;
   return during(up, plan, { kind: 'kill', pid, signal: 'SIGKILL' }, async (atMs) => {
     const isFull = () => serving(up).length >= servers.length && !serving(up).includes(pid);
-    const full = await up.program.until(isFull, FULL_WITHIN_MS);
-    const tookMs = full ? nowMs() - atMs : undefined;
+    await up.program.until(() => isFull() || isOver(up.program, pid), FULL_WITHIN_MS);
+    const waitedMs = nowMs() - atMs;
+    const tookMs = isFull() ? waitedMs : undefined;
     await sleep(AFTERWARDS_MS);
-    return { tookMs, servers: servers.length };
+    return { tookMs, waitedMs, servers: servers.length };
   });
+}
+
+/**
+ * Nobody comes any more: whoever had forked it has heard of its end, has turned its event loop many times since, waits for
+ * no timer, and has started nothing.
+ */
+function isOver(/** @type {import('./launch.js').Program} */ { events }, pid) {
+  const told = events.findLastIndex((one) => one.what === 'worker-exit' && one.workerPid === pid);
+  if (told < 0) return false;
+  const since = events.slice(told).filter((one) => one.pid === events[told].pid);
+  const beats = since.filter(({ what }) => what === 'beat');
+  const isWaiting = beats.some(({ timers }) => timers > 0);
+  const hasStarted = since.some(({ what }) => what === 'child');
+  return beats.length >= TURNS && !isWaiting && !hasStarted;
 }
 
 /**
