@@ -79,7 +79,7 @@ function ending({ code, signal }) {
 
 function listening(/** @type {Facts} */ facts) {
   const { port, address, policy, otherPorts } = facts;
-  const servers = serversOf(facts);
+  const servers = serversOf(facts).filter(({ endMs }) => endMs === undefined);
   const where = `Port ${port}${address ? ` (${address})` : ''}`;
   const others =
     otherPorts.length > 0 ? [`It listens on ${otherPorts.join(', ')}, too: see --port.`] : [];
@@ -131,8 +131,11 @@ function byProcess(facts, style) {
 }
 
 function evenness(facts) {
-  const counts = serversOf(facts).map(({ requests }) => requests);
-  if (counts.length < 2 || facts.seen === 0) return [];
+  const servers = serversOf(facts);
+  const wasThere = (/** @type {Seen} */ { listenedMs = 0, endMs }) =>
+    listenedMs < facts.load.fromMs && !endMs;
+  if (servers.length < 2 || facts.seen === 0 || !servers.every(wasThere)) return [];
+  const counts = servers.map(({ requests }) => requests);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const kind = facts.load.isFresh
     ? 'each on a connection of its own'
