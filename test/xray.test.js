@@ -19,7 +19,6 @@ import { dispatched, forkshop } from './fixture-root.js';
 import { Watched, until } from './nothing-left.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/xray');
-const concurrency = 4; // most of the time they wait
 
 /** @param {string} file @param {string[]} [flags] */
 async function xray(file, flags = []) {
@@ -45,33 +44,35 @@ const planted = {
   'reload-ends': ['plain.js', '--reload', 'SIGHUP'],
 };
 
-describe('a planted fault is found, and comes first', { concurrency }, () => {
-  for (const [id, [file, ...flags]] of Object.entries(planted)) {
-    test(`${file}: ${id}`, async () => {
-      const seen = await xray(file, flags);
-      assert.equal(idsOf(seen)[0], id, JSON.stringify(seen.findings));
-      assert.equal(seen.code, 1);
-    });
-  }
-});
+describe('servers', { concurrency: 2 }, () => {
+  describe('a planted fault is found, and comes first', { concurrency: 3 }, () => {
+    for (const [id, [file, ...flags]] of Object.entries(planted)) {
+      test(`${file}: ${id}`, async () => {
+        const seen = await xray(file, flags);
+        assert.equal(idsOf(seen)[0], id, JSON.stringify(seen.findings));
+        assert.equal(seen.code, 1);
+      });
+    }
+  });
 
-describe('of a healthy server nothing is said', { concurrency }, () => {
-  const healthy = [
-    ['plain.js'],
-    ['single-express.js'],
-    [join(rootFolder, 'solutions/05-crash-restart/server.js')],
-    [join(rootFolder, 'solutions/08-graceful-reload/server.js'), '--reload', 'SIGHUP', '--stop'],
-  ];
-  for (const [file, ...flags] of healthy) {
-    test(file.slice(rootFolder.length) || file, async () => {
-      const { code, findings, facts, trials } = await xray(file, flags);
-      assert.deepEqual(findings, []);
-      assert.equal(code, 0);
-      assert.deepEqual(facts.report.statuses, { 200: facts.report.requests });
-      assert.equal(facts.seen, facts.report.requests, 'every request was seen to begin');
-      assert.ok(trials.every((/** @type {any} */ { left }) => left.length === 0));
-    });
-  }
+  describe('of a healthy server nothing is said', { concurrency: 3 }, () => {
+    const healthy = [
+      ['plain.js'],
+      ['single-express.js'],
+      [join(rootFolder, 'solutions/05-crash-restart/server.js')],
+      [join(rootFolder, 'solutions/08-graceful-reload/server.js'), '--reload', 'SIGHUP', '--stop'],
+    ];
+    for (const [file, ...flags] of healthy) {
+      test(file.slice(rootFolder.length) || file, async () => {
+        const { code, findings, facts, trials } = await xray(file, flags);
+        assert.deepEqual(findings, []);
+        assert.equal(code, 0);
+        assert.deepEqual(facts.report.statuses, { 200: facts.report.requests });
+        assert.equal(facts.seen, facts.report.requests, 'every request was seen to begin');
+        assert.ok(trials.every((/** @type {any} */ { left }) => left.length === 0));
+      });
+    }
+  });
 });
 
 test('in a terminal: who runs, who listens, and the finding with its lesson, in 80 columns', async () => {

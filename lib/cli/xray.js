@@ -37,6 +37,7 @@ const INTERRUPTED = 130;
 const RATE = 50;
 const SECONDS = 10;
 const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535 };
+const MOST_REQUESTS = 10_000; // each on a connection of its own, whose port is not free again for a minute
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const COLUMNS = 80;
 const LAST_LINES = 12; // of what it printed
@@ -194,13 +195,18 @@ function planOf({ path = '/', method = 'GET', header = [], body, rate, connectio
     );
   if (!METHODS.includes(method.toUpperCase()))
     throw new UsageError('There is no such method.', `The methods are: ${METHODS.join(', ')}.`);
-  return {
+  const plan = {
     ...{ path, method: method.toUpperCase(), body },
     headers: Object.fromEntries(header.map(headerOf)),
     rate: connections === undefined ? numberOf('rate', rate ?? String(RATE)) : undefined,
     connections: connections === undefined ? undefined : numberOf('connections', connections),
     seconds: numberOf('seconds', seconds ?? String(SECONDS)),
   };
+  if ((plan.rate ?? 0) * plan.seconds <= MOST_REQUESTS) return plan;
+  throw new UsageError(
+    `${plan.rate} requests a second for ${plan.seconds} s are more than ${MOST_REQUESTS} in all.`,
+    'Take fewer seconds, or clients that keep their connections: --connections 50',
+  );
 }
 
 function headerOf(/** @type {string} */ text) {

@@ -22,6 +22,7 @@ const BEHIND = 0.2; // of all requests were waiting when the last was sent
 const STARVED = 0.2; // the machine had too little time for it
 const ENDS_IN_A_ROW = 5;
 const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // somebody meant it
+const UNAVAILABLE = 503; // to many clients at once it may be meant, and Node.js limits requests a connection by it
 const BACK_OFF_MS = 50; // a start that waits for less waits for nothing
 
 /** What a look at a server under load finds. @param {Facts} facts @returns {Finding[]} */
@@ -81,10 +82,9 @@ function unanswered(facts) {
   );
   if (timeouts === 0 || silent.length === 0 || facts.starved > STARVED) return [];
   const evidence = silent.map(
-    (one) =>
-      `${nameIt(one)} began ${one.requests} requests and left ${one.unanswered} without an answer`,
+    (one) => `${nameIt(one)} began ${one.requests} requests and left ${one.unanswered} unfinished`,
   );
-  const says = `${timeouts} of ${facts.report.requests} requests got no answer within 10 s.`;
+  const says = `${timeouts} of ${facts.report.requests} requests got no whole answer within 10 s.`;
   return [{ id: 'unanswered', weight: 90, says, evidence, see: [8, 'never-ending'] }];
 }
 
@@ -93,7 +93,9 @@ function failures(facts) {
   const { errors, statuses, requests } = facts.report;
   const broken = Object.entries(errors).filter(([kind]) => kind !== 'timeout');
   const lost = sum(broken);
-  const refused = Object.entries(statuses).filter(([status]) => Number(status) >= 500);
+  const isFault = (/** @type {number} */ status) =>
+    status >= 500 && (facts.load.isOpen || status !== UNAVAILABLE);
+  const refused = Object.entries(statuses).filter(([status]) => isFault(Number(status)));
   const failed = sum(refused);
   const found = /** @type {Finding[]} */ ([]);
   if (lost > 0) {

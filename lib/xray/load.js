@@ -30,7 +30,6 @@ import { ignoreStarved } from './launch.js';
 const LOOK_EVERY_MS = 50;
 const FIRST_WITHIN_MS = 10_000;
 const TIMEOUT_MS = 10_000;
-const MOST_FRESH = 10_000; // connections: their ports are not free again for a minute
 const SEEN_WITHIN_MS = 1_000;
 
 /**
@@ -51,9 +50,8 @@ export async function putUnderLoad(program, plan) {
   const memory = watchMemory(program);
   const queue = watchQueues(program);
   try {
-    const isFresh = plan.rate !== undefined && plan.rate * plan.seconds <= MOST_FRESH;
-    const window =
-      plan.rate === undefined ? await closed(program, plan) : await open(program, plan, isFresh);
+    const isFresh = plan.rate !== undefined;
+    const window = isFresh ? await open(program, plan) : await closed(program, plan);
     const most = memory.most();
     await program.drained(SEEN_WITHIN_MS).catch(ignoreStarved);
     return { window, isFresh, queued: queue.samples, memory: most };
@@ -63,9 +61,9 @@ export async function putUnderLoad(program, plan) {
   }
 }
 
-async function open(program, /** @type {Plan} */ { rate = 0, seconds, path, ...what }, isFresh) {
+async function open(program, /** @type {Plan} */ { rate = 0, seconds, path, ...what }) {
   const generator = createOpenLoop();
-  const how = { ratePerSecond: rate, durationMs: seconds * 1000, timeoutMs: TIMEOUT_MS, isFresh };
+  const how = { ratePerSecond: rate, durationMs: seconds * 1000, timeoutMs: TIMEOUT_MS };
   try {
     return await generator.fire({ url: program.url + path, ...how, ...what });
   } finally {
