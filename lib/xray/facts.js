@@ -62,7 +62,7 @@ export function factsOf({ events, zeroMs, port, otherPorts, isOpen, loaded, fami
   const dues = window.answers.map(({ dueMs }) => dueMs);
   const [fromMs, toMs] = [window.startMs, window.endMs];
   const alive = new Set(family.map(({ pid }) => pid));
-  const during = events.filter(({ t }) => t >= fromMs && t <= toMs);
+  const during = events.filter(({ t }) => t >= fromMs); // a flood is counted a beat later
   const known = processesOf(events);
   const node = known.map((one) => seenOf(one, { events, during, port, memory, alive }));
   const others = family.filter(({ pid }) => !known.some((one) => one.pid === pid));
