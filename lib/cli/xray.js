@@ -88,7 +88,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   let isUndecided = false;
   for (const { head, attempt } of trials) {
     print([style.bold(head)]);
-    const up = await launch(runner, order);
+    const up = await launch(runner, order, plan);
     try {
       const trial = await attempt(up, plan);
       if (trial) done.push(trial);

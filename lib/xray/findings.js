@@ -46,10 +46,13 @@ const at = ({ zeroMs }, /** @type {number} */ t) => `${((t - zeroMs) / 1000).toF
 
 /** @param {Facts} facts @returns {Finding[]} */
 function crashes(facts) {
-  const { fromMs, toMs } = facts.load;
+  const isUnwell = (/** @type {Seen} */ { crash, code, signal }) =>
+    crash || code || (signal && !ASKED.has(signal));
   const ended = facts.processes.filter(
-    ({ endMs = 0, crash, signal, code }) =>
-      endMs >= fromMs && endMs <= toMs && (crash || code || (signal && !ASKED.has(signal))),
+    (one) =>
+      one.endMs !== undefined &&
+      (one.listenedMs !== undefined || one.endMs >= facts.load.fromMs) &&
+      isUnwell(one),
   );
   if (ended.length === 0) return [];
   const evidence = ended
@@ -60,7 +63,7 @@ function crashes(facts) {
     {
       id: 'crash',
       weight: 100,
-      says: `${count} ended under load.`,
+      says: `${count} ended while in service.`,
       evidence,
       see: [5, 'life-and-death'],
     },

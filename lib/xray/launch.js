@@ -15,6 +15,7 @@
  * @property {number} port
  * @property {number[]} otherPorts  on which its Node.js processes listen, too
  */
+import { get } from '../observe/client.js';
 import { listeningSockets } from '../observe/sockets.js';
 import { listenersOf, processesOf } from '../observe/timeline.js';
 import { Starved } from '../observe/turn.js';
@@ -25,6 +26,8 @@ const TURNS_OF_LATE = 150;
 const LIFE = new Set(
   'start listening fork online worker-listening child crash exit worker-exit'.split(' '),
 );
+const FIRST_WITHIN_MS = 10_000;
+const IS_SILENT = /^(no|only a part of the) answer/;
 const NONE = -1;
 const ENDS = 12; // of workers in a row: one more will not be better
 const SETTLED_WITHIN_MS = 6_000;
@@ -42,10 +45,11 @@ export class NotUp extends Error {
 /**
  * @param {import('../observe/run.js').Runner} runner
  * @param {Order} order
- * @returns {Promise<Up>}  when it listens, and nothing more seems to come by itself
+ * @param {import('./load.js').Plan} plan  of the load: the first request is sent here, and is no part of that
+ * @returns {Promise<Up>}  when it has answered, and nothing more seems to come by itself
  * @throws {NotUp | Starved}
  */
-export async function launch(runner, order) {
+export async function launch(runner, order, plan) {
   const { entry, args, isCommand, cwd } = order;
   const program = await runner.start({
     ...{ entry, args, cwd, isNative: isCommand },
@@ -56,10 +60,39 @@ export async function launch(runner, order) {
     UP_WITHIN_MS,
   );
   if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order));
-  program.port = port;
   await program.until(isAtRest, SETTLED_WITHIN_MS).catch(ignoreStarved);
-  const otherPorts = [...listenersOf(program.events).keys()].filter((one) => one !== port);
-  return { program, port, otherPorts };
+  const ports = [...listenersOf(program.events).keys()].filter((one) => one > 0);
+  const answering = await firstThatAnswers(program, order.port ? [port] : ports, plan);
+  return {
+    ...{ program, port: answering },
+    otherPorts: ports.filter((one) => one !== answering),
+  };
+}
+
+/**
+ * The first of these ports at which a request is understood, also when it is answered by nothing.
+ * @throws {NotUp}
+ */
+async function firstThatAnswers(
+  /** @type {Program} */ program,
+  /** @type {number[]} */ ports,
+  plan,
+) {
+  const { path, method, headers, body } = plan;
+  const failed = [];
+  for (const port of ports) {
+    program.port = port;
+    const what = { method, headers, body, timeoutMs: FIRST_WITHIN_MS };
+    const { error } = await get(program.url + path, what);
+    const isSeen = program.events.some((event) => event.what === 'request');
+    if (!error || isSeen || IS_SILENT.test(error)) return port;
+    failed.push(`port ${port}: ${error}`);
+  }
+  throw new NotUp(
+    program,
+    `It does not answer HTTP on 127.0.0.1 (${failed.join(', ')}). ` +
+      'HTTPS, other protocols and other addresses are not looked into.',
+  );
 }
 
 /** The first port on which it listens; of a server without the probe, only the one that we are told. */

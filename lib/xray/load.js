@@ -22,24 +22,13 @@
 import { watchMemory } from '../measure/at-rate.js';
 import { createLoad } from '../measure/load.js';
 import { createOpenLoop } from '../measure/open-loop.js';
-import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { queuedMsOf } from '../observe/turn.js';
 import { ignoreStarved } from './launch.js';
 
 const LOOK_EVERY_MS = 50;
-const FIRST_WITHIN_MS = 10_000;
 const TIMEOUT_MS = 10_000;
 const SEEN_WITHIN_MS = 1_000;
-
-/**
- * @param {Program} program
- * @param {Plan} plan
- * @returns {Promise<import('../observe/client.js').Answer>}
- */
-export function askOnce(program, { path, method, headers, body }) {
-  return get(program.url + path, { method, headers, body, timeoutMs: FIRST_WITHIN_MS });
-}
 
 /**
  * @param {Program} program

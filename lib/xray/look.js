@@ -2,7 +2,7 @@
 import { listProcesses, titleOf } from '../observe/processes.js';
 import { factsOf } from './facts.js';
 import { launch } from './launch.js';
-import { askOnce, putUnderLoad } from './load.js';
+import { putUnderLoad } from './load.js';
 
 /**
  * @typedef {object} Looked
@@ -16,8 +16,7 @@ import { askOnce, putUnderLoad } from './load.js';
  * @throws {import('./launch.js').NotUp}
  */
 export async function look(runner, order, plan) {
-  const { program, port, otherPorts } = await launch(runner, order);
-  await askOnce(program, plan); // what is loaded at the first request is no part of the load
+  const { program, port, otherPorts } = await launch(runner, order, plan);
   const loaded = await putUnderLoad(program, plan);
   const pids = program.survivors();
   const family = listProcesses()

@@ -89,7 +89,7 @@ function listening(/** @type {Facts} */ facts) {
 function whoAccepts(/** @type {Seen[]} */ servers, policy) {
   const [one] = servers;
   const count = servers.length;
-  if (!one) return 'nobody in whom the probe is.';
+  if (!one) return 'no Node.js process that is still there.';
   if (one.handle === 'handed')
     return `pid ${one.ppid} accepts every connection and deals them to ${count === 1 ? 'its one worker' : `${count} workers in turn`} (round robin).`;
   if (one.handle === 'received')
@@ -175,11 +175,13 @@ function silences(facts, style) {
 function loops(facts) {
   const { silences: all, starved, zeroMs } = facts;
   const busy = facts.processes.filter((one) => one.busy !== undefined && one.requests > 0);
+  if (busy.length === 0) return [];
   const shares = busy.map((one) => Math.round((one.busy ?? 0) * 100));
   const [least, most] = [Math.min(...shares), Math.max(...shares)];
   const range = least === most ? `${most} %` : `${least} to ${most} %`;
-  const lines =
-    shares.length > 0 ? [`Busy for ${range} of the time where requests were executed.`] : [];
+  const lines = [`Busy for ${range} of the time where requests were executed.`];
+  const late = Math.max(...busy.map(({ lateMs = 0 }) => lateMs));
+  lines.push(`Of 100 timers, 99 were at most ${late.toFixed(1)} ms late.`);
   if (all.length === 0) lines.push('None was silent for 50 ms.');
   else {
     const worst = all.reduce((a, b) => (b.ms > a.ms ? b : a));
