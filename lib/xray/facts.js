@@ -30,6 +30,7 @@
  * @property {number} port
  * @property {string | undefined} address
  * @property {number[]} otherPorts
+ * @property {number[]} holders  the processes that hold a listening socket there, whatever they are (Linux; else none)
  * @property {'round robin' | 'none' | undefined} policy  of the cluster that has the port
  * @property {Seen[]} processes  in order of their start
  * @property {Silence[]} silences  under load
@@ -52,12 +53,13 @@ const ROUND_ROBIN = 2; // cluster.SCHED_RR
  * @param {number} seen.zeroMs
  * @param {number} seen.port
  * @param {number[]} seen.otherPorts
+ * @param {number[]} seen.holders
  * @param {boolean} seen.isOpen  the load was an open loop
  * @param {import('./load.js').Loaded} seen.loaded
  * @param {{ pid: number, ppid: number, name: string }[]} seen.family  alive at the end of the load
  * @returns {Facts}
  */
-export function factsOf({ events, zeroMs, port, otherPorts, isOpen, loaded, family }) {
+export function factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family }) {
   const { window, isFresh, queued, memory } = loaded;
   const dues = window.answers.map(({ dueMs }) => dueMs);
   const [fromMs, toMs] = [window.startMs, window.endMs];
@@ -67,7 +69,7 @@ export function factsOf({ events, zeroMs, port, otherPorts, isOpen, loaded, fami
   const node = known.map((one) => seenOf(one, { events, during, port, memory, alive }));
   const others = family.filter(({ pid }) => !known.some((one) => one.pid === pid));
   return {
-    ...{ zeroMs, port, otherPorts },
+    ...{ zeroMs, port, otherPorts, holders },
     address: events.find((one) => one.what === 'listening' && one.port === port)?.address,
     policy: policyOf(events, port),
     processes: [...others.map((one) => unseen(one, zeroMs)), ...node],

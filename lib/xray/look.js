@@ -1,5 +1,6 @@
 /** One look at a server: started, put under load, understood, ended. */
 import { listProcesses, titleOf } from '../observe/processes.js';
+import { listeningSockets } from '../observe/sockets.js';
 import { factsOf } from './facts.js';
 import { launch } from './launch.js';
 import { putUnderLoad } from './load.js';
@@ -22,9 +23,10 @@ export async function look(runner, order, plan) {
   const family = listProcesses()
     .filter(({ pid }) => pids.includes(pid))
     .map(({ pid, ppid }) => ({ pid, ppid, name: titleOf(pid) }));
+  const holders = (listeningSockets(program) ?? []).map(({ pid }) => pid);
   const { events, sinceMs: zeroMs } = program;
   const isOpen = plan.rate !== undefined;
-  const facts = factsOf({ events, zeroMs, port, otherPorts, isOpen, loaded, family });
+  const facts = factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family });
   await program.stop();
   return { facts, events };
 }

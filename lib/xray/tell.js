@@ -78,17 +78,19 @@ function ending({ code, signal }) {
 }
 
 function listening(/** @type {Facts} */ facts) {
-  const { port, address, policy, otherPorts } = facts;
+  const { port, address, policy, otherPorts, processes, holders } = facts;
   const servers = serversOf(facts).filter(({ endMs }) => endMs === undefined);
   const where = `Port ${port}${address ? ` (${address})` : ''}`;
   const others =
     otherPorts.length > 0 ? [`It listens on ${otherPorts.join(', ')}, too: see --port.`] : [];
-  return [`${where}: ${whoAccepts(servers, policy)}`, ...others];
+  const natives = processes.filter(({ pid, isNode }) => !isNode && holders.includes(pid));
+  return [`${where}: ${whoAccepts(servers, policy, natives)}`, ...others];
 }
 
-function whoAccepts(/** @type {Seen[]} */ servers, policy) {
+function whoAccepts(/** @type {Seen[]} */ servers, policy, /** @type {Seen[]} */ natives) {
   const [one] = servers;
   const count = servers.length;
+  if (!one && natives.length > 0) return `${natives.map(nameIt).join(', ')}, not Node.js.`;
   if (!one) return 'no Node.js process that is still there.';
   if (one.handle === 'handed')
     return `pid ${one.ppid} accepts every connection and deals them to ${count === 1 ? 'its one worker' : `${count} workers in turn`} (round robin).`;
@@ -141,7 +143,11 @@ function evenness(facts) {
     ? 'each on a connection of its own'
     : 'on kept connections, each of which stays where it is';
   const word = most - least <= Math.max(1, EVEN * most) ? 'Even' : 'Uneven';
-  return [`${word}: from ${least} to ${most} each, ${kind}.`];
+  const why =
+    word === 'Uneven' && facts.policy === 'none'
+      ? ' The system wakes whom it likes: see lesson 3.'
+      : '';
+  return [`${word}: from ${least} to ${most} each, ${kind}.${why}`];
 }
 
 function latency({ report }, style) {
@@ -193,7 +199,7 @@ function loops(facts) {
   }
   if (starved > 0.05)
     lines.push(
-      `The machine was busy: a process waited for a core for ${Math.round(starved * 100)} % of the time. That is taken off here, and not from the latencies.`,
+      `The machine was busy: a process waited for a core for ${Math.round(starved * 100)} % of the time. That is taken off the silences, and not off the latencies.`,
     );
   return lines;
 }
