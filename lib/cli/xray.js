@@ -113,7 +113,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   return isUndecided ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
 
-const ALONE = 'One process is all there is: nobody could replace it, so it was not killed.';
+const ALONE = 'Only one process listens there: nobody could replace it, so it was not killed.';
 
 const printJson = (/** @type {unknown} */ record, /** @type {Io} */ io) =>
   void io.stdout.write(`${JSON.stringify(record, null, 2)}\n`);

@@ -168,9 +168,18 @@ function starvedShare(/** @type {import('./silences.js').Queued} */ queued, from
  * @returns {Seen[]}
  */
 export function serversOf({ processes }) {
-  const listening = processes.filter(({ listenedMs }) => listenedMs !== undefined);
-  const dealt = listening.filter(({ handle }) => handle === 'handed');
-  return dealt.length > 0 ? dealt : listening;
+  return forClients(processes.filter(({ listenedMs }) => listenedMs !== undefined));
+}
+
+/**
+ * Of all that listen on a port, those that do it for clients: not whoever opened it for others.
+ * @template {{ handle?: any, [more: string]: any }} T
+ * @param {T[]} listening
+ * @returns {T[]}
+ */
+export function forClients(listening) {
+  const of = (/** @type {string} */ kind) => listening.filter(({ handle }) => handle === kind);
+  return [of('handed'), of('received'), listening].find((some) => some.length > 0) ?? [];
 }
 
 /**

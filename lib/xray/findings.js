@@ -253,7 +253,9 @@ export function trialFindings(trial) {
   const of = sent.fresh + sent.kept;
   const kinds = Object.entries(errors).map(([error, count]) => `${error}: ${count}`);
   const split = `${lost.fresh} on fresh connections, ${lost.kept} on kept ones`;
-  if (kind === 'kill' && tookMs === undefined)
+  if (kind === 'kill' && fate)
+    add('goes-down', 87, 'A worker was killed, and all of it ended.', [when], [2, 'one-dies']);
+  else if (kind === 'kill' && tookMs === undefined)
     add(
       'not-replaced',
       85,

@@ -80,22 +80,26 @@ function ending({ code, signal }) {
 function listening(/** @type {Facts} */ facts) {
   const { port, address, policy, otherPorts, processes, holders } = facts;
   const servers = serversOf(facts).filter(({ endMs }) => endMs === undefined);
+  const behind = processes.filter((one) => one.requests > 0 && !servers.includes(one)).length;
   const where = `Port ${port}${address ? ` (${address})` : ''}`;
   const others =
     otherPorts.length > 0 ? [`It listens on ${otherPorts.join(', ')}, too: see --port.`] : [];
   const natives = processes.filter(({ pid, isNode }) => !isNode && holders.includes(pid));
-  return [`${where}: ${whoAccepts(servers, policy, natives)}`, ...others];
+  return [`${where}: ${whoAccepts(servers, { policy, natives, others: behind })}`, ...others];
 }
 
-function whoAccepts(/** @type {Seen[]} */ servers, policy, /** @type {Seen[]} */ natives) {
+function whoAccepts(/** @type {Seen[]} */ servers, { policy, natives, others }) {
   const [one] = servers;
   const count = servers.length;
   if (!one && natives.length > 0) return `${natives.map(nameIt).join(', ')}, not Node.js.`;
   if (!one) return 'no Node.js process that is still there.';
   if (one.handle === 'handed')
     return `pid ${one.ppid} accepts every connection and deals them to ${count === 1 ? 'its one worker' : `${count} workers in turn`} (round robin).`;
-  if (one.handle === 'received')
-    return `${count === 1 ? 'one process accepts' : `${count} processes accept`} from a socket that another process opened.`;
+  const received = servers.filter(({ handle }) => handle === 'received').length;
+  if (received > 0)
+    return `${received === 1 ? 'one process accepts' : `${received} processes accept`} from a listening socket that another process opened.`;
+  if (count === 1 && one.requests === 0 && others > 0)
+    return `${nameIt(one)} accepts, and passes connections on to ${others === 1 ? 'another process' : `${others} other processes`}.`;
   if (count === 1) return `${nameIt(one)} accepts by itself.`;
   if (policy === 'none')
     return `${count} workers accept from one shared socket, whoever is woken first (policy none).`;
@@ -263,7 +267,7 @@ export function trialLines(trial, columns) {
 /** @param {Trial} trial @returns {string[]} */
 function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }) {
   const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;
-  if (kind === 'kill')
+  if (kind === 'kill' && !fate)
     return [
       took
         ? `Full capacity again after ${took}: ${servers} serve.`
@@ -271,6 +275,7 @@ function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }
     ];
   const ended =
     fate && `It ended ${fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`}`;
+  if (kind === 'kill') return [`${ended}, too.`];
   if (kind === 'reload') {
     if (ended) return [`${ended}.`];
     if (replaced === 0) return ['No process was replaced.'];

@@ -30,6 +30,7 @@ import { nowMs } from '../observe/clock.js';
 import { sendSignal } from '../observe/ending.js';
 import { hasPid, titleOf } from '../observe/processes.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
+import { forClients } from './facts.js';
 import { ignoreStarved } from './launch.js';
 
 const KEPT_CONNECTIONS = 4;
@@ -58,7 +59,8 @@ function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body }) {
  */
 export async function tryKill(up, plan) {
   const servers = serving(up);
-  const [pid] = servers;
+  const pid = servers.find((one) => one !== up.program.pid);
+  if (pid === undefined) return undefined;
   const isWorker = up.program.events.some((one) => one.what === 'fork' && one.workerPid === pid);
   if (servers.length < 2 && !isWorker) return undefined;
   return during(up, plan, { kind: 'kill', pid, signal: 'SIGKILL' }, async (atMs) => {
@@ -67,7 +69,7 @@ export async function tryKill(up, plan) {
     const waitedMs = nowMs() - atMs;
     const tookMs = isFull() ? waitedMs : undefined;
     await sleep(AFTERWARDS_MS);
-    return { tookMs, waitedMs, servers: servers.length };
+    return { tookMs, waitedMs, servers: servers.length, fate: up.program.fate };
   });
 }
 
@@ -180,9 +182,8 @@ const split = (/** @type {Sent[]} */ sent) => ({
 function serving({ program, port }) {
   const { events } = program;
   const here = events.filter((one) => one.what === 'listening' && one.port === port);
-  const dealt = here.filter(({ handle }) => handle === 'handed');
   const ended = new Set(events.flatMap(endedIn));
-  const pids = new Set((dealt.length > 0 ? dealt : here).map(({ pid }) => pid));
+  const pids = new Set(forClients(here).map(({ pid }) => pid));
   return [...pids].filter((pid) => !ended.has(pid) && hasPid(pid));
 }
 
