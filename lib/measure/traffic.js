@@ -14,6 +14,7 @@
  * @property {string} [method]  GET unless told otherwise
  * @property {Record<string, string>} [headers]
  * @property {string} [body]
+ * @property {boolean} [isBodyKept]  of the answer, which then is not larger than 1 MB; true unless told otherwise
  * @property {number} perSecond
  * @property {number} [connections]  so many are kept, and used in turn; none: a new one for each request
  *
@@ -95,7 +96,7 @@ const createClient = () => ({
 
 /**
  * @param {string} url
- * @param {Pick<Kind, 'method' | 'headers' | 'body'>} what
+ * @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept'>} what
  * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  one that keeps its connection
  * @returns {Promise<Sent>}
  */

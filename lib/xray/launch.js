@@ -16,7 +16,7 @@
  * @property {number[]} otherPorts  on which its Node.js processes listen, too
  */
 import { get } from '../observe/client.js';
-import { listeningSockets } from '../observe/sockets.js';
+import { holdersOf } from '../observe/sockets.js';
 import { listenersOf, processesOf } from '../observe/timeline.js';
 import { Starved } from '../observe/turn.js';
 
@@ -82,7 +82,7 @@ async function firstThatAnswers(
   const failed = [];
   for (const port of ports) {
     program.port = port;
-    const what = { method, headers, body, timeoutMs: FIRST_WITHIN_MS };
+    const what = { method, headers, body, isBodyKept: false, timeoutMs: FIRST_WITHIN_MS };
     const { error } = await get(program.url + path, what);
     const isSeen = program.events.some((event) => event.what === 'request');
     if (!error || isSeen || IS_SILENT.test(error)) return port;
@@ -100,8 +100,7 @@ function portOf(program, events, wanted) {
   const ports = [...listenersOf(events).keys()].filter((port) => port > 0);
   if (wanted === undefined) return ports[0];
   if (ports.includes(wanted)) return wanted;
-  program.port = wanted;
-  return listeningSockets(program)?.length ? wanted : undefined;
+  return holdersOf(wanted, () => program.survivors()).length > 0 ? wanted : undefined;
 }
 
 const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ events) =>

@@ -47,7 +47,7 @@ const RELOADED_WITHIN_MS = 30_000;
 /** @param {import('./load.js').Plan} plan @returns {import('../measure/traffic.js').Kind[]} */
 function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body }) {
   const perSecond = Math.max(1, Math.min(rate, MOST_PER_SECOND) / 2);
-  const what = { path, method, headers, body, perSecond };
+  const what = { path, method, headers, body, perSecond, isBodyKept: false };
   return [what, { ...what, connections: KEPT_CONNECTIONS }];
 }
 
