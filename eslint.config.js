@@ -64,6 +64,23 @@ const ZONES = [
     strict: true,
   },
   {
+    files: ['lib/xray/**'],
+    may: [NODE, INSIDE, COMMON, String.raw`\.\./(?:observe|measure|verdict)/[^/]+`],
+    because:
+      'lib/xray imports node:*, its own files, lib/observe, lib/measure, lib/verdict, lib/common',
+  },
+  {
+    files: [
+      ...['facts', 'findings', 'silences', 'tell', 'trace'].map((name) => `lib/xray/${name}.js`),
+    ],
+    may: [
+      ...[PURE_NODE, INSIDE, String.raw`\.\./measure/(?:stats|report)\.js`],
+      ...[String.raw`\.\./observe/timeline\.js`, String.raw`\.\./verdict/[^/]+`],
+    ],
+    because: 'what the X-ray says is pure: no I/O, no packages',
+    strict: true,
+  },
+  {
     files: ['lib/web/**'],
     may: [NODE, PACKAGES, INSIDE, LIB_BELOW],
     because: 'lib/web may use all of lib except lib/cli',

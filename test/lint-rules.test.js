@@ -118,6 +118,14 @@ const ZONES = {
       ...['../cli/args.js', '../lessons/catalog.js'],
     ],
   },
+  'lib/xray/look.js': {
+    allowed: ['node:fs', './facts.js', '../observe/run.js', '../measure/load.js'],
+    refused: ['../cli/args.js', '../check/session.js', '../lessons/catalog.js', 'yaml'],
+  },
+  'lib/xray/findings.js': {
+    allowed: ['./facts.js', '../measure/report.js', '../observe/timeline.js'],
+    refused: ['node:fs', '../observe/run.js', '../measure/load.js', 'yaml'],
+  },
   'lib/web/server.js': {
     allowed: [
       'node:http',

@@ -6,6 +6,7 @@ import { UsageError } from '../common/usage-error.js';
  * @typedef {object} Option
  * @property {'boolean' | 'string'} type
  * @property {string} [short] one letter
+ * @property {boolean} [multiple] it may be given more than once: its value is an array
  * @property {boolean} [fromNpm] false: never take it from npm's environment, because npm has a
  *   setting of the same name that somebody may have set for another purpose
  */
@@ -36,9 +37,9 @@ function parseStrictly(
   /** @type {Record<string, Option>} */ options,
 ) {
   try {
-    const known = Object.entries(options).map(([name, { type, short }]) => [
+    const known = Object.entries(options).map(([name, { type, short, multiple = false }]) => [
       name,
-      short ? { type, short } : { type },
+      short ? { type, short, multiple } : { type, multiple },
     ]);
     return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true });
   } catch (/** @type {any} */ error) {
@@ -64,14 +65,14 @@ function readSwallowed(
   /** @type {Record<string, unknown>} */ given,
   /** @type {Record<string, string | undefined>} */ env,
 ) {
-  /** @type {Record<string, string | boolean>} */
+  /** @type {Record<string, string | boolean | string[]>} */
   const swallowed = {};
-  for (const [name, { type, fromNpm = true }] of Object.entries(options)) {
+  for (const [name, { type, multiple, fromNpm = true }] of Object.entries(options)) {
     const value = env[`npm_config_${name.replaceAll('-', '_')}`];
     if (!fromNpm || name in given || value === undefined) continue;
     if (type === 'boolean') swallowed[name] = !['', 'false'].includes(value);
     else if (['', 'true'].includes(value)) throw valueLost(name, env.npm_lifecycle_event);
-    else swallowed[name] = value;
+    else swallowed[name] = multiple ? [value] : value;
   }
   return swallowed;
 }

@@ -18,6 +18,10 @@ const commands = {
   diff: ['[lesson]', 'show how your files differ from the finished ones'],
   try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],
   spot: ['[lesson]', "see somebody's change, say what it breaks, and have it judged"],
+  xray: [
+    'server.js | -- command [--path /] [--rate N | --connections N] [--seconds N] [--kill] [--stop] [--reload SIGHUP] [--json]',
+    'look into any Node.js server: what it does, and what a colleague would say',
+  ],
   reset: ['[lesson] [--all] [--yes]', "put a lesson's files back to how they were"],
   doctor: ['[--json]', 'compare all parts of all lessons (for authors)'],
   new: ['NN-slug "Title"', 'create every part of a lesson (for authors)'],

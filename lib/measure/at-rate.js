@@ -32,15 +32,18 @@ export async function measureAtRate(openLoop, program, options) {
   }
 }
 
-/** Looks now and then at the memory of a program's processes, and keeps the most of each. */
-function watchMemory(/** @type {import('../observe/program.js').Program} */ program) {
-  /** @type {Map<number, { role: string, rssBytes: number, ussBytes?: number }>} */
+/**
+ * Looks now and then at the memory of a program's processes, and keeps the most of each.
+ * @param {import('../observe/program.js').Program} program
+ */
+export function watchMemory(program) {
+  /** @type {Map<number, { pid: number, role: string, rssBytes: number, ussBytes?: number, pssBytes?: number }>} */
   const most = new Map();
   const look = () => {
     for (const { pid, role, endMs } of processesOf(program.events)) {
       const memory = endMs === undefined ? memoryOf(pid) : undefined;
       if (memory && memory.rssBytes >= (most.get(pid)?.rssBytes ?? 0))
-        most.set(pid, { role, ...memory });
+        most.set(pid, { pid, role, ...memory });
     }
   };
   look();

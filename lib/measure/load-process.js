@@ -19,7 +19,8 @@ answerParent(fire);
  * @param {import('./load.js').LoadOptions & { isFresh: boolean, timeoutMs: number }} options
  * @returns {Promise<import('./load.js').Window>}
  */
-async function fire({ url, connections, durationMs, ratePerSecond, isFresh, timeoutMs }) {
+async function fire({ url, connections, durationMs, ratePerSecond, isFresh, timeoutMs, ...what }) {
+  const { method, headers, body } = what;
   /** @type {import('./load.js').Answer[]} */
   const answers = [];
   const startMs = nowMs();
@@ -31,7 +32,9 @@ async function fire({ url, connections, durationMs, ratePerSecond, isFresh, time
     sampleInt: SAMPLE_MS,
     ...(ratePerSecond && { overallRate: ratePerSecond, ignoreCoordinatedOmission: true }),
     reconnectRate: isFresh ? 1 : 0,
-    headers: isFresh ? { connection: 'close' } : {},
+    ...(method && { method: /** @type {any} */ (method) }),
+    ...(body !== undefined && { body }),
+    headers: { ...headers, ...(isFresh && { connection: 'close' }) },
     setupClient: (client) => follow(client, isFresh, (answer) => answers.push(answer)),
   });
   const { errors, timeouts } = result;

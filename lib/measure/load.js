@@ -15,6 +15,9 @@
  * @property {number} durationMs
  * @property {number} [ratePerSecond]  autocannon's overallRate: not more than that
  * @property {boolean} [isFresh]  a new connection for each request, instead of keep-alive
+ * @property {string} [method]  GET unless told otherwise
+ * @property {Record<string, string>} [headers]
+ * @property {string} [body]
  * @property {number} [timeoutMs]  must be longer than the window: a starved connection is slow, not broken
  *
  * @typedef {object} Load  the load generator

@@ -12,11 +12,13 @@ answerParent(fire);
  * @param {import('./open-loop.js').OpenLoopOptions & { isFresh: boolean, timeoutMs: number }} options
  * @returns {Promise<import('./open-loop.js').OpenWindow>}
  */
-async function fire({ url, ratePerSecond, durationMs, isFresh, timeoutMs, connections, isRandom }) {
+async function fire({ url, ratePerSecond, durationMs, isFresh, timeoutMs, ...how }) {
+  const { connections, isRandom, method, headers, body } = how;
   const keeping = { keepAlive: true, maxFreeSockets: MOST_IDLE, timeout: IDLE_MS };
   const agent = new http.Agent({ maxSockets: connections, ...(!isFresh && keeping) });
   const times = Math.round((ratePerSecond * durationMs) / 1000);
   const offsetsMs = isRandom ? randomOffsets(times, durationMs) : undefined;
+  const what = { url, agent, timeoutMs, method, headers, body };
   const startMs = nowMs();
   const dueMs = (/** @type {number} */ index) =>
     startMs + (offsetsMs?.[index] ?? (index * 1000) / ratePerSecond);
@@ -25,7 +27,7 @@ async function fire({ url, ratePerSecond, durationMs, isFresh, timeoutMs, connec
   await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
     const sendWhatIsDue = () => {
       while (answers.length < times && dueMs(answers.length) <= nowMs())
-        answers.push(ask({ url, agent, timeoutMs, dueMs: dueMs(answers.length) }));
+        answers.push(ask({ ...what, dueMs: dueMs(answers.length) }));
       if (answers.length === times) resolve();
       else setTimeout(sendWhatIsDue, Math.max(0, dueMs(answers.length) - nowMs()));
     };
@@ -42,14 +44,14 @@ function randomOffsets(/** @type {number} */ times, /** @type {number} */ durati
 }
 
 /** One request. Never rejects. @returns {Promise<import('./open-loop.js').Sent>} */
-function ask({ url, agent, timeoutMs, dueMs }) {
+function ask({ url, agent, timeoutMs, dueMs, method, headers, body }) {
   let sentMs = nowMs();
   return new Promise((resolve) => {
     const finish = (/** @type {{ status?: number, error?: string }} */ { status, error }) => {
       clearTimeout(timer);
       resolve({ dueMs, sentMs, doneMs: nowMs(), status, error });
     };
-    const request = http.get(url, { agent }, (response) => {
+    const request = http.request(url, { agent, method, headers }, (response) => {
       const broken = () => finish({ error: 'ECONNRESET' });
       response.on('end', () =>
         response.complete ? finish({ status: response.statusCode }) : broken(),
@@ -65,5 +67,6 @@ function ask({ url, agent, timeoutMs, dueMs }) {
     request.on('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) =>
       finish({ error: code ?? message }),
     );
+    request.end(body);
   });
 }

@@ -16,6 +16,9 @@
  * @property {boolean} [isFresh]  a new connection for each request (unless told otherwise), instead of keep-alive
  * @property {number} [timeoutMs]
  * @property {number} [connections]  at most, and who is due waits for a free one; without a limit unless told
+ * @property {string} [method]  GET unless told otherwise
+ * @property {Record<string, string>} [headers]
+ * @property {string} [body]
  * @property {boolean} [isRandom]  at random moments, so many in all, instead of evenly spaced
  *
  * @typedef {{ startMs: number, endMs: number, answers: Sent[] }} OpenWindow  answers in the order in which they were due

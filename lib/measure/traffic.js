@@ -11,6 +11,10 @@
  *
  * @typedef {object} Kind  of request
  * @property {string} path
+ * @property {string} [method]  GET unless told otherwise
+ * @property {Record<string, string>} [headers]
+ * @property {string} [body]
+ * @property {boolean} [isBodyKept]  of the answer, which then is not larger than 1 MB; true unless told otherwise
  * @property {number} perSecond
  * @property {number} [connections]  so many are kept, and used in turn; none: a new one for each request
  *
@@ -19,6 +23,7 @@
  * @property {Answer} first
  * @property {Answer} answer  the one that counts: of the repetition, where there was one
  * @property {boolean} isRepeated
+ * @property {boolean} [isKept]  it was sent over a connection that its client keeps
  */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,19 +43,20 @@ export const MIXED = [
 ];
 
 const TIMEOUT_MS = 10_000; // a machine may be busy; a lost connection is silent for ever
+const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']); // idempotent: RFC 9110, 9.2.2
 const RESETS = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
  * Begins at once.
  * @param {string} url  of the server, without a path
  * @param {Kind[]} kinds
- * @returns {{ stop: () => Promise<Sent[]>, count: () => number }}  stop sends no more, waits for the answers and tells all;
- *   count: how many were sent up to now
+ * @returns {{ stop: () => Promise<Sent[]>, close: () => void, count: () => number }}  stop sends no more, waits for the
+ *   answers and tells all; close only sends no more; count: how many were sent up to now
  */
 export function startTraffic(url, kinds) {
   let isOn = true;
   let count = 0;
-  const follow = async (/** @type {Kind} */ { path, perSecond, connections = 0 }) => {
+  const follow = async (/** @type {Kind} */ { path, perSecond, connections = 0, ...what }) => {
     const clients = Array.from({ length: connections }, createClient);
     const startMs = nowMs();
     /** @type {Promise<Sent>[]} */
@@ -61,7 +67,7 @@ export function startTraffic(url, kinds) {
       for (; dueInMs() <= 0; turn += 1) {
         const client = clients[turn % connections];
         if (client?.isWaiting) continue;
-        asked.push(ask(url + path, client));
+        asked.push(ask(url + path, what, client));
         count += 1;
       }
       await sleep(Math.max(0, dueInMs()));
@@ -74,6 +80,7 @@ export function startTraffic(url, kinds) {
   const end = keepTrack(() => (isOn = false));
   return {
     count: () => count,
+    close: end,
     async stop() {
       end();
       return (await all).flat();
@@ -89,17 +96,19 @@ const createClient = () => ({
 
 /**
  * @param {string} url
+ * @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept'>} what
  * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  one that keeps its connection
  * @returns {Promise<Sent>}
  */
-async function ask(url, client = { agent: false, isWaiting: false }) {
+async function ask(url, what, client = { agent: false, isWaiting: false }) {
   client.isWaiting = true;
-  const first = await get(url, { agent: client.agent, timeoutMs: TIMEOUT_MS });
+  const first = await get(url, { ...what, agent: client.agent, timeoutMs: TIMEOUT_MS });
   const { isReused, status, error } = first;
-  const isRepeated = isReused && status === undefined && RESETS.has(error ?? '');
-  const answer = isRepeated ? await get(url, { timeoutMs: TIMEOUT_MS }) : first;
+  const isSafe = REPEATABLE.has(what.method ?? 'GET');
+  const isRepeated = isSafe && isReused && status === undefined && RESETS.has(error ?? '');
+  const answer = isRepeated ? await get(url, { ...what, timeoutMs: TIMEOUT_MS }) : first;
   client.isWaiting = false;
-  return { path: new URL(url).pathname, first, answer, isRepeated };
+  return { path: new URL(url).pathname, first, answer, isRepeated, isKept: client.agent !== false };
 }
 
 /**
@@ -107,19 +116,27 @@ async function ask(url, client = { agent: false, isWaiting: false }) {
  * begun it the first time. The client could not know that; the server's record does.
  * @param {Sent[]} sent
  * @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
+ * @param {(answer: Answer) => boolean} [isServed]  was it answered as it should be? With status 200, unless told otherwise
  * @returns {Sent[]}
  */
-export function lostOf(sent, requests) {
-  const isBegun = (/** @type {Answer} */ { client, sentMs, doneMs }) =>
-    requests.some(
-      (one) =>
-        one.client === client &&
-        one.endMs === undefined &&
-        one.startMs >= sentMs &&
-        one.startMs <= doneMs,
-    );
+export function lostOf(sent, requests, isServed = ({ status }) => status === 200) {
   return sent.filter(
     ({ first, answer, isRepeated }) =>
-      answer.error || answer.status !== 200 || (isRepeated && isBegun(first)),
+      answer.error || !isServed(answer) || (isRepeated && isBegun(first, requests)),
+  );
+}
+
+/**
+ * Did a process begin it, and never answer?
+ * @param {Answer} answer
+ * @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
+ */
+export function isBegun({ client, sentMs, doneMs }, requests) {
+  return requests.some(
+    (one) =>
+      one.client === client &&
+      one.endMs === undefined &&
+      one.startMs >= sentMs &&
+      one.startMs <= doneMs,
   );
 }

@@ -34,12 +34,13 @@ const used = new WeakSet();
 /**
  * @param {string} url
  * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string>, method?: string,
- *   localAddress?: string }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2
+ *   body?: string, localAddress?: string, isBodyKept?: boolean }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2;
+ *   isBodyKept: unless told otherwise; a body that is not kept may be of any size
  * @returns {Promise<Answer>}  never rejects
  */
 export function get(url, options = {}) {
   const { host } = new URL(url);
-  const { agent = false, headers, method, localAddress } = options;
+  const { agent = false, headers, method, body, localAddress, isBodyKept = true } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
     /** @type {Answer} */
@@ -63,6 +64,7 @@ export function get(url, options = {}) {
       answer.headers = response.headers;
       response.setEncoding('latin1');
       response.on('data', (part) => {
+        if (!isBodyKept) return;
         answer.body += part;
         if (answer.body.length > LARGEST_BODY) finish('the body is larger than 1 MB');
       });
@@ -88,7 +90,7 @@ export function get(url, options = {}) {
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),
     );
-    request.end();
+    request.end(body);
   });
 }
 

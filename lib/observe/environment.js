@@ -1,5 +1,5 @@
 /** The environment of a started program: what of ours it must not inherit, and what the probe needs. */
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isCompleteCopy } from './copy.js';
 
@@ -20,28 +20,49 @@ export function scrub(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !SCRUBBED.test(name)));
 }
 
+const OURS = /^(FORKSHOP_\w+|NODE_TEST_CONTEXT)$/;
+const OF_NPM = /^(npm_\w+|INIT_CWD)$/;
+const BIN_OF_A_SCRIPT = /[/\\]node_modules[/\\](\.bin|@npmcli[/\\]run-script[/\\].*)$/;
+
+/**
+ * The environment as the user has it: without what `npm run` and we ourselves have put into it.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function ownOfUser(env) {
+  const isScript = Boolean(env.npm_lifecycle_event);
+  const isOurs = ([name, value = '']) =>
+    OURS.test(name) ||
+    (isScript && OF_NPM.test(name)) ||
+    (name === 'NODE_COMPILE_CACHE' && value.startsWith(rootFolder));
+  const own = Object.fromEntries(Object.entries(env).filter((entry) => !isOurs(entry)));
+  if (!isScript || !env.PATH) return own;
+  const path = env.PATH.split(delimiter).filter((folder) => !BIN_OF_A_SCRIPT.test(folder));
+  return { ...own, PATH: path.join(delimiter) };
+}
+
 /**
  * @param {import('./program.js').Program} program
  * @returns {NodeJS.ProcessEnv}
  */
 export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
-  const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren } = options;
+  const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
   const { pretendCores, pretendForks, pretendTimers, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (pretendTimers) preloads.push(requiring('pretend-timers.cjs'));
-  if (!entry.startsWith(rootFolder) && !isCompleteCopy(entry))
+  if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record
+  if (isTheirs && process.env.NODE_OPTIONS) preloads.unshift(process.env.NODE_OPTIONS);
   return {
-    ...scrub(process.env),
-    PORT: String(port),
+    ...(isTheirs ? ownOfUser(process.env) : { ...scrub(process.env), PORT: String(port) }),
     NODE_OPTIONS: preloads.join(' '),
     FORKSHOP_TIMELINE: join(folder, 'timeline.jsonl'),
     FORKSHOP_PROBE: probe,
-    ...(compileCache && { NODE_COMPILE_CACHE: compileCache }),
+    ...(compileCache && !isTheirs && { NODE_COMPILE_CACHE: compileCache }),
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),

@@ -4,7 +4,8 @@
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
  * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not the check.
  *
- * Messages in:  { start: id, command, args, env, cwd, port, folder, hasChannel, isErrorApart }   { post: id, message }
+ * Messages in:  { start: id, command, args, env, cwd, port, folder, hasChannel, isErrorApart,
+ *                 limits }   { post: id, message }
  *               { stop: id }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
@@ -15,15 +16,7 @@ import { join } from 'node:path';
 import { nowMs } from './clock.js';
 import { endRun, findFamily } from './ending.js';
 import { listProcesses } from './processes.js';
-import { MOST_BYTES } from './timeline.js';
 
-/** More than any lesson needs and less than hurts a laptop. */
-const LIMITS = {
-  processes: 40,
-  memory: 2 * 1024 ** 3,
-  output: 16 * 1024 ** 2,
-  timeline: MOST_BYTES,
-};
 const WATCH_MS = 50;
 const WATCH_SLOWLY_MS = 300;
 const YOUNG_MS = 2_000;
@@ -54,12 +47,13 @@ function start(order) {
   }
 }
 
-function begin({ start: id, command, args, env, cwd, port, folder, hasChannel, isErrorApart }) {
+function begin({ start: id, command, args, env, cwd, port, folder, ...how }) {
+  const { hasChannel, isErrorApart, limits } = how;
   const output = openSync(join(folder, 'output.txt'), 'a');
   const errors = isErrorApart ? openSync(join(folder, 'errors.txt'), 'a') : output;
   const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
   const files = { output, timeline, ...(isErrorApart && { errors }) };
-  const run = { id, port, folder, known: new Map(), sinceMs: nowMs(), files };
+  const run = { id, port, folder, known: new Map(), sinceMs: nowMs(), files, limits };
   const mark = { FORKSHOP_RUN: id };
   const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
   /** @type {import('node:child_process').StdioOptions} */
@@ -92,7 +86,7 @@ function limit(run, family) {
     output: sizeOf(run.files.output) + sizeOf(run.files.errors),
     timeline: sizeOf(run.files.timeline),
   };
-  const of = Object.keys(LIMITS).find((name) => sizes[name] > LIMITS[name]);
+  const of = Object.keys(run.limits).find((name) => sizes[name] > run.limits[name]);
   if (!of) return;
   run.stopping = true;
   tell({ excess: run.id, of, amount: sizes[of] });

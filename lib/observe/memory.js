@@ -6,21 +6,26 @@ const KIB = 1024;
 
 /**
  * @param {number} pid
- * @returns {{ rssBytes: number, ussBytes: number | undefined } | undefined}  undefined when there is no such process.
- *   RSS counts pages that other processes share; USS, the unique set size, only its own (Linux, else undefined).
+ * @returns {{ rssBytes: number, ussBytes: number | undefined, pssBytes: number | undefined } | undefined}  undefined when
+ *   there is no such process. RSS counts pages that other processes share; USS, the unique set size, only its own; PSS, the
+ *   proportional one, its share of those that it shares (both on Linux, else undefined).
  */
 export function memoryOf(pid) {
   const rssBytes = listProcesses().find((one) => one.pid === pid)?.rssBytes;
-  return rssBytes === undefined ? undefined : { rssBytes, ussBytes: ussOf(pid) };
+  return rssBytes === undefined ? undefined : { rssBytes, ...ownSizes(pid) };
 }
 
-/** Private_Clean and Private_Dirty of /proc/PID/smaps_rollup, see proc(5). */
-function ussOf(pid) {
+/** Private_Clean, Private_Dirty and Pss of /proc/PID/smaps_rollup, see proc(5). */
+function ownSizes(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
     const kib = [...text.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm)].map(([, n]) => +n);
-    return kib.length === 2 ? (kib[0] + kib[1]) * KIB : undefined;
+    const pss = /^Pss: +(\d+) kB$/m.exec(text);
+    return {
+      ussBytes: kib.length === 2 ? (kib[0] + kib[1]) * KIB : undefined,
+      pssBytes: pss ? Number(pss[1]) * KIB : undefined,
+    };
   } catch {
-    return undefined;
+    return { ussBytes: undefined, pssBytes: undefined };
   }
 }

@@ -104,6 +104,18 @@ export function wasStartedWith(pid, entry) {
 }
 
 /**
+ * The name of a process's program, as the system has it: 'nginx', 'sh'. Linux only; elsewhere 'process'.
+ * @param {number} pid
+ */
+export function titleOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return 'process';
+  }
+}
+
+/**
  * Is there such a text in the process's environment or command line, as it was started or as it now calls itself?
  * Linux only; elsewhere false.
  * @param {number} pid

@@ -27,6 +27,8 @@
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
  * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
  * @property {boolean} [isErrorApart]  what it prints on stderr can be told from the rest: see errors
+ * @property {boolean} [isTheirs]  a program that is nobody's lesson: the environment is the user's own, no port is given to
+ *   it, nothing of ours is found by its imports, and it may take as much of the machine as its owner lets it
  * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
  */
 import { randomUUID } from 'node:crypto';
@@ -36,9 +38,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
 import { endRun, findFamily, sendSignal } from './ending.js';
 import { environmentOf, rootFolder } from './environment.js';
+import { LIMITS, THEIR_LIMITS } from './limits.js';
 import { wasStartedWith } from './processes.js';
 import { isSettled } from './settled.js';
-import { MOST_BYTES, openTimeline } from './timeline.js';
+import { openTimeline } from './timeline.js';
 import { createTurn } from './turn.js';
 
 const POLL_MS = 4;
@@ -71,10 +74,11 @@ export class Program {
     this.keeper = keeper;
     this.port = port;
     /** The port to which nobody else has a right. */
-    this.ownPort = options.env?.PORT ? undefined : port;
+    this.ownPort = options.isTheirs || options.env?.PORT ? undefined : port;
     this.folder = join(home, this.id);
     mkdirSync(this.folder, { recursive: true });
-    this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'));
+    this.limits = options.isTheirs ? THEIR_LIMITS : LIMITS;
+    this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'), this.limits.timeline);
     this.options = options;
     this.compileCache = compileCache;
     /** Where its temporary files are, if it was given a place of its own for them. */
@@ -103,16 +107,16 @@ export class Program {
       else if (what === 'request' || what === 'response') this.lastRequestMs = t;
     }
     if (this.timeline.isFull())
-      this.fate ??= { kind: 'excess', of: 'timeline', amount: MOST_BYTES };
+      this.fate ??= { kind: 'excess', of: 'timeline', amount: this.limits.timeline };
   }
 
   begin() {
     const { entry, args = [], isNative = false, hasChannel, isErrorApart } = this.options;
-    const { id, ownPort: port, folder } = this;
+    const { id, ownPort: port, folder, limits } = this;
     const { cwd = isNative ? folder : rootFolder } = this.options;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
-    const how = { env, cwd, port, folder, hasChannel, isErrorApart };
+    const how = { env, cwd, port, folder, hasChannel, isErrorApart, limits };
     this.send({ start: id, command, args: rest, ...how });
   }
 

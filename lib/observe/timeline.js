@@ -21,11 +21,12 @@ export const MOST_BYTES = 32 * 1024 ** 2;
 /**
  * Opens a timeline file that is still being written.
  * @param {string} file
+ * @param {number} [mostBytes]  what comes after them is not read
  * @returns {{ events: Event[], read(): Event[], isFull(): boolean, close(): void }}  `read` takes in what was appended since the last call
  *   and returns only that; `events` holds all that was read so far. A last line without its end waits for it; a line
  *   that is no JSON (two processes' writes mixed, a full disk) is left out.
  */
-export function openTimeline(file) {
+export function openTimeline(file, mostBytes = MOST_BYTES) {
   const fd = openSync(file, 'a+');
   const buffer = Buffer.alloc(CHUNK);
   const events = [];
@@ -36,7 +37,7 @@ export function openTimeline(file) {
     read() {
       const first = events.length;
       for (;;) {
-        const size = position < MOST_BYTES ? readSync(fd, buffer, 0, CHUNK, position) : 0;
+        const size = position < mostBytes ? readSync(fd, buffer, 0, CHUNK, position) : 0;
         if (size === 0) return events.slice(first);
         position += size;
         const bytes = buffer.subarray(0, size);
@@ -49,7 +50,7 @@ export function openTimeline(file) {
         rest.push(Buffer.from(bytes.subarray(end)));
       }
     },
-    isFull: () => position >= MOST_BYTES,
+    isFull: () => position >= mostBytes,
     close: () => closeSync(fd),
   };
 }

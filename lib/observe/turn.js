@@ -117,6 +117,16 @@ function readThreads(/** @type {Iterable<number>} */ pids) {
 /** Where the system does not tell, half of the time on a machine with a high load. @returns {Thread} */
 const guess = () => ({ ranMs: 0, queuedMs: nowMs() / 2 });
 
+/**
+ * For how long the first thread of a process has stood in a run queue, all its life. Linux only.
+ * @param {number} pid
+ * @returns {number | undefined}  in milliseconds
+ */
+export function queuedMsOf(pid) {
+  const queued = read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[1];
+  return queued === undefined ? undefined : Number(queued) / 1e6;
+}
+
 /** How many processes and threads want a core, ourselves left out. */
 function wanting() {
   const running = Number(/(\d+)\//.exec(read('/proc/loadavg'))?.[1]);

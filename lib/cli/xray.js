@@ -1,0 +1,253 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UsageError } from '../common/usage-error.js';
+import { closingGenerators } from '../measure/generator.js';
+import { createRunner } from '../observe/run.js';
+import { Starved } from '../observe/turn.js';
+import { EXIT_CODES } from '../verdict/outcome.js';
+import { createStyle } from '../verdict/style.js';
+import { allVisible, cutLine, visible } from '../verdict/visible.js';
+import { crashLoops, findingsOf, sorted, trialFindings } from '../xray/findings.js';
+import { NotUp, launch } from '../xray/launch.js';
+import { look } from '../xray/look.js';
+import { factLines, findingLines, trialLines } from '../xray/tell.js';
+import { traceOf } from '../xray/trace.js';
+import { tryKill, tryReload, tryStop } from '../xray/trials.js';
+import { parse } from './args.js';
+
+/** @typedef {import('./progress.js').Io} Io */
+
+const options = /** @type {const} */ ({
+  port: { type: 'string' },
+  path: { type: 'string' },
+  method: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  body: { type: 'string' },
+  rate: { type: 'string' },
+  connections: { type: 'string' },
+  seconds: { type: 'string' },
+  kill: { type: 'boolean' },
+  stop: { type: 'boolean' },
+  reload: { type: 'string' },
+  trace: { type: 'string' },
+  json: { type: 'boolean' },
+});
+
+const INTERRUPTED = 130;
+const RATE = 50;
+const SECONDS = 10;
+const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535 };
+const MOST_REQUESTS = 10_000; // each on a connection of its own, whose port is not free again for a minute
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const COLUMNS = 80;
+const LAST_LINES = 12; // of what it printed
+
+/**
+ * `xray server.js` or `xray -- command`: starts any Node.js server as its owner does, puts load on it, and tells what it
+ * does and what a colleague would say about that.
+ *
+ * @param {string[]} argv
+ * @param {Io} io
+ * @returns {Promise<number>} exit code: 1 when there are findings, 3 when nothing could be decided, 130 after Ctrl-C
+ */
+export async function run(argv, io) {
+  const { values, order } = read(argv, io);
+  const plan = planOf(values);
+  const trials = trialsOf(values);
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort();
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  const runner = createRunner();
+  const work = () => see({ runner, order, plan, trials, values, io });
+  try {
+    return await closingGenerators(() => Promise.race([work(), whenAborted(interrupt.signal)]));
+  } catch (error) {
+    if (interrupt.signal.aborted) return INTERRUPTED;
+    return explain(error, values, io);
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await runner.close();
+  }
+}
+
+const whenAborted = (/** @type {AbortSignal} */ signal) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+/** The look, then each trial with the program started anew. */
+async function see({ runner, order, plan, trials, values, io }) {
+  const style = createStyle(io.stdout, io.env);
+  const columns = Math.min(io.stdout.columns ?? COLUMNS, 100);
+  const print = (/** @type {string[]} */ lines) => {
+    if (!values.json) io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  };
+  print([style.dim(`${aboutLoad(plan)}, on 127.0.0.1. Ctrl-C ends it all.`), '']);
+  const { facts, events } = await look(runner, order, plan);
+  if (values.trace) writeFileSync(values.trace, JSON.stringify(traceOf({ ...facts, events })));
+  print(factLines(allVisible(facts), style, columns));
+  const done = [];
+  let isUndecided = false;
+  for (const { head, attempt } of trials) {
+    print([style.bold(head)]);
+    const up = await launch(runner, order, plan);
+    try {
+      const trial = await attempt(up, plan);
+      if (trial) done.push(trial);
+      print(trial ? trialLines(allVisible(trial), columns) : [`  ${ALONE}`]);
+    } catch (error) {
+      if (!(error instanceof Starved)) throw error;
+      isUndecided = true;
+      print([`  It cannot be told now. ${error.story.got} ${error.story.why}`]);
+    }
+    await up.program.stop();
+    print(['']);
+  }
+  const found = [
+    ...findingsOf(facts),
+    ...crashLoops(events, facts.zeroMs),
+    ...done.flatMap(trialFindings),
+  ];
+  const findings = sorted(found);
+  if (values.json) printJson({ facts, trials: done, findings }, io);
+  else print(findingLines(allVisible(findings), style, columns));
+  if (findings.length > 0) return EXIT_CODES.failed;
+  return isUndecided ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
+}
+
+const ALONE = 'Only one process listens there: nobody could replace it, so it was not killed.';
+
+const printJson = (/** @type {unknown} */ record, /** @type {Io} */ io) =>
+  void io.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
+
+const aboutLoad = ({ rate, connections, seconds, method, path }) =>
+  `${method} ${visible(path)}, ${rate === undefined ? `${connections} connections` : `${rate} requests a second`} for ${seconds} s`;
+
+/** Why there is nothing to tell. */
+async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ io) {
+  if (error instanceof Starved) {
+    io.stderr.write(`It cannot be told now. ${error.story.got} ${error.story.why}\n`);
+    return EXIT_CODES.inconclusive;
+  }
+  if (!(error instanceof NotUp)) throw error;
+  const { program, message } = error;
+  const findings = crashLoops(program.events, program.sinceMs);
+  if (values.json) printJson({ obstacle: message, output: program.output(), findings }, io);
+  else {
+    const printed = visible(program.output()).trim().split('\n').slice(-LAST_LINES);
+    const output = printed.map(cutLine).join('\n');
+    const said = output && `It printed:\n${output.replace(/^/gm, '  ')}\n`;
+    io.stdout.write(`${visible(message)}\n${said}`);
+    const lines = findingLines(allVisible(findings), createStyle(io.stdout, io.env), COLUMNS);
+    if (findings.length > 0) io.stdout.write(`\n${lines.join('\n')}\n`);
+  }
+  return findings.length > 0 ? EXIT_CODES.failed : EXIT_CODES.inconclusive;
+}
+
+/** What to start, from where. A script comes before `--`; without one, the command comes behind it. */
+function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
+  const end = argv.indexOf('--');
+  const [mine, theirs] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
+  const { values, positionals } = parse(mine, options, io.env, 1);
+  const cwd = resolve(io.env.INIT_CWD ?? process.cwd());
+  const port = values.port === undefined ? undefined : numberOf('port', values.port);
+  const [script] = positionals;
+  if (values.trace !== undefined) values.trace = fileToWrite(resolve(cwd, values.trace));
+  if (script !== undefined)
+    return {
+      values,
+      order: { entry: scriptAt(resolve(cwd, script)), args: theirs, isCommand: false, cwd, port },
+    };
+  const [entry, ...args] = theirs;
+  if (entry) return { values, order: { entry, args, isCommand: true, cwd, port } };
+  throw new UsageError(
+    'Name the server to look into.',
+    'A script: npm run xray -- ../shop/server.js\nOr any command: npm run xray -- -- npm start',
+  );
+}
+
+function scriptAt(/** @type {string} */ file) {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+  throw new UsageError(
+    `There is no file ${file}.`,
+    'Name the script that Node.js runs. A command comes behind two more dashes: npm run xray -- -- npm start',
+  );
+}
+
+function fileToWrite(/** @type {string} */ file) {
+  const isFolder = statSync(resolve(file, '..'), { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder && !statSync(file, { throwIfNoEntry: false })?.isDirectory()) return file;
+  throw new UsageError(
+    `${file} cannot be written.`,
+    'After --trace comes a file, in a folder that is there.',
+  );
+}
+
+/** @param {Record<string, any>} values @returns {import('../xray/load.js').Plan} */
+function planOf({ path = '/', method = 'GET', header = [], body, rate, connections, seconds }) {
+  if (rate !== undefined && connections !== undefined)
+    throw new UsageError(
+      '--rate and --connections are two kinds of load.',
+      'With --rate clients come on schedule; with --connections each sends its next request when it has its answer.',
+    );
+  if (!/^\/[\x21-\x7e]*$/.test(path))
+    throw new UsageError(
+      'A path begins with / and has no blanks.',
+      'For example: --path /report?year=2024',
+    );
+  if (!METHODS.includes(method.toUpperCase()))
+    throw new UsageError('There is no such method.', `The methods are: ${METHODS.join(', ')}.`);
+  const plan = {
+    ...{ path, method: method.toUpperCase(), body },
+    headers: Object.fromEntries(header.map(headerOf)),
+    rate: connections === undefined ? numberOf('rate', rate ?? String(RATE)) : undefined,
+    connections: connections === undefined ? undefined : numberOf('connections', connections),
+    seconds: numberOf('seconds', seconds ?? String(SECONDS)),
+  };
+  if ((plan.rate ?? 0) * plan.seconds <= MOST_REQUESTS) return plan;
+  throw new UsageError(
+    `${plan.rate} requests a second for ${plan.seconds} s are more than ${MOST_REQUESTS} in all.`,
+    'Take fewer seconds, or clients that keep their connections: --connections 50',
+  );
+}
+
+function headerOf(/** @type {string} */ text) {
+  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\x20-\x7e\t]*)$/.exec(text) ?? [];
+  if (name) return [name.toLowerCase(), value];
+  throw new UsageError(
+    'A header is a name, a colon and a value.',
+    "For example: --header 'Accept: text/html'",
+  );
+}
+
+/** A whole number from 1 to the most that is allowed. */
+function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ text) {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= MOST[name]) return value;
+  throw new UsageError(
+    `--${name} takes a whole number from 1 to ${MOST[name]}.`,
+    `For example: --${name} 20`,
+  );
+}
+
+/** @param {Record<string, any>} values */
+function trialsOf({ kill, reload, stop }) {
+  const trials = [];
+  if (kill) trials.push({ head: 'A worker is killed', attempt: tryKill });
+  if (reload !== undefined) {
+    const signal = signalOf(reload);
+    trials.push({
+      head: 'It is told to reload',
+      attempt: (up, plan) => tryReload(up, plan, signal),
+    });
+  }
+  if (stop) trials.push({ head: 'It is told to stop', attempt: tryStop });
+  return trials;
+}
+
+function signalOf(/** @type {string} */ name) {
+  const signal = /** @type {NodeJS.Signals} */ (name.toUpperCase());
+  if (['SIGHUP', 'SIGUSR2'].includes(signal)) return signal;
+  throw new UsageError(
+    'A reload is asked for by SIGHUP or SIGUSR2.',
+    'For example: --reload SIGHUP',
+  );
+}

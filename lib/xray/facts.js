@@ -1,0 +1,194 @@
+/**
+ * What was seen of a server, put in order. Pure: events, answers and samples in, facts out.
+ *
+ * @typedef {import('../observe/timeline.js').Event} Event
+ * @typedef {import('./silences.js').Silence} Silence
+ *
+ * @typedef {object} Seen  one process; times as in the timeline
+ * @property {number} pid
+ * @property {number | undefined} ppid
+ * @property {string} name  of its program
+ * @property {boolean} isNode  the probe sees into it
+ * @property {'primary' | 'worker' | 'process'} role
+ * @property {number} [worker]  the cluster's id
+ * @property {number} threads  worker threads that it started
+ * @property {number} startMs
+ * @property {number} [endMs]
+ * @property {number | null} [code]
+ * @property {string | null} [signal]
+ * @property {string} [crash]  the error that ended it, its first line
+ * @property {number} [listenedMs]  since when it has listened on the port
+ * @property {string} [handle]  as the probe has it: 'kernel', 'handed', 'received'
+ * @property {number} requests  that it executed under load
+ * @property {number} unanswered  of them
+ * @property {number} [busy]  the share of the time in which its event loop worked
+ * @property {number} [lateMs]  how late the event loop came to a timer: 99 of 100 times sooner
+ * @property {{ rssBytes: number, ussBytes?: number, pssBytes?: number }} [memory]  the most under load
+ *
+ * @typedef {object} Facts
+ * @property {number} zeroMs  when the program was started: times are told from there
+ * @property {number} port
+ * @property {string | undefined} address
+ * @property {number[]} otherPorts
+ * @property {number[]} holders  the processes that hold a listening socket there, whatever they are (Linux; else none)
+ * @property {'round robin' | 'none' | undefined} policy  of the cluster that has the port
+ * @property {Seen[]} processes  in order of their start
+ * @property {Silence[]} silences  under load
+ * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
+ * @property {import('../measure/report.js').Report} report  of the load, latency from the due time
+ * @property {number} seen  requests under load that processes with the probe have begun
+ * @property {number} starved  the share of the load's time in which the hungriest process waited for a core
+ */
+import { reportOf } from '../measure/report.js';
+import { quantile } from '../measure/stats.js';
+import { groupBy, processesOf, requestsOf } from '../observe/timeline.js';
+import { silencesOf } from './silences.js';
+
+const LONGEST_ERROR = 200;
+const ROUND_ROBIN = 2; // cluster.SCHED_RR
+
+/**
+ * @param {object} seen
+ * @param {Event[]} seen.events  of the whole run
+ * @param {number} seen.zeroMs
+ * @param {number} seen.port
+ * @param {number[]} seen.otherPorts
+ * @param {number[]} seen.holders
+ * @param {boolean} seen.isOpen  the load was an open loop
+ * @param {import('./load.js').Loaded} seen.loaded
+ * @param {{ pid: number, ppid: number, name: string }[]} seen.family  alive at the end of the load
+ * @returns {Facts}
+ */
+export function factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family }) {
+  const { window, isFresh, queued, memory } = loaded;
+  const dues = window.answers.map(({ dueMs }) => dueMs);
+  const [fromMs, toMs] = [window.startMs, window.endMs];
+  const alive = new Set(family.map(({ pid }) => pid));
+  const during = events.filter(({ t }) => t >= fromMs); // a flood is counted a beat later
+  const known = processesOf(events);
+  const node = known.map((one) => seenOf(one, { events, during, port, memory, alive }));
+  const others = family.filter(({ pid }) => !known.some((one) => one.pid === pid));
+  return {
+    ...{ zeroMs, port, otherPorts, holders },
+    address: events.find((one) => one.what === 'listening' && one.port === port)?.address,
+    policy: policyOf(events, port),
+    processes: [...others.map((one) => unseen(one, zeroMs)), ...node],
+    silences: silencesOf(events, {
+      ...{ fromMs, toMs, queued },
+      alive: new Set(known.map(({ pid }) => pid).filter((pid) => alive.has(pid))),
+    }),
+    load: { fromMs, toMs, lastDueMs: Math.max(...dues), isOpen, isFresh },
+    report: reportOf(window),
+    seen: node.reduce((sum, { requests }) => sum + requests, 0),
+    starved: starvedShare(queued, fromMs, toMs),
+  };
+}
+
+/** @returns {Seen} */
+function seenOf(known, { events, during, port, memory, alive }) {
+  const { pid, role, worker } = known;
+  const own = events.filter((one) => one.pid === pid);
+  const start = own.find(({ what, tid }) => what === 'start' && tid === undefined);
+  const heard = own.find(({ what, ...one }) => what === 'listening' && one.port === port);
+  const crash = own.find(({ what }) => what === 'crash');
+  const mine = during.filter((one) => one.pid === pid);
+  const requests = requestsOf(mine);
+  const beats = mine.filter(({ what, tid }) => what === 'beat' && tid === undefined);
+  const more = mine.reduce((sum, one) => sum + (one.more ?? 0), 0);
+  const took = memory.find((one) => one.pid === pid);
+  return {
+    pid,
+    ppid: known.ppid,
+    name: nameOf(start?.file),
+    isNode: start !== undefined,
+    role:
+      role === 'worker'
+        ? 'worker'
+        : own.some(({ what }) => what === 'fork')
+          ? 'primary'
+          : 'process',
+    worker,
+    threads: own.filter(({ what, tid }) => what === 'start' && tid !== undefined).length,
+    startMs: known.startMs,
+    endMs: known.endMs ?? (alive.has(pid) ? undefined : own.at(-1)?.t),
+    code: known.code,
+    signal: known.signal,
+    crash: crash?.error.split('\n')[0].slice(0, LONGEST_ERROR),
+    listenedMs: heard?.t,
+    handle: heard?.handle,
+    requests: requests.length + more,
+    unanswered: requests.filter(({ endMs }) => endMs === undefined).length,
+    busy:
+      beats.length > 0 ? beats.reduce((sum, { elu }) => sum + elu, 0) / beats.length : undefined,
+    lateMs:
+      beats.length > 0
+        ? quantile(
+            beats.map(({ late }) => late),
+            0.99,
+          )
+        : undefined,
+    memory: took && {
+      rssBytes: took.rssBytes,
+      ussBytes: took.ussBytes,
+      pssBytes: took.pssBytes,
+    },
+  };
+}
+
+/** What runs below the program, and is no Node.js process. @returns {Seen} */
+const unseen = ({ pid, ppid, name }, /** @type {number} */ startMs) => ({
+  ...{ pid, ppid, name, startMs, isNode: false, role: 'process' },
+  ...{ threads: 0, requests: 0, unanswered: 0 },
+});
+
+const nameOf = (/** @type {string | undefined} */ file) =>
+  file?.split(/[/\\]/).at(-1)?.replace(/\s/g, ' ') || 'node';
+
+/** Of the primary whose workers listen there: the policy at its last fork. */
+function policyOf(/** @type {Event[]} */ events, port) {
+  const told = events.find(({ what, ...one }) => what === 'worker-listening' && one.port === port);
+  const fork = events.findLast(({ what, pid }) => what === 'fork' && pid === told?.pid);
+  if (!fork) return undefined;
+  return fork.policy === ROUND_ROBIN ? 'round robin' : 'none';
+}
+
+function starvedShare(/** @type {import('./silences.js').Queued} */ queued, fromMs, toMs) {
+  const shares = [...queued.values()].map((samples) => {
+    const within = samples.filter(({ t }) => t >= fromMs && t <= toMs);
+    const [first, last] = [within[0], within.at(-1)];
+    if (!last || last.t === first.t) return 0;
+    return (last.queuedMs - first.queuedMs) / (last.t - first.t);
+  });
+  return Math.max(0, ...shares);
+}
+
+/**
+ * Those that listen on the port for clients: not a primary that deals to its workers.
+ * @param {Facts} facts
+ * @returns {Seen[]}
+ */
+export function serversOf({ processes }) {
+  return forClients(processes.filter(({ listenedMs }) => listenedMs !== undefined));
+}
+
+/**
+ * Of all that listen on a port, those that do it for clients: not whoever opened it for others.
+ * @template {{ handle?: any, [more: string]: any }} T
+ * @param {T[]} listening
+ * @returns {T[]}
+ */
+export function forClients(listening) {
+  const of = (/** @type {string} */ kind) => listening.filter(({ handle }) => handle === kind);
+  return [of('handed'), of('received'), listening].find((some) => some.length > 0) ?? [];
+}
+
+/**
+ * The workers that a primary has forked, by primary.
+ * @param {Facts} facts
+ * @returns {Map<number, Seen[]>}
+ */
+export const workersOf = ({ processes }) =>
+  groupBy(
+    processes.filter(({ role }) => role === 'worker'),
+    ({ ppid }) => ppid,
+  );

@@ -1,0 +1,146 @@
+/**
+ * Starts somebody's server as its owner starts it, and finds out where it listens.
+ *
+ * @typedef {import('../observe/program.js').Program} Program
+ *
+ * @typedef {object} Order  what to start
+ * @property {string} entry  a script's absolute path, or a command's name
+ * @property {string[]} args
+ * @property {boolean} isCommand  the entry is executed as it is, not by Node.js
+ * @property {string} cwd  absolute path
+ * @property {number} [port]  where load is to go; what listens is found unless told
+ *
+ * @typedef {object} Up  a server that listens
+ * @property {Program} program
+ * @property {number} port
+ * @property {number[]} otherPorts  on which its Node.js processes listen, too
+ */
+import { get } from '../observe/client.js';
+import { holdersOf } from '../observe/sockets.js';
+import { listenersOf, processesOf } from '../observe/timeline.js';
+import { Starved } from '../observe/turn.js';
+
+const UP_WITHIN_MS = 30_000; // it may build first
+const TURNS = 25; // each of 20 ms at least
+const TURNS_OF_LATE = 150;
+const LIFE = new Set(
+  'start listening fork online worker-listening child crash exit worker-exit'.split(' '),
+);
+const FIRST_WITHIN_MS = 10_000;
+const IS_SILENT = /^(no|only a part of the) answer/;
+const NONE = -1;
+const ENDS = 12; // of workers in a row: one more will not be better
+const SETTLED_WITHIN_MS = 6_000;
+
+/** It never came to listen. What is known of it is in its program. */
+export class NotUp extends Error {
+  /** @param {Program} program @param {string} message  a full sentence */
+  constructor(program, message) {
+    super(message);
+    this.name = 'NotUp';
+    this.program = program;
+  }
+}
+
+/**
+ * @param {import('../observe/run.js').Runner} runner
+ * @param {Order} order
+ * @param {import('./load.js').Plan} plan  of the load: the first request is sent here, and is no part of that
+ * @returns {Promise<Up>}  when it has answered, and nothing more seems to come by itself
+ * @throws {NotUp | Starved}
+ */
+export async function launch(runner, order, plan) {
+  const { entry, args, isCommand, cwd } = order;
+  const program = await runner.start({
+    ...{ entry, args, cwd, isNative: isCommand },
+    ...{ isTheirs: true, followsChildren: true },
+  });
+  const port = await program.until(
+    (events) => portOf(program, events, order.port) ?? (isCrashLoop(events) && NONE),
+    UP_WITHIN_MS,
+  );
+  if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order));
+  await program.until(isAtRest, SETTLED_WITHIN_MS).catch(ignoreStarved);
+  const ports = [...listenersOf(program.events).keys()].filter((one) => one > 0);
+  const answering = await firstThatAnswers(program, order.port ? [port] : ports, plan);
+  return {
+    ...{ program, port: answering },
+    otherPorts: ports.filter((one) => one !== answering),
+  };
+}
+
+/**
+ * The first of these ports at which a request is understood, also when it is answered by nothing.
+ * @throws {NotUp}
+ */
+async function firstThatAnswers(
+  /** @type {Program} */ program,
+  /** @type {number[]} */ ports,
+  plan,
+) {
+  const { path, method, headers, body } = plan;
+  const failed = [];
+  for (const port of ports) {
+    program.port = port;
+    const what = { method, headers, body, isBodyKept: false, timeoutMs: FIRST_WITHIN_MS };
+    const { error } = await get(program.url + path, what);
+    const isSeen = program.events.some((event) => event.what === 'request');
+    if (!error || isSeen || IS_SILENT.test(error)) return port;
+    failed.push(`port ${port}: ${error}`);
+  }
+  throw new NotUp(
+    program,
+    `It does not answer HTTP on 127.0.0.1 (${failed.join(', ')}). ` +
+      'HTTPS, other protocols and other addresses are not looked into.',
+  );
+}
+
+/** The first port on which it listens; of a server without the probe, only the one that we are told. */
+function portOf(program, events, wanted) {
+  const ports = [...listenersOf(events).keys()].filter((port) => port > 0);
+  if (wanted === undefined) return ports[0];
+  if (ports.includes(wanted)) return wanted;
+  return holdersOf(wanted, () => program.survivors()).length > 0 ? wanted : undefined;
+}
+
+const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ events) =>
+  events.filter(({ what }) => what === 'worker-exit').length >= ENDS &&
+  !events.some(({ what }) => what === 'worker-listening');
+
+function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { port: wanted }) {
+  if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
+  if (fate?.kind === 'excess') return `It was ended: it took too much (${fate.of}).`;
+  if (fate) {
+    const how = fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`;
+    return `It ended ${how} before it listened on any port.`;
+  }
+  if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
+  const ports = [...listenersOf(events).keys()];
+  if (ports.length > 0) return `It does not listen on port ${wanted}, but on ${ports.join(', ')}.`;
+  return (
+    `Within ${UP_WITHIN_MS / 1000} s none of its Node.js processes came to listen on a port. ` +
+    'If another program listens for it, such as nginx, say where: --port N'
+  );
+}
+
+/**
+ * Nobody starts, ends or begins to listen any more: since the last that did, every event loop has turned many times; more,
+ * while there is a worker that does not listen as others do.
+ * @param {import('../observe/timeline.js').Event[]} events
+ */
+export function isAtRest(events) {
+  const since = events.findLastIndex(({ what }) => LIFE.has(what));
+  const turns = new Map();
+  for (const { what, pid, tid } of events.slice(since + 1))
+    if (what === 'beat' && tid === undefined) turns.set(pid, (turns.get(pid) ?? 0) + 1);
+  const alive = processesOf(events).filter(({ endMs }) => endMs === undefined);
+  const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
+  const isLate = ({ pid, role }) => role === 'worker' && !listening.has(pid);
+  const wanted = alive.some(isLate) ? TURNS_OF_LATE : TURNS;
+  return alive.every(({ pid }) => turns.get(pid) >= wanted);
+}
+
+/** A busy machine is no reason to give up here: it listens. */
+export function ignoreStarved(/** @type {unknown} */ error) {
+  if (!(error instanceof Starved)) throw error;
+}

@@ -1,0 +1,32 @@
+/** One look at a server: started, put under load, understood, ended. */
+import { listProcesses, titleOf } from '../observe/processes.js';
+import { listeningSockets } from '../observe/sockets.js';
+import { factsOf } from './facts.js';
+import { launch } from './launch.js';
+import { putUnderLoad } from './load.js';
+
+/**
+ * @typedef {object} Looked
+ * @property {import('./facts.js').Facts} facts
+ * @property {import('../observe/timeline.js').Event[]} events
+ *
+ * @param {import('../observe/run.js').Runner} runner
+ * @param {import('./launch.js').Order} order
+ * @param {import('./load.js').Plan} plan
+ * @returns {Promise<Looked>}
+ * @throws {import('./launch.js').NotUp}
+ */
+export async function look(runner, order, plan) {
+  const { program, port, otherPorts } = await launch(runner, order, plan);
+  const loaded = await putUnderLoad(program, plan);
+  const pids = program.survivors();
+  const family = listProcesses()
+    .filter(({ pid }) => pids.includes(pid))
+    .map(({ pid, ppid }) => ({ pid, ppid, name: titleOf(pid) }));
+  const holders = (listeningSockets(program) ?? []).map(({ pid }) => pid);
+  const { events, sinceMs: zeroMs } = program;
+  const isOpen = plan.rate !== undefined;
+  const facts = factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family });
+  await program.stop();
+  return { facts, events };
+}

@@ -1,0 +1,322 @@
+/**
+ * What was seen of a server, as a person reads it in a terminal of 80 columns. Pure: facts in, lines out; whoever prints
+ * them escapes them.
+ *
+ * @typedef {import('./facts.js').Facts} Facts
+ * @typedef {import('./facts.js').Seen} Seen
+ * @typedef {import('./trials.js').Trial} Trial
+ * @typedef {import('../verdict/style.js').Style} Style
+ */
+import { chartLines, wrap } from '../verdict/terminal.js';
+import { serversOf } from './facts.js';
+import { nameIt } from './findings.js';
+
+const MOST_ROWS = 16;
+const EVEN = 0.1; // of the most
+const MEGABYTE = 2 ** 20;
+
+/**
+ * @param {Facts} facts
+ * @param {Style} style
+ * @param {number} columns
+ * @returns {string[]}
+ */
+export function factLines(facts, style, columns) {
+  const part = (/** @type {string} */ head, /** @type {string[]} */ lines) =>
+    lines.length > 0 ? [style.bold(head), ...lines, ''] : [];
+  const say = (/** @type {string[]} */ sentences) =>
+    sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
+  return [
+    ...part('Processes', treeLines(facts)),
+    ...part('Who listens, who accepts', say(listening(facts))),
+    ...part('Requests', [
+      ...say(outcome(facts)),
+      ...byProcess(facts, style),
+      ...say(evenness(facts)),
+    ]),
+    ...part(
+      `Latency, ${facts.load.isOpen ? 'from when each was due' : 'from when each was sent'}`,
+      latency(facts, style),
+    ),
+    ...part('Event loops', [...silences(facts, style), ...say(loops(facts))]),
+    ...part('Memory, the most under load', memory(facts)),
+    ...part('What was not seen', say(blind(facts))),
+  ];
+}
+
+/** Each below the one that started it. */
+function treeLines({ processes, port }) {
+  const pids = new Set(processes.map(({ pid }) => pid));
+  const below = (parent) => processes.filter(({ ppid }) => ppid === parent);
+  const lines = (/** @type {Seen} */ one, depth) => [
+    `  ${'  '.repeat(depth)}${describe(one, port)}`,
+    ...below(one.pid).flatMap((child) => lines(child, depth + 1)),
+  ];
+  const roots = processes.filter(({ ppid }) => ppid === undefined || !pids.has(ppid));
+  const all = roots.flatMap((one) => lines(one, 0));
+  const more = all.length - 2 * MOST_ROWS;
+  return more > 0 ? [...all.slice(0, 2 * MOST_ROWS), `  and ${more} more`] : all;
+}
+
+function describe(one, port) {
+  const { pid, name, role, worker, isNode, threads, listenedMs } = one;
+  if (!isNode) return `${pid} ${name}, not Node.js`;
+  const what =
+    role === 'worker' ? `worker ${worker}` : role === 'primary' ? `${name}, primary` : name;
+  const parts = [
+    `${pid} ${what}`,
+    threads > 0 ? `${threads} worker ${threads === 1 ? 'thread' : 'threads'}` : '',
+    listenedMs === undefined ? '' : `listens on ${port}`,
+    one.endMs === undefined ? '' : ending(one),
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function ending({ code, signal }) {
+  if (signal) return `ended by ${signal}`;
+  return code === undefined || code === null ? 'ended' : `ended with exit code ${code}`;
+}
+
+function listening(/** @type {Facts} */ facts) {
+  const { port, address, policy, otherPorts, processes, holders } = facts;
+  const servers = serversOf(facts).filter(({ endMs }) => endMs === undefined);
+  const behind = processes.filter((one) => one.requests > 0 && !servers.includes(one)).length;
+  const where = `Port ${port}${address ? ` (${address})` : ''}`;
+  const others =
+    otherPorts.length > 0 ? [`It listens on ${otherPorts.join(', ')}, too: see --port.`] : [];
+  const natives = processes.filter(({ pid, isNode }) => !isNode && holders.includes(pid));
+  return [`${where}: ${whoAccepts(servers, { policy, natives, others: behind })}`, ...others];
+}
+
+function whoAccepts(/** @type {Seen[]} */ servers, { policy, natives, others }) {
+  const [one] = servers;
+  const count = servers.length;
+  if (!one && natives.length > 0) return `${natives.map(nameIt).join(', ')}, not Node.js.`;
+  if (!one) return 'no Node.js process that is still there.';
+  if (one.handle === 'handed')
+    return `pid ${one.ppid} accepts every connection and deals them to ${count === 1 ? 'its one worker' : `${count} workers in turn`} (round robin).`;
+  const received = servers.filter(({ handle }) => handle === 'received').length;
+  if (received > 0)
+    return `${received === 1 ? 'one process accepts' : `${received} processes accept`} from a listening socket that another process opened.`;
+  if (count === 1 && one.requests === 0 && others > 0)
+    return `${nameIt(one)} accepts, and passes connections on to ${others === 1 ? 'another process' : `${others} other processes`}.`;
+  if (count === 1) return `${nameIt(one)} accepts by itself.`;
+  if (policy === 'none')
+    return `${count} workers accept from one shared socket, whoever is woken first (policy none).`;
+  return `each of ${count} processes accepts from a socket of its own.`;
+}
+
+function outcome({ report, seen, load }) {
+  const seconds = ((load.toMs - load.fromMs) / 1000).toFixed(1);
+  const statuses = Object.entries(report.statuses)
+    .filter(([status]) => status !== '0')
+    .map(([status, count]) => `status ${status}: ${count}`);
+  const errors = Object.entries(report.errors).map(([kind, count]) => `${kind}: ${count}`);
+  const lines = [`${report.requests} in ${seconds} s. ${[...statuses, ...errors].join(', ')}.`];
+  if (report.statuses[404] === report.requests)
+    lines.push('All were 404: say with --path what there is.');
+  if (seen < report.requests)
+    lines.push(`The probe has seen ${seen} of them begin in a Node.js process.`);
+  return lines;
+}
+
+function byProcess(facts, style) {
+  const servers = facts.processes.filter(({ requests }) => requests > 0);
+  const names = new Set([...serversOf(facts), ...servers]);
+  const rows = [...names].map((one) => ({ name: nameIt(one), value: one.requests }));
+  if (rows.length < 2) return [];
+  const shown = rows.slice(0, MOST_ROWS);
+  const note = rows.length > shown.length ? `and ${rows.length - shown.length} more` : undefined;
+  return [
+    '',
+    ...chartLines(
+      { name: 'requests', label: 'by the process that executed them', unit: '', rows: shown, note },
+      style,
+    ),
+  ];
+}
+
+function evenness(facts) {
+  const servers = serversOf(facts);
+  const wasThere = (/** @type {Seen} */ { listenedMs = 0, endMs }) =>
+    listenedMs < facts.load.fromMs && !endMs;
+  if (servers.length < 2 || facts.seen === 0 || !servers.every(wasThere)) return [];
+  const counts = servers.map(({ requests }) => requests);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const kind = facts.load.isFresh
+    ? 'each on a connection of its own'
+    : 'on kept connections, each of which stays where it is';
+  const word = most - least <= Math.max(1, EVEN * most) ? 'Even' : 'Uneven';
+  const why =
+    word === 'Uneven' && facts.policy === 'none'
+      ? ' The system wakes whom it likes: see lesson 3.'
+      : '';
+  return [`${word}: from ${least} to ${most} each, ${kind}.${why}`];
+}
+
+function latency({ report }, style) {
+  const { p50, p90, p99, max } = report.latencyMs;
+  const rows = Object.entries({ median: p50, '90 %': p90, '99 %': p99, most: max });
+  return chartLines(
+    {
+      name: 'latency',
+      label: 'so many were answered within',
+      unit: 'ms',
+      rows: rows.map(([name, value]) => ({ name, value })),
+    },
+    style,
+  );
+}
+
+/** The longest silence of each process. */
+function silences(facts, style) {
+  const rows = facts.processes.flatMap((one) => {
+    const own = facts.silences.filter(({ pid }) => pid === one.pid);
+    if (own.length === 0) return [];
+    return { name: nameIt(one), value: Math.max(...own.map(({ ms }) => ms)) };
+  });
+  if (rows.length === 0) return [];
+  return chartLines(
+    { name: 'silences', label: 'the longest silence', unit: 'ms', rows: rows.slice(0, MOST_ROWS) },
+    style,
+  );
+}
+
+function loops(facts) {
+  const { silences: all, starved, zeroMs } = facts;
+  const busy = facts.processes.filter((one) => one.busy !== undefined && one.requests > 0);
+  if (busy.length === 0) return [];
+  const shares = busy.map((one) => Math.round((one.busy ?? 0) * 100));
+  const [least, most] = [Math.min(...shares), Math.max(...shares)];
+  const range = least === most ? `${most} %` : `${least} to ${most} %`;
+  const lines = [`Busy for ${range} of the time where requests were executed.`];
+  const late = Math.max(...busy.map(({ lateMs = 0 }) => lateMs));
+  lines.push(`Of 100 timers, 99 were at most ${late.toFixed(1)} ms late.`);
+  if (all.length === 0) lines.push('None was silent for 50 ms.');
+  else {
+    const worst = all.reduce((a, b) => (b.ms > a.ms ? b : a));
+    const under = worst.under === undefined ? 'with no request under way' : `under ${worst.under}`;
+    const when = ((worst.fromMs - zeroMs) / 1000).toFixed(2);
+    lines.push(
+      `The longest: ${worst.ms} ms in pid ${worst.pid}, ${under}, ${when} s after the start.`,
+    );
+  }
+  if (starved > 0.05)
+    lines.push(
+      `The machine was busy: a process waited for a core for ${Math.round(starved * 100)} % of the time. That is taken off the silences, and not off the latencies.`,
+    );
+  return lines;
+}
+
+function memory({ processes }) {
+  const rows = processes.filter((one) => one.memory);
+  if (rows.length === 0) return [];
+  const mb = (/** @type {number | undefined} */ bytes) =>
+    (bytes === undefined ? '?' : (bytes / MEGABYTE).toFixed(0)).padStart(6);
+  const width = Math.max(...rows.map((one) => nameIt(one).length));
+  const line = (one) =>
+    `  ${nameIt(one).padEnd(width)}${mb(one.memory.rssBytes)}${mb(one.memory.pssBytes)}${mb(one.memory.ussBytes)}`;
+  return [
+    `  ${'MB'.padEnd(width)}   RSS   PSS   USS`,
+    ...rows.slice(0, MOST_ROWS).map(line),
+    ...(rows.length > MOST_ROWS ? [`  and ${rows.length - MOST_ROWS} more`] : []),
+    '  RSS: with what it shares; PSS: with its part of that; USS: its own alone',
+  ];
+}
+
+function blind(/** @type {Facts} */ { processes, seen, report }) {
+  const others = processes.filter(({ isNode }) => !isNode);
+  const lines =
+    others.length > 0
+      ? [
+          `${others.map(({ pid, name }) => `${name} (pid ${pid})`).join(', ')}: the probe looks into Node.js only.`,
+        ]
+      : [];
+  if (seen === 0 && report.requests > 0)
+    lines.push(
+      'No Node.js process has begun a request, so nothing is said about who executed them.',
+    );
+  return lines;
+}
+
+/**
+ * @param {Trial} trial
+ * @param {number} columns
+ * @returns {string[]}
+ */
+export function trialLines(trial, columns) {
+  const { signal, pid, sent, lost, underWay, repeated, errors } = trial;
+  const total = lost.fresh + lost.kept;
+  const kinds = Object.entries(errors).map(([kind, count]) => `${kind}: ${count}`);
+  const begun = trial.kind === 'stop' ? '' : `${underWay} of them under way in a process; `;
+  const sentences = [
+    `${signal} to pid ${pid}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
+    total === 0
+      ? 'None was lost.'
+      : `Lost: ${lost.fresh} on fresh connections, ${lost.kept} on kept ones. ${begun}${kinds.join(', ')}.`,
+    ...(repeated > 0
+      ? [
+          `${repeated} met a kept connection that was just being closed, and ${repeated === 1 ? 'was' : 'were'} sent again, as browsers do.`,
+        ]
+      : []),
+    ...howItWent(trial),
+  ];
+  return sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
+}
+
+/** @param {Trial} trial @returns {string[]} */
+function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }) {
+  const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;
+  if (kind === 'kill' && !fate)
+    return [
+      took
+        ? `Full capacity again after ${took}: ${servers} serve.`
+        : `Nobody took its place within ${(waitedMs / 1000).toFixed(1)} s, and nothing more seemed to come.`,
+    ];
+  const ended =
+    fate && `It ended ${fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`}`;
+  if (kind === 'kill') return [`${ended}, too.`];
+  if (kind === 'reload') {
+    if (ended) return [`${ended}.`];
+    if (replaced === 0) return ['No process was replaced.'];
+    return [
+      took
+        ? `All ${servers} were replaced within ${took}.`
+        : `${replaced} of ${servers} were replaced.`,
+    ];
+  }
+  const names = left.map((one) => `${one.name} (pid ${one.pid})`).join(', ');
+  return [
+    ended ? `${ended} after ${took}.` : 'It still ran after 10 s.',
+    ...(ended ? [left.length > 0 ? `Left behind: ${names}.` : 'Nothing was left behind.'] : []),
+  ];
+}
+
+/**
+ * @param {import('./findings.js').Finding[]} findings
+ * @param {Style} style
+ * @param {number} columns
+ * @returns {string[]}
+ */
+export function findingLines(findings, style, columns) {
+  if (findings.length === 0)
+    return [style.green('No findings: nothing was seen that should be otherwise.')];
+  const head = findings.length === 1 ? 'One finding' : `${findings.length} findings, worst first`;
+  return [
+    style.bold(head),
+    ...findings.flatMap(({ says, evidence, see }, index) => {
+      const [first, ...rest] = wrap(says, columns - 5);
+      const lines = [
+        `  ${index + 1}. ${style.red(first)}`,
+        ...rest.map((line) => `     ${style.red(line)}`),
+      ];
+      const more = evidence.flatMap((one) =>
+        wrap(one, columns - 7).map((line, row) => `     ${row === 0 ? '- ' : '  '}${line}`),
+      );
+      const lesson = see
+        ? [`     lesson ${see[0]} explains it: npm run try lesson-${see[0]} ${see[1]}`]
+        : [];
+      return [...lines, ...more, ...lesson];
+    }),
+  ];
+}

@@ -1,0 +1,191 @@
+/**
+ * What a server does when something happens to it under traffic: a worker is killed, it is told to stop, or to reload.
+ * Half of the clients open a connection for each request, half keep theirs; every answer is joined to the server's record.
+ *
+ * @typedef {import('./launch.js').Up} Up
+ * @typedef {import('../observe/timeline.js').Event} Event
+ * @typedef {import('../measure/traffic.js').Sent} Sent
+ *
+ * @typedef {object} Trial
+ * @property {'kill' | 'stop' | 'reload'} kind
+ * @property {number} pid  to which the signal went
+ * @property {string} signal
+ * @property {number} atMs
+ * @property {number} zeroMs  when the program was started
+ * @property {{ fresh: number, kept: number }} sent
+ * @property {{ fresh: number, kept: number }} lost
+ * @property {number} underWay  of those lost: a process had begun them
+ * @property {number} repeated  reset on an idle kept connection, and sent once more by our client, as browsers do
+ * @property {Record<string, number>} errors  of those lost, by kind
+ * @property {number} [tookMs]  until all was as before, or the program had ended; missing when it never was
+ * @property {number} [waitedMs]  for it to be as before
+ * @property {import('../observe/program.js').Fate} [fate]  how the program's first process ended
+ * @property {number} [servers]  how many processes served before
+ * @property {number} [replaced]  how many of them have gone
+ * @property {{ pid: number, name: string }[]} left  what still ran after the program's first process had ended
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
+import { nowMs } from '../observe/clock.js';
+import { sendSignal } from '../observe/ending.js';
+import { hasPid, titleOf } from '../observe/processes.js';
+import { groupBy, requestsOf } from '../observe/timeline.js';
+import { forClients } from './facts.js';
+import { ignoreStarved } from './launch.js';
+
+const KEPT_CONNECTIONS = 4;
+const MOST_PER_SECOND = 200; // this process sends them itself
+const WARM_REQUESTS = 20;
+const AFTERWARDS_MS = 500;
+const TURNS = 50; // of an event loop, each of 20 ms at least
+const FULL_WITHIN_MS = 10_000;
+const STOPPED_WITHIN_MS = 10_000; // then Docker and its like send SIGKILL
+const GONE_WITHIN_MS = 2_000;
+const BEGINS_WITHIN_MS = 5_000;
+const RELOADED_WITHIN_MS = 30_000;
+
+/** @param {import('./load.js').Plan} plan @returns {import('../measure/traffic.js').Kind[]} */
+function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body }) {
+  const perSecond = Math.max(1, Math.min(rate, MOST_PER_SECOND) / 2);
+  const what = { path, method, headers, body, perSecond, isBodyKept: false };
+  return [what, { ...what, connections: KEPT_CONNECTIONS }];
+}
+
+/**
+ * Kills a process that serves, by SIGKILL, and waits until as many serve as before.
+ * @param {Up} up
+ * @param {import('./load.js').Plan} plan
+ * @returns {Promise<Trial | undefined>}  undefined when one process is all there is: nobody could replace it
+ */
+export async function tryKill(up, plan) {
+  const servers = serving(up);
+  const pid = servers.find((one) => one !== up.program.pid);
+  if (pid === undefined) return undefined;
+  const isWorker = up.program.events.some((one) => one.what === 'fork' && one.workerPid === pid);
+  if (servers.length < 2 && !isWorker) return undefined;
+  return during(up, plan, { kind: 'kill', pid, signal: 'SIGKILL' }, async (atMs) => {
+    const isFull = () => serving(up).length >= servers.length && !serving(up).includes(pid);
+    await up.program.until(() => isFull() || isOver(up.program, pid), FULL_WITHIN_MS);
+    const waitedMs = nowMs() - atMs;
+    const tookMs = isFull() ? waitedMs : undefined;
+    await sleep(AFTERWARDS_MS);
+    return { tookMs, waitedMs, servers: servers.length, fate: up.program.fate };
+  });
+}
+
+/**
+ * Nobody comes any more: whoever had forked it has heard of its end, has turned its event loop many times since, waits for
+ * no timer, and has started nothing.
+ */
+function isOver(/** @type {import('./launch.js').Program} */ { events }, pid) {
+  const told = events.findLastIndex((one) => one.what === 'worker-exit' && one.workerPid === pid);
+  if (told < 0) return false;
+  const since = events.slice(told).filter((one) => one.pid === events[told].pid);
+  const beats = since.filter(({ what }) => what === 'beat');
+  const isWaiting = beats.some(({ timers }) => timers > 0);
+  const hasStarted = since.some(({ what }) => what === 'child');
+  return beats.length >= TURNS && !isWaiting && !hasStarted;
+}
+
+/**
+ * Sends SIGTERM to the program's first process, as a process manager does.
+ * @param {Up} up
+ * @param {import('./load.js').Plan} plan
+ * @returns {Promise<Trial>}
+ */
+export async function tryStop(up, plan) {
+  const { program } = up;
+  const how = /** @type {const} */ ({ kind: 'stop', pid: Number(program.pid), signal: 'SIGTERM' });
+  return during(up, plan, how, async (atMs) => {
+    const fate = await program.ended(STOPPED_WITHIN_MS);
+    const tookMs = fate && nowMs() - atMs;
+    const pids = fate ? await program.gone(GONE_WITHIN_MS) : [];
+    return { fate, tookMs, left: pids.map((one) => ({ pid: one, name: titleOf(one) })) };
+  });
+}
+
+/**
+ * Sends a signal to the primary, or to the one process that serves, and waits until all that served before have gone and
+ * others serve.
+ * @param {Up} up
+ * @param {import('./load.js').Plan} plan
+ * @param {NodeJS.Signals} signal
+ * @returns {Promise<Trial>}
+ */
+export async function tryReload(up, plan, signal) {
+  const { program } = up;
+  const servers = serving(up);
+  const primary = program.events.find(
+    ({ what, workerPid }) => what === 'fork' && servers.includes(workerPid),
+  );
+  const pid = primary?.pid ?? servers[0] ?? Number(program.pid);
+  return during(up, plan, { kind: 'reload', pid, signal }, async (atMs) => {
+    const remain = () => serving(up).filter((one) => servers.includes(one)).length;
+    const isNews = ({ t, what }) =>
+      t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);
+    await program.until((events) => events.some(isNews), BEGINS_WITHIN_MS);
+    const hasBegun = program.events.some(isNews);
+    const isDone = () => remain() === 0 && serving(up).length > 0;
+    const done = hasBegun && (await program.until(isDone, RELOADED_WITHIN_MS));
+    const tookMs = done ? nowMs() - atMs : undefined;
+    if (!program.fate) await sleep(AFTERWARDS_MS);
+    return {
+      ...{ tookMs, servers: servers.length, replaced: servers.length - remain() },
+      fate: program.fate,
+    };
+  });
+}
+
+/** Traffic before, while and after something happens. @returns {Promise<Trial>} */
+async function during({ program }, plan, { kind, pid, signal }, watch) {
+  const traffic = startTraffic(program.url, kindsOf(plan));
+  let atMs, seen;
+  try {
+    await program.until(() => traffic.count() >= WARM_REQUESTS);
+    atMs = nowMs();
+    sendSignal(pid, signal);
+    seen = await watch(atMs);
+  } finally {
+    traffic.close();
+  }
+  const sent = await traffic.stop();
+  await program.drained().catch(ignoreStarved);
+  const requests = requestsOf(program.events);
+  const lost = kind === 'stop' ? begunOnly(sent, requests) : lostOf(sent, requests, isServed);
+  return {
+    ...{ kind, pid, signal, atMs, zeroMs: program.sinceMs, left: [], ...seen },
+    sent: split(sent),
+    lost: split(lost),
+    underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
+    repeated: sent.filter((one) => one.isRepeated && !lost.includes(one)).length,
+    errors: Object.fromEntries(
+      [...groupBy(lost, howLost)].map(([error, all]) => [error, all.length]),
+    ),
+  };
+}
+
+const howLost = (/** @type {Sent} */ { first, answer }) =>
+  first.error ?? answer.error ?? `status ${answer.status}`;
+
+const isServed = ({ status = 0 }) => status > 0 && status < 500;
+
+/** Whoever comes to a server that stops is refused; lost is what it had begun. */
+const begunOnly = (/** @type {Sent[]} */ sent, requests) =>
+  sent.filter(({ first }) => first.error && isBegun(first, requests));
+
+const split = (/** @type {Sent[]} */ sent) => ({
+  fresh: sent.filter(({ isKept }) => !isKept).length,
+  kept: sent.filter(({ isKept }) => isKept).length,
+});
+
+/** The processes that listen on the port for clients and have not ended. @param {Up} up @returns {number[]} */
+function serving({ program, port }) {
+  const { events } = program;
+  const here = events.filter((one) => one.what === 'listening' && one.port === port);
+  const ended = new Set(events.flatMap(endedIn));
+  const pids = new Set(forClients(here).map(({ pid }) => pid));
+  return [...pids].filter((pid) => !ended.has(pid) && hasPid(pid));
+}
+
+const endedIn = (/** @type {Event} */ { what, pid, tid, workerPid }) =>
+  what === 'exit' && tid === undefined ? [pid] : what === 'worker-exit' ? [workerPid] : [];

@@ -1,0 +1,349 @@
+// Verifies `xray` on small servers with one fault each, in test/fixtures/xray/, and on healthy ones, of which it says
+// nothing; and the pure parts on events written by hand.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
+import { createLoad } from '../lib/measure/load.js';
+import { createOpenLoop } from '../lib/measure/open-loop.js';
+import { ownOfUser } from '../lib/observe/environment.js';
+import { freePort } from '../lib/observe/ports.js';
+import { crashLoops, findingsOf, trialFindings } from '../lib/xray/findings.js';
+import { isAtRest } from '../lib/xray/launch.js';
+import { silencesOf } from '../lib/xray/silences.js';
+import { traceOf } from '../lib/xray/trace.js';
+import { dispatched, forkshop } from './fixture-root.js';
+import { Watched, until } from './nothing-left.js';
+
+const fixtures = join(rootFolder, 'test/fixtures/xray');
+
+/** @param {string} file @param {string[]} [flags] */
+async function xray(file, flags = []) {
+  const port = await freePort();
+  const env = { INIT_CWD: fixtures, PORT: String(port), NODE_CLUSTER_WORKERS: '2' };
+  const argv = ['xray', file, '--seconds', '1', '--json', ...flags];
+  const { code, stdout, stderr } = await forkshop(rootFolder, argv, env);
+  assert.equal(stderr, '');
+  return { code, ...JSON.parse(stdout) };
+}
+
+const idsOf = (/** @type {{ findings: { id: string }[] }} */ { findings }) =>
+  findings.map(({ id }) => id);
+
+/** The finding that comes first, the server, and how it is looked for. @type {Record<string, [string, ...string[]]>} */
+const planted = {
+  blocks: ['blocks.js', '--rate', '6'],
+  deaf: ['deaf.js'],
+  crash: ['crashes.js'],
+  'not-replaced': ['restarts-nobody.js', '--kill'],
+  'stop-loses': ['dies-at-work.js', '--stop'],
+  'left-behind': ['leaves-a-child.js', '--stop'],
+  'reload-ends': ['plain.js', '--reload', 'SIGHUP'],
+};
+
+describe('servers', { concurrency: 2 }, () => {
+  describe('a planted fault is found, and comes first', { concurrency: 3 }, () => {
+    for (const [id, [file, ...flags]] of Object.entries(planted)) {
+      test(`${file}: ${id}`, async () => {
+        const seen = await xray(file, flags);
+        assert.equal(idsOf(seen)[0], id, JSON.stringify(seen.findings));
+        assert.equal(seen.code, 1);
+      });
+    }
+  });
+
+  describe('of a healthy server nothing is said', { concurrency: 3 }, () => {
+    const healthy = [
+      ['plain.js'],
+      ['single-express.js', '--connections', '5'],
+      [join(rootFolder, 'solutions/05-crash-restart/server.js')],
+      [join(rootFolder, 'solutions/08-graceful-reload/server.js'), '--reload', 'SIGHUP', '--stop'],
+    ];
+    for (const [file, ...flags] of healthy) {
+      test(file.replace(rootFolder, ''), async () => {
+        const { code, findings, facts, trials } = await xray(file, flags);
+        assert.deepEqual(findings, []);
+        assert.equal(code, 0);
+        assert.deepEqual(facts.report.statuses, { 200: facts.report.requests });
+        const { isOpen } = facts.load;
+        const least = facts.report.requests;
+        assert.ok(isOpen ? facts.seen === least : facts.seen >= least, 'all were seen to begin');
+        assert.ok(trials.every((/** @type {any} */ { left }) => left.length === 0));
+      });
+    }
+  });
+});
+
+test('in a terminal: who runs, who listens, and the finding with its lesson, in 80 columns', async () => {
+  const env = { INIT_CWD: fixtures, PORT: String(await freePort()) };
+  const { code, stdout } = await forkshop(
+    rootFolder,
+    ['xray', 'crashes.js', '--seconds', '1'],
+    env,
+  );
+  assert.equal(code, 1);
+  assert.match(stdout, /^ {2}\d+ crashes\.js, primary, listens on \d+\n {4}\d+ worker 1, /m);
+  assert.match(stdout, /accepts every connection and deals them/);
+  assert.match(stdout, /ended with exit code 1, Error: the\s+fortieth\\u001b\[2J/);
+  assert.match(stdout, /npm run try lesson-5 life-and-death/);
+  assert.ok(!stdout.includes('\u001b'), 'no escape sequence of the program reaches the terminal');
+  assert.deepEqual(
+    stdout.split('\n').filter((line) => line.length > 80),
+    [],
+  );
+});
+
+test('a command that ends, or is not there, is told with what it printed', async () => {
+  const ended = await forkshop(rootFolder, ['xray', '--', 'sh', '-c', 'echo no database; exit 7']);
+  assert.equal(ended.code, 3);
+  assert.match(
+    ended.stdout,
+    /It ended with exit code 7 before it listened.*\nIt printed:\n {2}no database/,
+  );
+  const missing = await forkshop(rootFolder, ['xray', '--', 'no-such-command-here']);
+  assert.match(missing.stdout, /It could not be started: spawn no-such-command-here ENOENT/);
+});
+
+test('what cannot be meant is refused', async () => {
+  const cases = {
+    'Name the server': [],
+    'There is no file': ['nowhere.js'],
+    'two kinds of load': ['plain.js', '--rate', '5', '--connections', '5'],
+    '--rate takes a whole number from 1 to 1000': ['plain.js', '--rate', '0'],
+    '--seconds takes a whole number from 1 to 60': ['plain.js', '--seconds', '1e9'],
+    'A path begins with /': ['plain.js', '--path', 'http://example.org/'],
+    'A header is a name': ['plain.js', '--header', 'X-A: a\r\nX-B: b'],
+    'no such method': ['plain.js', '--method', 'BREW'],
+    'A reload is asked for by': ['plain.js', '--reload', 'SIGKILL'],
+    'cannot be written': ['plain.js', '--trace', 'nowhere/trace.json'],
+  };
+  for (const [says, argv] of Object.entries(cases)) {
+    const { code, stderr } = await dispatched(rootFolder, ['xray', ...argv], {
+      INIT_CWD: fixtures,
+    });
+    assert.equal(code, 2, says);
+    assert.ok(stderr.includes(says), stderr);
+  }
+});
+
+test('Ctrl-C leaves nothing', async (t) => {
+  const command = [process.execPath, 'lib/cli/main.cjs', 'xray', join(fixtures, 'plain.js')];
+  const watched = new Watched([...command, '--seconds', '60']);
+  t.after(() => watched.cleanUp());
+  await until('it is under load', () => watched.running('open-loop-process.js').length > 0);
+  assert.equal(watched.programs().length, 1);
+  process.kill(-Number(watched.pid), 'SIGINT');
+  const { code, stderr } = await watched.over();
+  assert.deepEqual({ code, stderr }, { code: 130, stderr: '' });
+  assert.deepEqual(await watched.left(), []);
+});
+
+test('method, headers and body are sent, by both kinds of load', async (t) => {
+  /** @type {Set<string>} */
+  const seen = new Set();
+  const server = http.createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    seen.add(`${request.method} ${request.headers['x-shop']} ${body}`);
+    response.end();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  t.after(() => server.close());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const url = `http://127.0.0.1:${port}/`;
+  const what = { url, method: 'POST', headers: { 'x-shop': 'tea' }, durationMs: 100 };
+  const [open, closed] = [createOpenLoop(), createLoad()];
+  t.after(() => [open, closed].forEach(({ close }) => close()));
+  await open.fire({ ...what, ratePerSecond: 20, body: 'open' });
+  await closed.fire({ ...what, connections: 1, body: 'closed' });
+  assert.deepEqual([...seen], ['POST tea open', 'POST tea closed']);
+});
+
+test('every experiment that a finding names is there', async () => {
+  const text = readFileSync(join(rootFolder, 'lib/xray/findings.js'), 'utf8');
+  const named = [...text.matchAll(/\[(\d+), '([a-z-]+)'\]/g)];
+  assert.ok(named.length > 5);
+  for (const [, number, name] of named) {
+    const lesson = listLessons(rootFolder).find((one) => one.number === Number(number));
+    const { default: all } = await import(`../checks/${lesson?.key}/experiments.js`);
+    assert.ok(
+      all.some((/** @type {any} */ one) => one.name === name),
+      `${number} ${name}`,
+    );
+  }
+});
+
+test('the environment is the user’s own, without what npm put there', () => {
+  const own = {
+    HOME: '/home/me',
+    NODE_ENV: 'production',
+    PORT: '3000',
+    NODE_OPTIONS: '--no-warnings',
+  };
+  const bin = join(tmpdir(), 'shop', 'node_modules', '.bin');
+  const script = { npm_lifecycle_event: 'xray', npm_config_prefix: '/usr', INIT_CWD: '/home/me' };
+  const PATH = ['/usr/bin', '/bin'].join(delimiter);
+  assert.deepEqual(ownOfUser({ ...own, PATH: [bin, PATH].join(delimiter), ...script }), {
+    ...own,
+    PATH,
+  });
+  assert.deepEqual(ownOfUser({ ...own, npm_config_cache: '/c', FORKSHOP_RUN: 'x' }), {
+    ...own,
+    npm_config_cache: '/c',
+  });
+});
+
+/** A beat every 20 ms, but not while something blocks. @param {number} from @param {number} to */
+const beats = (from, to) =>
+  Array.from({ length: (to - from) / 20 }, (_, index) => ({
+    ...{ t: from + index * 20, pid: 1, what: 'beat', late: 0, elu: 0 },
+  }));
+
+test('a silence is told with its request, and without the time that the process waited for a core', () => {
+  const events = [
+    ...beats(0, 100),
+    { t: 100, pid: 1, what: 'request', client: 5, method: 'GET', url: '/slow?id=1' },
+    { t: 400, pid: 1, what: 'response', client: 5, status: 200 },
+    ...beats(400, 500),
+    ...beats(800, 900),
+  ];
+  const within = { fromMs: 0, toMs: 900, alive: new Set([1]) };
+  const samples = [
+    { t: 450, queuedMs: 0 },
+    { t: 850, queuedMs: 290 },
+  ];
+  const found = silencesOf(events, { ...within, queued: new Map([[1, samples]]) });
+  assert.deepEqual(found, [{ pid: 1, fromMs: 100, ms: 300, under: '/slow' }]);
+  const all = silencesOf(events, { ...within, queued: new Map() });
+  assert.deepEqual(
+    all.map(({ ms, under }) => [ms, under]),
+    [
+      [300, '/slow'],
+      [320, undefined],
+    ],
+  );
+});
+
+test('workers that are replaced at once, again and again, are a finding; with a pause they are none', () => {
+  const run = (/** @type {number} */ pauseMs) =>
+    Array.from({ length: 8 }, (_, index) => index * 500).flatMap((t) => [
+      { t, pid: 1, what: 'worker-exit', code: 1, signal: null, workerPid: t },
+      { t: t + pauseMs, pid: 1, what: 'fork', workerPid: t + 1 },
+    ]);
+  assert.deepEqual(
+    crashLoops(run(5), 0).map(({ id }) => id),
+    ['crash-loop'],
+  );
+  assert.deepEqual(crashLoops(run(200), 0), []);
+});
+
+/** A server of two workers that has answered all, and one thing about it. @param {Record<string, any>} more */
+function factsWith({ report, processes, ...more }) {
+  const worker = {
+    ppid: 1,
+    name: 'server.js',
+    isNode: true,
+    role: 'worker',
+    threads: 0,
+    startMs: 1,
+  };
+  const two = [2, 3].map((pid) => ({
+    ...worker,
+    ...{ pid, worker: pid - 1, listenedMs: 5, handle: 'handed', requests: 250, unanswered: 0 },
+    ...processes?.[pid],
+  }));
+  return /** @type {any} */ ({
+    ...{ zeroMs: 0, port: 80, policy: 'round robin', processes: two, silences: [] },
+    ...{ seen: 500, starved: 0 },
+    load: { fromMs: 100, toMs: 10_100, isOpen: true, isFresh: true },
+    report: {
+      ...{ requests: 500, ratePerSecond: 50, throughputPerSecond: 50, unanswered: 1 },
+      ...{ statuses: { 200: 500 }, errors: {}, ...report },
+    },
+    ...more,
+  });
+}
+
+test('what is found in facts, and what a busy machine or its owner may have meant', () => {
+  const found = (/** @type {Record<string, any>} */ more) =>
+    findingsOf(factsWith(more)).map(({ id }) => id);
+  const silence = { pid: 2, fromMs: 200, under: '/' };
+  const long = { ...silence, ms: 340 };
+  const behind = { unanswered: 300, throughputPerSecond: 20 };
+  const hung = { report: { errors: { timeout: 9 } }, processes: { 3: { unanswered: 9 } } };
+  assert.deepEqual(found({}), []);
+  assert.deepEqual(found({ silences: [long, long, long] }), ['blocks']);
+  assert.deepEqual(found({ silences: [long, long] }), [], 'twice is not often');
+  assert.deepEqual(found({ silences: Array(9).fill({ ...silence, ms: 60 }) }), [], 'short ones');
+  assert.deepEqual(found({ report: behind }), ['behind']);
+  assert.deepEqual(found({ report: behind, starved: 0.5 }), [], 'the machine was busy');
+  assert.deepEqual(found(hung), ['unanswered']);
+  assert.deepEqual(found({ ...hung, starved: 0.5 }), [], 'the machine was busy');
+  assert.deepEqual(found({ report: { statuses: { 200: 400, 500: 100 } } }), ['errors']);
+  assert.deepEqual(found({ report: { statuses: { 404: 500 } } }), [], 'there is no such page');
+  assert.deepEqual(found({ processes: { 3: { requests: 0 } } }), ['idle']);
+  assert.deepEqual(found({ processes: { 3: { requests: 0 } }, policy: 'none' }), [], 'as it is');
+  assert.deepEqual(found({ processes: { 3: { listenedMs: undefined } } }), ['deaf']);
+  const other = { listenedMs: undefined, name: 'jobs.js' };
+  assert.deepEqual(found({ processes: { 3: other } }), [], 'it has another job');
+  assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGKILL' } } }), ['crash']);
+  assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGTERM' } } }), [], 'asked to');
+  assert.deepEqual(found({ report: { errors: { ECONNRESET: 2, timeout: 1 } } }), ['lost']);
+});
+
+test('what a trial finds: losses, and not what nobody could have saved', () => {
+  const lost = { fresh: 2, kept: 20 };
+  const trial = {
+    ...{ pid: 7, signal: 'SIGHUP', atMs: 1500, zeroMs: 500, sent: { fresh: 700, kept: 700 }, lost },
+    ...{ underWay: 0, repeated: 0, errors: { ECONNRESET: 22 }, tookMs: 900, left: [] },
+  };
+  const [reload, ...more] = trialFindings({ ...trial, kind: 'reload' });
+  assert.deepEqual(more, []);
+  assert.equal(reload.says, 'A reload lost 22 of 1400 requests.');
+  assert.deepEqual(reload.evidence, [
+    'SIGHUP to pid 7 at 1.00 s',
+    '2 on fresh connections, 20 on kept ones',
+    'ECONNRESET: 22',
+  ]);
+  assert.deepEqual(trialFindings({ ...trial, kind: 'kill', signal: 'SIGKILL' }), []);
+  const refused = { ...trial, errors: { ECONNREFUSED: 22 } };
+  assert.equal(trialFindings({ ...refused, kind: 'kill' })[0].id, 'goes-down');
+  assert.equal(trialFindings({ ...trial, kind: 'stop' })[0].id, 'does-not-stop');
+  const none = { fresh: 0, kept: 0 };
+  assert.deepEqual(trialFindings({ ...trial, kind: 'reload', lost: none, errors: {} }), []);
+});
+
+test('a program is at rest when each event loop has turned since the last that started', () => {
+  const start = { t: 0, pid: 1, what: 'start', ppid: 0, role: 'primary' };
+  const listens = { t: 5, pid: 1, what: 'listening', port: 80 };
+  assert.equal(isAtRest([start, listens, ...beats(10, 100)]), false);
+  assert.equal(isAtRest([start, listens, ...beats(10, 700)]), true);
+  const worker = { t: 6, pid: 2, what: 'start', ppid: 1, role: 'worker', worker: 1 };
+  assert.equal(isAtRest([start, listens, worker, ...beats(10, 700)]), false);
+});
+
+test('a trace has a lane for each process, and each request once begun and once ended', () => {
+  const events = [
+    { t: 10, pid: 7, what: 'start', ppid: 1, role: 'primary' },
+    { t: 11, pid: 7, what: 'request', client: 5, method: 'GET', url: '/a?b' },
+    { t: 12, pid: 7, what: 'request', client: 6, method: 'GET', url: '/b' },
+    { t: 13, pid: 7, what: 'response', client: 5, status: 200 },
+  ];
+  const silences = [{ pid: 7, fromMs: 11, ms: 60, under: '/a' }];
+  const { traceEvents } = traceOf({ events, silences, zeroMs: 10 });
+  const phases = (/** @type {string} */ ph) => traceEvents.filter((one) => one.ph === ph);
+  assert.deepEqual(
+    ['M', 'b', 'e', 'X', 'i'].map((ph) => phases(ph).length),
+    [1, 2, 2, 1, 1],
+  );
+  assert.deepEqual(
+    phases('e').map(({ ts, id }) => [id, ts]),
+    [
+      [0, 3000],
+      [1, 3000],
+    ],
+  );
+});
