@@ -112,7 +112,8 @@ function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { 
   if (fate?.kind === 'excess') return `It was ended: it took too much (${fate.of}).`;
   if (fate) {
     const how = fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`;
-    return `It ended ${how} before it listened on any port.`;
+    const crash = events.findLast(({ what }) => what === 'crash')?.error.split('\n')[0];
+    return `It ended ${how} before it listened on any port.${crash ? ` ${crash}` : ''}`;
   }
   if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
   const ports = [...listenersOf(events).keys()];
