@@ -187,6 +187,7 @@ const BROWSER_GLOBALS = [
     'getComputedStyle',
     'DOMParser',
     'EventSource',
+    'IntersectionObserver',
     'TextDecoderStream',
   ],
   ...[

@@ -39,9 +39,22 @@ async function serve(io, port) {
   io.stdout.write(
     `The deck: ${url}\nThe speaker's window, in the same browser: ${url}speaker\nStop with Ctrl-C.\n`,
   );
+  io.stdout.write(`${(await tellPreflight(resolve(io.root))).join('\n')}\n`);
   await new Promise((end) => ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)));
   await close();
   return 0;
+}
+
+/** What can be performed here; a fault in a demos.js is told when its demo is run. */
+async function tellPreflight(root) {
+  const { readDemos } = await import('../web/recordings.js');
+  const { preflight, preflightLines } = await import('../web/preflight.js');
+  try {
+    const demos = await readDemos(root);
+    return preflightLines(preflight(demos), demos.length);
+  } catch (/** @type {any} */ error) {
+    return [`The demos cannot be read: ${error.message}`];
+  }
 }
 
 function portOf(text = String(DEFAULT_PORT)) {
