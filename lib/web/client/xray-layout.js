@@ -50,14 +50,26 @@ export const spanFor = (/** @type {number} */ ms) =>
   SPANS_MS.find((span) => span >= ms) ?? Math.ceil(ms / 10_000) * 10_000;
 
 /**
+ * @typedef {object} View
+ * @property {number} height  that there is
+ * @property {number} nowMs
+ * @property {number} spanMs  of the axis
+ * @property {boolean} isFinal  nothing more comes: sides of a comparison are put under one another
+ * @property {boolean} [isEmpty]  nothing has begun: the lanes stand there
+ * @property {{ lanes: number, curves: number, asked: import('./xray-story.js').Asked[] }} [expected]  what will be there, as
+ *   far as is known: room is kept for it
+ * @property {(text: string, size: number) => number} widthOf
+ * @property {Memo} [memo]  of the frame before
+ */
+
+/** @typedef {{ place: string, marks: Map<object, Mark> }} Memo  what does not change any more while its place is the same */
+
+/** @returns {Memo} */
+export const createMemo = () => ({ place: '', marks: new Map() });
+
+/**
  * @param {Story} story
- * @param {object} view
- * @param {number} view.height  that there is
- * @param {number} view.nowMs
- * @param {number} view.spanMs  of the axis
- * @param {boolean} view.isFinal  nothing more comes: sides of a comparison are put under one another
- * @param {boolean} [view.isEmpty]  nothing has begun: the lanes stand there
- * @param {(text: string, size: number) => number} view.widthOf
+ * @param {View} view
  * @returns {{ height: number, marks: Mark[] }}
  */
 export function arrange(story, view) {
@@ -71,7 +83,9 @@ export function arrange(story, view) {
   return used.length < signs.length ? compose(story, view, used) : all;
 }
 
-function compose(story, { height, nowMs, spanMs, isFinal, isEmpty = false, widthOf }, signs) {
+/** @param {Story} story @param {View} view @param {string[]} signs */
+function compose(story, view, signs) {
+  const { height, nowMs, spanMs, isFinal, isEmpty = false, expected, widthOf } = view;
   const sides = isFinal ? sidesOf(story) : [];
   const panels = sides.length > 0 ? sides.map(asPanel) : [wholeOf(story)];
   const longestMs = Math.max(...sides.map(({ fromMs, toMs }) => toMs - fromMs));
@@ -80,11 +94,13 @@ function compose(story, { height, nowMs, spanMs, isFinal, isEmpty = false, width
     nowMs: Math.max(nowMs, story.lastMs),
     spanMs: sides.length > 0 ? longestMs * 1.1 : spanMs,
     isEmpty,
+    expected: isFinal ? undefined : expected,
     legend: legendOf(signs, { width: WIDTH, widthOf }),
     widthOf,
   });
+  const done = doneAt(scale, view.memo);
   const parts = [
-    ...scale.panels.map((panel) => panelMarks(story, panel, scale)),
+    ...scale.panels.map((panel) => panelMarks(story, panel, { ...scale, done })),
     ...scale.curves.map((curve) => curveMarks(curve, scale)),
   ];
   const area = { left: 0, right: WIDTH, top: 0, bottom: scale.axisY };
@@ -99,6 +115,19 @@ function compose(story, { height, nowMs, spanMs, isFinal, isEmpty = false, width
     ...scale.legend.marks(scale.axisY + AXIS),
   ];
   return { height: scale.bottom, marks };
+}
+
+/** The marks that are finished, unless all have moved. */
+function doneAt({ panels, margin, lane, spanMs }, memo = createMemo()) {
+  const lanes = panels.map(({ processes, lanesY, fromMs }) => [
+    lanesY,
+    fromMs,
+    ...processes.map(({ pid }) => pid),
+  ]);
+  const place = [margin, lane, spanMs, ...lanes].join();
+  if (place !== memo.place) memo.marks.clear();
+  memo.place = place;
+  return memo.marks;
 }
 
 /** @returns {Panel} */
@@ -116,11 +145,14 @@ const asPanel = (/** @type {import('./xray-story.js').Side} */ side) => ({
   lengthMs: side.toMs - side.fromMs,
 });
 
-function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, legend, widthOf }) {
+function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, expected, legend, widthOf }) {
   const rows = panels.map(({ asked }) => clientRows(asked));
-  const lanes = Math.max(1, ...[panels.reduce((sum, one) => sum + one.processes.length, 0)]);
+  if (expected) rows[0].count = Math.max(rows[0].count, clientRows(expected.asked).count);
+  const born = panels.reduce((sum, one) => sum + one.processes.length, 0);
+  const lanes = Math.max(1, born, expected?.lanes ?? 0);
   const brackets = panels.filter(({ lengthMs }) => lengthMs !== undefined).length * BRACKET;
-  const room = height - TOP - AXIS - legend.height - brackets - story.curves.size * CURVE;
+  const curveCount = Math.max(story.curves.size, expected?.curves ?? 0);
+  const room = height - TOP - AXIS - legend.height - brackets - curveCount * CURVE;
   const shares = rows.map(({ count }) => (count > 0 ? Math.max(CLIENTS, count * ROW + 10) : 0));
   const wanted = shares.reduce((sum, share) => sum + share, 0);
   const most = Math.min(MOST_FOR_CLIENTS * room, room - lanes * LEAST_LANE);
@@ -159,14 +191,15 @@ function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, legend, widthO
     const place = { bracketY, clientsY, lanesY, row: Math.min(row, widestRow(count)), x, isSeen };
     return { ...panel, ...place, asked, band: bands[index] };
   });
+  const lanesEnd = TOP + brackets + bands.reduce((sum, band) => sum + band, 0) + lanes * lane;
   const curves = [...story.curves].map(([name, curve], index) => ({
     name,
     ...curve,
-    y: y + index * CURVE,
+    y: lanesEnd + index * CURVE,
     x: placed[0].x,
     fromMs: placed[0].fromMs,
   }));
-  const axisY = Math.max(y, TOP + lane) + curves.length * CURVE;
+  const axisY = lanesEnd + curveCount * CURVE;
   const bottom = axisY + AXIS + legend.height;
   return {
     panels: placed,
@@ -341,16 +374,18 @@ function spoken(fromMs, toMs, zeroMs) {
 }
 
 /** From the process that accepted to the one that got the connection. */
-function handoffMarks({ handoffs: all }, yOf, { x, isSeen }, { lane, bar }) {
-  return all
-    .map((one, index) => ({ ...one, index }))
-    .filter(({ ms, from, to }) => yOf.has(from) && yOf.has(to) && isSeen(ms, ms))
-    .map(({ ms, from, to, index }) => {
+function handoffMarks({ handoffs }, yOf, { x, isSeen }, { lane, bar, done }) {
+  return handoffs.flatMap((one, index) => {
+    const { ms, from, to } = one;
+    if (!yOf.has(from) || !yOf.has(to) || !isSeen(ms, ms)) return [];
+    if (!done.has(one)) {
       const y1 = yOf.get(from) + lane / 2;
       const y2 = yOf.get(to) + (lane - bar) / 2;
       const at = { class: 'handoff', x1: x(ms), x2: x(ms), y1, y2 };
-      return { key: `handoff ${index}`, layer: 'handoffs', tag: 'line', at };
-    });
+      done.set(one, { key: `handoff ${index}`, layer: 'handoffs', tag: 'line', at });
+    }
+    return [done.get(one)];
+  });
 }
 
 function processMarks(one, y, { x, isSeen, fromMs: zeroMs }, scale) {
@@ -371,23 +406,28 @@ function processMarks(one, y, { x, isSeen, fromMs: zeroMs }, scale) {
     const at = { class: kind, x: x(fromMs), y: top + down, width, height };
     const layer = kind === 'alive' ? 'lanes' : 'work';
     const says = () => `${place}: ${said} ${spoken(fromMs, toMs, zeroMs)}`;
-    marks.push({ key: `${key} ${pid}`, layer, tag: 'rect', at, says });
-    return { left: at.x, right: at.x + width, top: at.y, bottom: at.y + height };
+    const mark = { key: `${key} ${pid}`, layer, tag: 'rect', at, says };
+    marks.push(mark);
+    return mark;
   };
   if (scale.isEmpty) {
     const at = { class: 'empty', x: scale.margin, y: top, width: scale.width, height: bar };
     return { marks: [{ key: `empty ${pid}`, layer: 'lanes', tag: 'rect', at }], labels };
   }
   span('alive', 'alive', [bornMs, diedMs], { said: diedMs === undefined ? 'runs' : 'ran' });
-  const bars = requests.map(({ fromMs, toMs }, index) => {
-    const open = diedMs === undefined ? 'running' : 'lost';
-    const said =
-      toMs === undefined ? (open === 'lost' ? 'a lost request' : 'at work') : 'a request';
-    const [kind, till] = toMs === undefined ? [open, diedMs] : ['served', toMs];
-    const box = span(kind, `work ${index}`, [fromMs, till], { said });
-    if (box && kind === 'lost') marks.push(crossOver(`lost ${index} ${pid}`, box));
-    return box;
-  });
+  for (const [index, request] of requests.entries()) {
+    const known = scale.done.get(request);
+    if (known) {
+      marks.push(known);
+      continue;
+    }
+    const { fromMs, toMs } = request;
+    const kind = toMs !== undefined ? 'served' : diedMs === undefined ? 'running' : 'lost';
+    const said = { served: 'a request', running: 'at work', lost: 'a lost request' }[kind];
+    const mark = span(kind, `work ${index}`, [fromMs, toMs ?? diedMs], { said });
+    if (mark && kind === 'served') scale.done.set(request, mark);
+    if (mark && kind === 'lost') marks.push(crossOver(`lost ${index} ${pid}`, boxOf(mark)));
+  }
   const strip = Math.max(4, bar * 0.22);
   for (const [index, { fromMs, toMs }] of silent.entries()) {
     const options = { said: 'its event loop is blocked', down: bar - strip, height: strip };
@@ -426,10 +466,15 @@ function processMarks(one, y, { x, isSeen, fromMs: zeroMs }, scale) {
         { x: at + 22, y: baseline },
         { x: at - 6, y: baseline, anchor: 'end' },
       ],
-      avoid: bars.filter(Boolean),
+      avoid: marks.filter((mark) => mark.key.startsWith('work')).map(boxOf),
     });
   }
   return { marks, labels };
+}
+
+/** @returns {Box} */
+function boxOf(/** @type {any} */ { at: { x, y, width, height } }) {
+  return { left: x, right: x + width, top: y, bottom: y + height };
 }
 
 /** @returns {Mark} */

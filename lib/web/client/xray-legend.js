@@ -44,16 +44,14 @@ export function signsIn(story) {
   const { originMs } = story;
   const all = [...story.processes.values()];
   const asked = [...story.asked.values()];
-  const requests = all.flatMap(({ requests: own, diedMs }) =>
-    own.map((one) => ({ ...one, isDead: diedMs !== undefined })),
-  );
+  const isOpen = ({ requests }) => requests.some(({ toMs }) => toMs === undefined);
   const isIn = {
     waiting: asked.some(({ toMs }) => toMs === undefined),
     answered: asked.some(({ toMs, error }) => toMs !== undefined && !error),
     failed: asked.some(({ error, status }) => error || status >= 400),
-    served: requests.some(({ toMs }) => toMs >= originMs),
-    running: requests.some(({ toMs, isDead }) => toMs === undefined && !isDead),
-    lost: requests.some(({ toMs, isDead }) => toMs === undefined && isDead),
+    served: all.some(({ requests }) => requests.some(({ toMs }) => toMs >= originMs)),
+    running: all.some((one) => one.diedMs === undefined && isOpen(one)),
+    lost: all.some((one) => one.diedMs !== undefined && isOpen(one)),
     silent: all.some(({ silent }) => silent.some(({ toMs = Infinity }) => toMs >= originMs)),
     handoff: story.handoffs.some(({ ms }) => ms >= originMs),
     listening: all.some(({ listeningMs }) => listeningMs >= originMs),

@@ -215,7 +215,11 @@ export function heirsOf(story) {
     .filter(({ diedMs, role }) => diedMs !== undefined && role === 'worker')
     .flatMap((dead) => {
       const heir = all.find(
-        (one) => !taken.has(one) && one.bornMs >= dead.diedMs - 5 && one.listeningMs > dead.diedMs,
+        (one) =>
+          one.role === 'worker' &&
+          !taken.has(one) &&
+          one.bornMs >= dead.diedMs - 5 &&
+          one.listeningMs > dead.diedMs,
       );
       taken.add(heir);
       return heir ? [{ dead, heir }] : [];

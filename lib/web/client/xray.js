@@ -8,7 +8,7 @@
  *
  * A frame changes only what is new in it: the drawing must not compete with what it shows.
  */
-import { WIDTH, arrange, spanFor } from './xray-layout.js';
+import { WIDTH, arrange, createMemo, spanFor } from './xray-layout.js';
 import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -28,9 +28,12 @@ export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
   const expected = createStory();
   const sheet = createSheet(element);
   const widthOf = rulerFor(element);
+  const memo = createMemo();
   if (onPoint)
     for (const kind of /** @type {const} */ (['pointerover', 'pointerleave']))
       sheet.svg.addEventListener(kind, (event) => onPoint(sheet.wordsAt(event.target), event));
+  /** @type {{ lanes: number, curves: number, asked: any[] } | undefined} */
+  let room;
   const expectedMs = () => expected.lastMs - expected.originMs;
   return {
     take: (message) => tell(story, message),
@@ -38,7 +41,11 @@ export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
     /** Begins anew. */
     forget: () => void (story = createStory()),
     /** What was recorded of the same: its lanes stand there before the first event. @param {any[]} messages */
-    expect: (messages) => messages.forEach((message) => tell(expected, message)),
+    expect(messages) {
+      messages.forEach((message) => tell(expected, message));
+      const asked = [...expected.asked.values()];
+      room = { lanes: lanesOf(expected).length, curves: expected.curves.size, asked };
+    },
     /** @param {number} [nowMs]  on the timeline's clock; without it, nothing more comes, and all that was told is shown */
     draw(nowMs) {
       const isFinal = nowMs === undefined;
@@ -55,6 +62,8 @@ export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
           spanMs,
           isFinal: isFinal && !isEmpty,
           isEmpty,
+          expected: room,
+          memo,
           widthOf,
         }),
       );
@@ -118,12 +127,14 @@ function createSheet(element) {
   svg.append(patterns(prefix));
   const layers = new Map(LAYERS.map((name) => [name, make('g', { class: name })]));
   svg.append(...layers.values());
-  /** @type {Map<string, { node: SVGElement, at: Record<string, string | number>, text?: string, says?: () => string, frame: number }>} */
+  /** @type {Map<string, { node: SVGElement, at: Record<string, string | number>, text?: string, mark?: object, says?: () => string, frame: number }>} */
   const shown = new Map();
   let frame = 0;
   let size = 0;
-  const put = ({ key, layer, tag, at, text, says }) => {
+  const put = (mark) => {
+    const { key, layer, tag, at, text, says } = mark;
     let known = shown.get(key);
+    if (known?.mark === mark) return void (known.frame = frame);
     if (!known) {
       known = { node: make(tag, {}), at: {}, frame };
       shown.set(key, known);
@@ -134,7 +145,7 @@ function createSheet(element) {
     if (at.class !== known.at.class && PATTERNS.includes(at.class))
       known.node.setAttribute('fill', `url(#${prefix}-${at.class})`);
     if (text !== known.text) known.node.textContent = text;
-    Object.assign(known, { at, text, says, frame });
+    Object.assign(known, { mark, at, text, says, frame });
   };
   return {
     svg,
