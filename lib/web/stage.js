@@ -231,7 +231,8 @@ function tellEnds({ program, roles, ended, missed, killed }, send) {
     if (ended.has(pid) || isLiving(pid)) continue;
     const { t, looks } = missed.get(pid) ?? { t: nowMs(), looks: 0 };
     missed.set(pid, { t, looks: looks + 1 });
-    const signal = pid === program.pid ? program.fate?.signal : killed.get(pid)?.signal;
+    const fate = pid === program.pid ? program.fate : undefined;
+    const signal = fate?.signal ?? killed.get(pid)?.signal;
     if (looks < LOOKS_WITHOUT && !signal) continue;
     ended.add(pid);
     const atMs = killed.get(pid)?.signal === 'SIGKILL' ? killed.get(pid).t : t; // that one works at once

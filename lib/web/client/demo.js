@@ -40,7 +40,7 @@ export function createDemo(figure) {
     again.hidden = !isShown || isRunning();
     time.hidden = hold.hidden = !playback || drawing.hidden;
     recording.hidden = isStatic;
-    hold.textContent = playback?.isHeld() === false ? 'Pause' : 'Play';
+    hold.textContent = isRunning() ? 'Pause' : 'Play';
   }
 
   function start() {
@@ -72,12 +72,12 @@ export function createDemo(figure) {
     } catch (/** @type {any} */ fault) {
       if (!signal.aborted) status.textContent = `It cannot be shown: ${fault.message}`;
       error = fault.message;
+      if (!signal.aborted) figure.classList.add('in-doubt');
     }
     if (signal.aborted) return scene.leave(); // and somebody else draws already
     scene.finish();
-    arm(scene, 1);
+    arm(scene, { isShown: true });
     time.value = time.max;
-    playback.seek(playback.durationMs);
     stop();
     if (error) run.textContent = 'Try again';
   }
@@ -90,7 +90,7 @@ export function createDemo(figure) {
       if (signal.aborted) return;
       messages = found;
       const scene = createScene(parts, { slower });
-      arm(scene, slower);
+      arm(scene, { slower });
       playback.play();
       offer();
     } catch (/** @type {any} */ error) {
@@ -101,10 +101,11 @@ export function createDemo(figure) {
   }
 
   /** What was shown can be moved through from now on. */
-  function arm(scene, slower) {
+  function arm(scene, { slower = 1, isShown = false }) {
     playback = createPlayback(messages, {
       scene,
       slower,
+      isShown,
       onTime: (ms) => (time.value = String(Math.round(ms))),
       onEnd: () => stop(),
     });
@@ -119,11 +120,16 @@ export function createDemo(figure) {
     else if (isStatic) playRecording();
     else showLive();
   };
-  const holdOrGoOn = () => {
-    if (!playback?.isHeld()) playback?.hold();
-    else if (Number(time.value) < playback.durationMs) playback.play();
-    else showKnown(async () => messages, 1);
+  const goOn = () => {
+    end = new AbortController();
+    run.textContent = 'Stop';
+    playback.play();
     offer();
+  };
+  const holdOrGoOn = () => {
+    if (isRunning()) stop();
+    else if (Number(time.value) < playback.durationMs) goOn();
+    else showKnown(async () => messages, 1);
   };
 
   for (const one of [run, again, hold, recording]) one.addEventListener('click', letGo);
@@ -132,8 +138,9 @@ export function createDemo(figure) {
   recording.addEventListener('click', playRecording);
   hold.addEventListener('click', holdOrGoOn);
   time.addEventListener('input', () => {
-    playback?.seek(Number(time.value));
-    offer();
+    const wanted = Number(time.value);
+    stop();
+    playback.seek(wanted);
   });
   time.addEventListener('pointerup', () => time.blur()); // the keys are the presenter's again
   offer();
@@ -142,7 +149,15 @@ export function createDemo(figure) {
     parts,
     isUntouched: () => messages.length === 0 && !isRunning(),
   });
-  return { figure, stop, isRunning, toggle, playRecording, slower, hold: holdOrGoOn };
+  return {
+    figure,
+    stop: () => stop('It was stopped.'),
+    isRunning,
+    toggle,
+    playRecording,
+    slower,
+    hold: holdOrGoOn,
+  };
 }
 
 /** R plays the recording of the demo on the slide that is shown. @param {() => Iterable<ReturnType<typeof createDemo>>} demos */

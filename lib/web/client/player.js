@@ -35,13 +35,14 @@ export async function recordingOf(name, signal) {
  * @param {object} stage
  * @param {{ begin(): void, take(message: any): void, draw(ms: number): void, finish(): void }} stage.scene
  * @param {number} [stage.slower]
+ * @param {boolean} [stage.isShown]  the scene has taken all of them already
  * @param {(atMs: number) => void} stage.onTime  told where it is
  * @param {() => void} stage.onEnd
  */
-export function createPlayback(messages, { scene, slower = 1, onTime, onEnd }) {
+export function createPlayback(messages, { scene, slower = 1, isShown = false, onTime, onEnd }) {
   const durationMs = messages.at(-1)?.at ?? 0;
-  let atMs = 0;
-  let taken = 0;
+  let atMs = isShown ? durationMs : 0;
+  let taken = isShown ? messages.length : 0;
   let timer;
   let zero = { at: 0, origin: 0 }; // of the page's time and of the timeline
 
@@ -77,7 +78,6 @@ export function createPlayback(messages, { scene, slower = 1, onTime, onEnd }) {
     durationMs,
     play: () => play(),
     hold,
-    isHeld: () => timer === undefined,
     /** Shows another moment, and stays there. @param {number} ms */
     seek(ms) {
       hold();

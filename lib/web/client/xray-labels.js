@@ -42,11 +42,10 @@ export function placeLabels(labels, { area, widthOf }) {
     box.bottom <= area.bottom;
   return labels.flatMap((label) => {
     const { text, short, size, spots, avoid = [] } = label;
-    const tries = [text, short]
-      .filter(Boolean)
-      .flatMap((words) =>
-        spots.map((spot) => ({ ...spot, words, box: boxOf(widthOf(words, size), size, spot) })),
-      );
+    const forms = short === undefined ? [text] : [text, short];
+    const tries = forms.flatMap((words) =>
+      spots.map((spot) => ({ ...spot, words, box: boxOf(widthOf(words, size), size, spot) })),
+    );
     const free = tries.filter(
       ({ box }) => isInside(box) && !taken.some((other) => meet(box, other)),
     );

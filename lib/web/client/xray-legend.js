@@ -6,7 +6,7 @@ const ROW = 30;
 const SIGN = 34;
 const GAP = 18;
 
-/** @typedef {{ name: string, kind: string, tag?: string, at?: (x: number, y: number) => Record<string, string | number> }} Sign */
+/** @typedef {{ name: string, kind: string, tag?: string, at: (x: number, y: number) => Record<string, string | number> }} Sign */
 
 const box = (x, y) => ({ x, y: y - 14, width: 28, height: 16 });
 const path = (d) => (x, y) => ({ d: `M${x} ${y} ${d}` });
@@ -22,7 +22,7 @@ const SIGNS = {
   silent: {
     name: 'loop blocked',
     kind: 'silent',
-    at: (x, y) => ({ ...box(x, y - 4), height: 7 }),
+    at: (x, y) => ({ ...box(x, y + 4), height: 7 }),
   },
   handoff: { name: 'handed over', kind: 'handoff', tag: 'path', at: path('m14 4 v-20') },
   listening: {
@@ -42,7 +42,9 @@ const SIGNS = {
  */
 export function signsIn(story) {
   const { originMs } = story;
+  /** @type {any[]} what is not known yet is undefined, and after nothing */
   const all = [...story.processes.values()];
+  /** @type {any[]} */
   const asked = [...story.asked.values()];
   const isOpen = ({ requests }) => requests.some(({ toMs }) => toMs === undefined);
   const isIn = {
