@@ -36,11 +36,14 @@ export async function run(argv, io) {
 async function serve(io, port) {
   const { serveDeck } = await import('../web/serve.js');
   const { url, close } = await serveDeck({ root: resolve(io.root), port });
+  const stopped = new Promise((end) =>
+    ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)),
+  );
   io.stdout.write(
     `The deck: ${url}\nThe speaker's window, in the same browser: ${url}speaker\nStop with Ctrl-C.\n`,
   );
-  io.stdout.write(`${(await tellPreflight(resolve(io.root))).join('\n')}\n`);
-  await new Promise((end) => ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)));
+  tellPreflight(resolve(io.root)).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
+  await stopped;
   await close();
   return 0;
 }

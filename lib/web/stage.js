@@ -85,7 +85,8 @@ export async function perform(demo, { root, send: sendOn, signal }) {
     stop.release();
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
-    if (wasCrowded || isCrowded()) send({ doubt: BUSY });
+    const isDoubtful = watched.length > 0 && (wasCrowded || isCrowded());
+    if (isDoubtful) send({ doubt: BUSY });
     send({ end: { error } });
     isOver = true;
   }

@@ -15,7 +15,7 @@ export function furnish(figure) {
   const status = /** @type {HTMLElement} */ (figure.querySelector('.status'));
   const stage = /** @type {HTMLElement} */ (figure.querySelector('.stage'));
   const run = /** @type {HTMLButtonElement} */ (figure.querySelector('.run'));
-  const again = button('again', 'Slower', 'The same again, 5 times slower');
+  const again = button('again', '5 times slower', 'The same again, 5 times slower');
   const hold = button('hold', 'Pause', 'Hold it, and go on');
   const recording = button('again recording', 'Recording', 'Play the recording (R)');
   recording.setAttribute('aria-keyshortcuts', 'R');
