@@ -4,7 +4,7 @@
  */
 import { isTaken, letGo } from './page.js';
 import { createPlayback, performed, recordingOf } from './player.js';
-import { createScene, furnish } from './scene.js';
+import { createScene, furnish, warn } from './scene.js';
 
 const SLOWER = 5;
 const DOUBLE_CLICK_MS = 400;
@@ -14,7 +14,7 @@ const isStatic = 'static' in document.body.dataset;
 export function createDemo(figure) {
   const { demo: name } = figure.dataset;
   const parts = furnish(figure);
-  const { run, again, hold, recording, time, status, drawing } = parts;
+  const { run, again, hold, recording, time, status } = parts;
   /** @type {any[]} what was shown last, each with the time at which it came */
   let messages = [];
   /** @type {AbortController | undefined} of what runs now */
@@ -36,9 +36,9 @@ export function createDemo(figure) {
 
   /** The buttons that have a sense now. */
   function offer() {
-    const isShown = messages.length > 0 && !drawing.hidden;
+    const isShown = messages.some(({ events }) => events);
     again.hidden = !isShown || isRunning();
-    time.hidden = hold.hidden = !playback || drawing.hidden;
+    time.hidden = hold.hidden = !playback || !isShown;
     recording.hidden = isStatic;
     hold.textContent = isRunning() ? 'Pause' : 'Play';
   }
@@ -172,17 +172,14 @@ export function listenForRecording(demos) {
 
 /** When its slide comes near: the lanes of the recording stand there, empty; and what stands in its way here is told. */
 function prepareWhenSeen(figure, { name, parts, isUntouched }) {
-  const { drawing, xray, badge } = parts;
+  const { drawing, xray } = parts;
   const observer = new IntersectionObserver(async ([{ isIntersecting }]) => {
     if (!isIntersecting) return;
     observer.disconnect();
     const known = await recordingOf(name, undefined).catch(() => []);
     const obstacle = isStatic ? undefined : await obstacleTo(name);
     if (!isUntouched()) return;
-    if (obstacle) {
-      badge.textContent = obstacle;
-      figure.classList.add('in-doubt');
-    }
+    if (obstacle) warn(parts, obstacle);
     xray.expect(known);
     drawing.hidden = !known.some(({ events }) => events);
     if (!drawing.hidden) xray.draw();

@@ -69,6 +69,7 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
     numbers.replaceChildren();
     figure.classList.remove('in-doubt');
     details.hidden = true;
+    badge.classList.remove('warns');
     badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
   }
 
@@ -92,9 +93,9 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
         put(numbers, message.measurement.name, measurementOf(message.measurement));
       if (message.chart && message.chart.t === undefined)
         put(numbers, message.chart.name, chartOf(message.chart));
-      if (message.doubt) badge.textContent = message.doubt;
+      if (message.doubt) warn(parts, message.doubt);
       if (message.end?.error) status.textContent = message.end.error;
-      if (message.doubt || message.end?.error) figure.classList.add('in-doubt');
+      if (message.end?.error) figure.classList.add('in-doubt');
     },
     /** Draws the moment. */
     draw: (/** @type {number} */ ms) => xray.draw(ms),
@@ -112,6 +113,13 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
     },
   };
   return scene;
+}
+
+/** What was shown may be wrong, or cannot be shown: the recording is offered. @param {Parts} parts @param {string} words */
+export function warn({ figure, badge }, words) {
+  badge.textContent = words;
+  badge.classList.add('warns');
+  figure.classList.add('in-doubt');
 }
 
 const recordedWords = ({ cpu, cores, node, date }, slower) =>

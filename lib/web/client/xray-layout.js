@@ -251,7 +251,7 @@ function axisMarks({ margin, width, spanMs, axisY, widthOf }) {
 }
 
 function panelMarks(story, panel, scale) {
-  const { processes, lanesY, asked, key } = panel;
+  const { processes, lanesY, key } = panel;
   const { lane } = scale;
   /** @type {Mark[]} */
   const marks = [];
@@ -260,7 +260,7 @@ function panelMarks(story, panel, scale) {
   const add = (found) => (marks.push(...found.marks), labels.push(...found.labels));
   const yOf = new Map(processes.map((one, index) => [one, lanesY + index * lane]));
   if (panel.lengthMs !== undefined) add(bracketMarks(panel));
-  if (asked.length > 0) {
+  if (panel.band > 0) {
     const y = panel.clientsY + panel.band / 2;
     labels.push(laneLabel(`clients ${key}`, 'clients', y, scale));
   }

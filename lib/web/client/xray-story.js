@@ -207,12 +207,12 @@ function programsOf(story) {
   return programs;
 }
 
-/** Who took the place of a worker that died: the next one born after it that came to listen. */
+/** Who took the place of a worker that did not leave as planned: the next one born after it that came to listen. */
 export function heirsOf(story) {
   const all = [...story.processes.values()];
   const taken = new Set();
   return all
-    .filter(({ diedMs, role }) => diedMs !== undefined && role === 'worker')
+    .filter(({ diedMs, role, code }) => diedMs !== undefined && role === 'worker' && code !== 0)
     .flatMap((dead) => {
       const heir = all.find(
         (one) =>
