@@ -224,11 +224,13 @@ describe('the stage', () => {
 });
 
 test('the preflight names what is missing, and a busy machine', () => {
-  const idle = { cores: 4, wanting: 0.2, obstacles: {} };
+  const idle = { cores: 4, wanting: 0.2, obstacles: {}, unprepared: {} };
   assert.deepEqual(preflightLines(idle, 3), ['Demos: 3 of 3 can be performed here, on 4 cores.']);
   const obstacles = { 'kill-a-machine': 'nginx is not installed here. Play the recording.' };
-  const lines = preflightLines({ cores: 1, wanting: 7, obstacles }, 3);
+  const unprepared = { 'two-builds': 'It has to build.' };
+  const lines = preflightLines({ cores: 1, wanting: 7, obstacles, unprepared }, 3);
   assert.match(lines[0], /^Demos: 2 of 3 .* 1 core\.$/);
   assert.match(lines[1], /kill-a-machine: nginx is not installed/);
-  assert.match(lines[2], /is busy \(7 programs/);
+  assert.match(lines[2], /two-builds: It has/);
+  assert.match(lines[3], /is busy \(7 programs/);
 });

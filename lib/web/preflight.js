@@ -7,8 +7,11 @@ import { explainMissing, findTool } from '../tools/tools.js';
  * @typedef {object} Preflight
  * @property {number} cores
  * @property {number} wanting  how many programs want each core now: above 1 they wait
+ * @property {Record<string, string>} unprepared  by the demo's name: what its first run has to do
  * @property {Record<string, string>} obstacles  by the demo's name: why it cannot be performed here; its recording can be played
  */
+
+const UNPREPARED = 'Its first run has to build something. Run it once before the class.';
 
 /**
  * @param {import('./stage.js').Demo[]} demos
@@ -19,7 +22,15 @@ export function preflight(demos) {
   const obstacles = demos.flatMap(({ name, needs }) =>
     needs && !findTool(needs) ? [[name, `${explainMissing(needs).got} Play the recording.`]] : [],
   );
-  return { cores: availableParallelism(), wanting, obstacles: Object.fromEntries(obstacles) };
+  const unprepared = demos.flatMap(({ name, needs, isPrepared = () => true }) =>
+    (needs && !findTool(needs)) || isPrepared() ? [] : [[name, UNPREPARED]],
+  );
+  return {
+    cores: availableParallelism(),
+    wanting,
+    obstacles: Object.fromEntries(obstacles),
+    unprepared: Object.fromEntries(unprepared),
+  };
 }
 
 const TOO_MANY = 1.5; // for each core, before a demo has begun
@@ -30,12 +41,14 @@ const TOO_MANY = 1.5; // for each core, before a demo has begun
  * @param {number} count  of all demos
  * @returns {string[]}
  */
-export function preflightLines({ cores, wanting, obstacles }, count) {
+export function preflightLines({ cores, wanting, obstacles, unprepared }, count) {
   const names = Object.keys(obstacles);
   const possible = count - names.length;
   return [
     `Demos: ${possible} of ${count} can be performed here, on ${cores} ${cores === 1 ? 'core' : 'cores'}.`,
-    ...names.map((name) => `  ${name}: ${obstacles[name]}`),
+    ...Object.entries({ ...obstacles, ...unprepared }).map(
+      ([name, words]) => `  ${name}: ${words}`,
+    ),
     ...(wanting > TOO_MANY
       ? [`This machine is busy (${wanting} programs want each core): close what you do not need.`]
       : []),

@@ -23,8 +23,9 @@
  *   isOverTime: it is told again and again, and becomes a curve; most: the whole, of which a full bar stands
  * @property {AbortSignal} signal
  *
- * @typedef {{ name: string, title: string, needs?: import('../tools/tools.js').Tool, mayFail?: boolean, perform: (stage: Stage) => Promise<void> }} Demo
- *   needs: what has to be installed for it; mayFail: requests that fail are a part of its story
+ * @typedef {{ name: string, title: string, needs?: import('../tools/tools.js').Tool, mayFail?: boolean, isPrepared?: () => boolean, perform: (stage: Stage) => Promise<void> }} Demo
+ *   needs: what has to be installed for it; mayFail: requests that fail are a part of its story;
+ *   isPrepared: false where its first run has to do what takes long
  */
 import { createLab } from '../check/lab.js';
 import { runCheck } from '../check/run-check.js';
@@ -40,6 +41,7 @@ const LOOK_EVERY_MS = 50;
 const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms
 const LOOKS_WITHOUT = 2; // whoever notices the end of a child tells it sooner
 const LIMIT_MS = 30_000;
+const TOO_LONG = `It was not over after ${LIMIT_MS / 1000} s: this machine is too busy. Try again, or play the recording.`;
 const BUSY = 'This machine is very busy: run it again, or play the recording.';
 
 /**
@@ -154,11 +156,11 @@ function doors({ lab, send, watched, asked, root, signal }) {
 function stopper(signal) {
   const end = new AbortController();
   const stopped = new Promise((resolve, reject) => {
-    end.signal.addEventListener('abort', () => reject(new Stopped('It was stopped.')));
+    end.signal.addEventListener('abort', () => reject(end.signal.reason));
   });
   stopped.catch(() => {});
-  const onAbort = () => end.abort();
-  const timer = setTimeout(onAbort, LIMIT_MS);
+  const onAbort = () => end.abort(new Stopped('It was stopped.'));
+  const timer = setTimeout(() => end.abort(new Stopped(TOO_LONG)), LIMIT_MS);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort);
   const release = () => (clearTimeout(timer), signal.removeEventListener('abort', onAbort));

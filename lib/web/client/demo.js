@@ -190,5 +190,7 @@ function prepareWhenSeen(figure, { name, parts, isUntouched }) {
 /** Why the demo cannot be performed here, if so. @returns {Promise<string | undefined>} */
 async function obstacleTo(name) {
   const response = await fetch('/preflight').catch(() => undefined);
-  return response?.ok ? (await response.json()).obstacles[name] : undefined;
+  if (!response?.ok) return undefined;
+  const { obstacles, unprepared } = await response.json();
+  return obstacles[name] ?? unprepared[name];
 }
