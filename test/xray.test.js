@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { exitsOf, forksOf } from '../lib/observe/timeline.js';
-import { preflightLines } from '../lib/web/preflight.js';
+import { preflight, preflightLines } from '../lib/web/preflight.js';
 import { perform } from '../lib/web/stage.js';
 import { placeLabels } from '../lib/web/client/xray-labels.js';
 import { arrange, spanFor } from '../lib/web/client/xray-layout.js';
@@ -224,6 +224,10 @@ describe('the stage', () => {
 });
 
 test('the preflight names what is missing, and a busy machine', () => {
+  const demo = { name: 'one', title: 'One', perform: async () => {} };
+  const found = preflight([demo, { ...demo, name: 'two', isPrepared: () => false }]);
+  assert.deepEqual([found.obstacles, Object.keys(found.unprepared)], [{}, ['two']]);
+  assert.ok(found.cores > 0 && found.wanting >= 0);
   const idle = { cores: 4, wanting: 0.2, obstacles: {}, unprepared: {} };
   assert.deepEqual(preflightLines(idle, 3), ['Demos: 3 of 3 can be performed here, on 4 cores.']);
   const obstacles = { 'kill-a-machine': 'nginx is not installed here. Play the recording.' };
