@@ -8,7 +8,8 @@
  *
  * A frame changes only what is new in it: the drawing must not compete with what it shows.
  */
-import { WIDTH, arrange, createMemo, spanFor } from './xray-layout.js';
+import { arrange, createMemo, spanFor } from './xray-layout.js';
+import { WIDTH } from './xray-marks.js';
 import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
