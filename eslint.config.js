@@ -204,6 +204,7 @@ const BROWSER_GLOBALS = [
     'getComputedStyle',
     'DOMParser',
     'EventSource',
+    'IntersectionObserver',
     'KeyboardEvent',
     'MutationObserver',
     'ResizeObserver',

@@ -26,7 +26,7 @@ export { speedupOfBlocking, speedupOfCpu } from '../measure/speedup.js';
 export { mean, meanOf, ratioOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
-export { buildNitro } from '../tools/nitro.js';
+export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
 export { askAtOnce } from '../observe/ask.js';
 export { get } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';

@@ -44,14 +44,30 @@ async function serve(io, port, { plan, start }) {
   const { url, close } = await serveDeck({ root: resolve(io.root), port });
   const asked = Object.entries({ plan, start }).filter(([, value]) => value !== undefined);
   const query = asked.map(([name, value]) => `${name}=${value}`).join('&');
+  const stopped = new Promise((end) =>
+    ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)),
+  );
   io.stdout.write(
     `The deck: ${url}\n` +
       `The speaker's window, in the same browser: ${url}speaker${query && `?${query}`}\n` +
       `Stop with Ctrl-C.\n`,
   );
-  await new Promise((end) => ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)));
+  tellPreflight(resolve(io.root)).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
+  await stopped;
   await close();
   return 0;
+}
+
+/** What can be performed here; a fault in a demos.js is told when its demo is run. */
+async function tellPreflight(root) {
+  const { readDemos } = await import('../web/recordings.js');
+  const { preflight, preflightLines } = await import('../web/preflight.js');
+  try {
+    const demos = await readDemos(root);
+    return preflightLines(preflight(demos), demos.length);
+  } catch (/** @type {any} */ error) {
+    return [`The demos cannot be read: ${error.message}`];
+  }
 }
 
 function portOf(text = String(DEFAULT_PORT)) {

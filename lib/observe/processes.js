@@ -69,6 +69,13 @@ export function hasPid(pid) {
 }
 
 /**
+ * Is it alive? Quick enough to be asked again and again; unlike hasPid() it does not take a zombie for alive, on Linux.
+ * @param {number} pid
+ */
+export const isLiving = (pid) =>
+  process.platform === 'linux' ? readStat(pid) !== undefined : hasPid(pid);
+
+/**
  * Is this still the same process, alive?
  * @param {{ pid: number, born: string }} known
  */

@@ -41,7 +41,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { filesBelow, rootFolder } from '../lessons/catalog.js';
 import { hasCode, isFile, readIfThere } from '../common/files.js';
 import { entryOf } from '../check/subject.js';
-import { demandTool } from './tools.js';
+import { demandTool, findTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
 
 const KEY = '11-nitro';
@@ -73,11 +73,7 @@ export async function buildNitro(
   place,
   { manifest = demandTool('nitropack'), cache = join(rootFolder, '.forkshop/nitro') } = {},
 ) {
-  const entry = entryOf(place);
-  const program = { name: `server${extname(entry)}`, bytes: readFileSync(entry) };
-  const sources = sourcesOf(place, program);
-  const key = hashOf([manifest, import.meta.filename, workFile], sources);
-  const folders = COMMANDS.map((_, index) => join(cache, 'builds', `${key}-${index}`));
+  const { entry, program, sources, key, folders } = planOf(place, { manifest, cache });
   const buildOne = async (what, index) =>
     readBuild(folders[index]) ?? buildInto(folders[index], { ...what, start, manifest, sources });
   const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // both are over, however
@@ -92,6 +88,28 @@ export async function buildNitro(
   for (const folder of [...folders, run]) touch(folder);
   forgetOld(cache);
   return { builds, outputs: outputsIn(run), entry: join(run, program.name) };
+}
+
+/**
+ * Is all of it built already, so that buildNitro() only copies?
+ * @param {string} place
+ * @returns {boolean}  false when nitropack is not installed, too
+ */
+export function isNitroBuilt(place) {
+  const manifest = findTool('nitropack');
+  if (!manifest) return false;
+  const { folders } = planOf(place, { manifest, cache: join(rootFolder, '.forkshop/nitro') });
+  return folders.every((folder) => readBuild(folder) !== undefined);
+}
+
+/** What is to be built, and where it is kept. */
+function planOf(place, { manifest, cache }) {
+  const entry = entryOf(place);
+  const program = { name: `server${extname(entry)}`, bytes: readFileSync(entry) };
+  const sources = sourcesOf(place, program);
+  const key = hashOf([manifest, import.meta.filename, workFile], sources);
+  const folders = COMMANDS.map((_, index) => join(cache, 'builds', `${key}-${index}`));
+  return { entry, program, sources, key, folders };
 }
 
 /**

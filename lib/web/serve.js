@@ -13,6 +13,8 @@ import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
 import { followFolder } from './follow.js';
 import { contentPolicy, deckPage, handoutPage, printPage, speakerPage } from './pages.js';
+import { watchCrowd } from '../measure/conditions.js';
+import { preflight } from './preflight.js';
 import { findRecording, readDemos, readRecordings } from './recordings.js';
 import { perform } from './stage.js';
 
@@ -29,6 +31,7 @@ export const revealFolder = dirname(createRequire(import.meta.url).resolve('reve
 export async function serveDeck({ root, port = 0 }) {
   const token = randomBytes(18).toString('base64url');
   const performances = new Set();
+  watchCrowd(); // a demo asks how busy it was before
   const app = express();
   const server = createServer(app);
   const authority = () => /** @type {import('node:net').AddressInfo} */ (server.address()).port;
@@ -57,6 +60,9 @@ export async function serveDeck({ root, port = 0 }) {
       const chapters = readDeck(root);
       return handoutPage(chapters, { recordings: readRecordings(root, chapters) });
     }),
+  );
+  app.get('/preflight', async (request, response) =>
+    response.json(preflight(await readDemos(root))),
   );
   app.post('/demos/:name', (request, response) =>
     answerDemo({ root, token, performances, request, response }),

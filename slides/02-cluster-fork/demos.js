@@ -62,7 +62,7 @@ export default [
       const [from, to] = [controlPerSecond, candidatePerSecond].map(Math.round);
       say(
         `From ${from} to ${to} requests a second: ${value.toFixed(2)} times as fast ` +
-          `(95 %: ${low.toFixed(2)} to ${high.toFixed(2)}). The ceiling is ${WORKERS}.`,
+          `(95\u00a0%: ${low.toFixed(2)} to ${high.toFixed(2)}). The ceiling is ${WORKERS}.`,
       );
     },
   },

@@ -32,7 +32,9 @@ export default [
         }
         draw();
         if (count === CONNECTIONS / 2)
-          say('Blue: the primary of rr hands over what it has accepted. That of none has no part.');
+          say(
+            'Thin lines: the primary of rr hands over what it has accepted. That of none has no part.',
+          );
       }
       for (const program of [rr, none]) await program.drained();
       draw();

@@ -7,7 +7,7 @@ const SECONDS = 2;
 const LOAD = { ratePerSecond: 200, durationMs: SECONDS * 1000, isFresh: false, timeoutMs: 10_000 };
 const WORKERS = 3;
 const LOOK_EVERY_MS = 100;
-const FULL_BAR = 200; // about as many wait for one process at the end
+const FULL_BAR = 200; // about as many wait for one process when the last is sent
 const CALM_MS = 300;
 
 /** The same load on schedule for one process and for the cluster, and who waits for each. */
@@ -40,6 +40,7 @@ export default [
           label: 'Clients that wait for an answer',
           unit: '',
           most: FULL_BAR,
+          isOverTime: true,
           rows: sides.map(({ name }, index) => ({ name, value: waiting[index]() })),
         });
       const timer = setInterval(look, LOOK_EVERY_MS);

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { askAtOnce, buildNitro, groupBy, requestsOf } from '../../lib/check/checking.js';
+import {
+  askAtOnce,
+  buildNitro,
+  groupBy,
+  isNitroBuilt,
+  requestsOf,
+} from '../../lib/check/checking.js';
 
 const solution = fileURLToPath(new URL('../../solutions/11-nitro', import.meta.url));
 const WORKERS = 4;
@@ -13,6 +19,7 @@ export default [
     name: 'two-builds',
     title: 'One application, two builds',
     needs: 'nitropack',
+    isPrepared: () => isNitroBuilt(solution),
     async perform({ launch, ask, say, begin }) {
       say('Nitro builds the application twice, unless it has done so before; both servers start.');
       const { single, cluster } = await launchBoth(launch);

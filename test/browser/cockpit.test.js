@@ -243,9 +243,15 @@ describe("the speaker's window in Chromium", { skip }, () => {
     const run = wall.locator('section.present .run');
     const first = await wall.locator('section.present .status').innerText();
     assert.equal(await speaker.locator('#says').innerText(), first);
+    const pressed = (/** @type {RegExp} */ hasText) =>
+      speaker.locator('#presses button', { hasText });
+    await pressed(/^Run/).click();
+    await pressed(/^Stop/).click();
+    await pressed(/^Run/).waitFor();
     await speaker.keyboard.press('r');
-    await speaker.locator('#presses button', { hasText: 'Stop' }).click();
-    await speaker.locator('#presses button', { hasText: /^Run/ }).waitFor();
+    await pressed(/^Stop/).click();
+    await pressed(/^Run/).waitFor();
+    assert.match(await wall.locator('section.present .badge').innerText(), /^recorded: /);
     assert.match(await run.innerText(), /^Run/);
     await close();
   });

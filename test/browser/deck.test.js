@@ -30,6 +30,7 @@ import { describe as describeProcess, isOpen, until } from '../nothing-left.js';
 
 const SIZE = { width: 1280, height: 720 };
 const TIMES_LEFT = 20;
+const LONG_MS = 3_600_000;
 const DEMOS_AT_ONCE = 2;
 const RECORDINGS_AT_ONCE = 4;
 const slides = readDeck(rootFolder).flatMap((chapter) => chapter.slides);
@@ -101,6 +102,70 @@ describe('the deck in Chromium', { skip }, () => {
     await close();
     return [...found, ...faults];
   }
+
+  test('every recording: its words find room, its bars are parts of the whole, its dead are drawn as dead', async () => {
+    const { page, faults, close } = await open(deck.url);
+    for (const slide of demoSlides.filter((one) => !isSpot(one))) {
+      const { id, demos } = slide;
+      await goTo(page, id);
+      const messages = recordingOf(id, demos[0]);
+      const found = await lastFrame(page, messages);
+      assert.deepEqual(found.faults, [], demos[0]);
+      assert.ok(found.words > 3, demos[0]);
+      const rows = rowsOf(storyOf(messages));
+      assert.equal(found.lanes, rows.length, demos[0]);
+      const originMs = messages.findLast(({ origin }) => origin !== undefined).origin;
+      const ended = [...storyOf(messages).processes.values()].filter(
+        ({ diedMs = 0 }) => diedMs >= originMs,
+      );
+      if (found.panels === 0) assert.equal(found.graves, ended.length, demos[0]);
+      for (const { name, most, rows: bars } of lastCharts(messages))
+        for (const { name: row, value } of bars) {
+          const share = found.bars[`${name} ${row}`];
+          assert.ok(Math.abs(share - value / most) < 0.02, `${demos[0]}, ${row}: ${share}`);
+        }
+    }
+    assert.deepEqual(faults, []);
+    await close();
+  });
+
+  test('R plays the recording, which can be held and moved through; a demo that is stopped says so', async () => {
+    const { page, faults, close } = await open(deck.url);
+    const { id, demos } = demoSlides[0];
+    const messages = recordingOf(id, demos[0]);
+    const long = messages.with(-1, { ...messages.at(-1), at: LONG_MS }); // it does not end by itself meanwhile
+    await page.route('**/recordings/*.json', (route) => route.fulfill({ json: long }));
+    await page.route('**/demos/*', () => {}); // nor does the demo
+    await goTo(page, id);
+    const part = (/** @type {string} */ name) => page.locator(`section.present ${name}`);
+    await part('svg.xray .empty').first().waitFor(); // the lanes stand there
+    await page.keyboard.press('r');
+    await part('svg.xray .alive').first().waitFor();
+    assert.match(await part('.badge').innerText(), /^recorded: /);
+    await part('.hold').click();
+    assert.equal(await part('.hold').innerText(), 'Play');
+    await part('.time').evaluate((/** @type {HTMLInputElement} */ time) => {
+      time.value = '1';
+      time.dispatchEvent(new Event('input'));
+    });
+    assert.equal(await part('svg.xray .alive').count(), 0, 'nothing had begun');
+    await part('.time').evaluate((/** @type {HTMLInputElement} */ time) => {
+      time.value = time.max;
+      time.dispatchEvent(new Event('input'));
+    });
+    assert.deepEqual(await tableOf(page), drawnFrom(messages));
+    await part('svg.xray .work .served').last().hover();
+    assert.match(await part('.point').innerText(), /pid \d+: .* ms/);
+    await part('.run').click();
+    await page.waitForFunction(
+      () => document.querySelector('section.present .badge')?.textContent === 'true time',
+    );
+    await page.waitForTimeout(500); // sooner it is the second half of a double click
+    await part('.run').click();
+    assert.equal(await part('.status').innerText(), 'It was stopped.');
+    assert.deepEqual(faults, []);
+    await close();
+  });
 
   describe('every demo', { concurrency: DEMOS_AT_ONCE }, () => {
     for (const slide of demoSlides)
@@ -306,6 +371,71 @@ function overhear() {
   };
 }
 
+/**
+ * Draws what was recorded on the slide that is shown, and looks at the last frame.
+ * @param {Page} page @param {any[]} messages
+ */
+const lastFrame = (page, messages) =>
+  page.evaluate(async ([told, place]) => {
+    const { createScene, furnish } = /** @type {any} */ (await import(place));
+    const figure = /** @type {HTMLElement} */ (document.querySelector('section.present .demo'));
+    figure.querySelector('.stage')?.replaceChildren();
+    const scene = createScene(furnish(figure));
+    for (const message of told) scene.take(message);
+    scene.finish();
+    const svg = /** @type {SVGSVGElement} */ (figure.querySelector('svg.xray'));
+    const { width, height } = svg.viewBox.baseVal;
+    const texts = [...svg.querySelectorAll('text')].map((text) => ({
+      words: text.textContent,
+      box: text.getBBox(),
+      size: parseFloat(getComputedStyle(text).fontSize),
+    }));
+    const faults = [];
+    for (const [index, { words, box, size }] of texts.entries()) {
+      const isCut =
+        box.x < 0 || box.y < -1 || box.x + box.width > width || box.y + box.height > height + 1;
+      if (isCut) faults.push(`cut: ${words}`);
+      if (size < 20) faults.push(`${size} px: ${words}`);
+      for (const other of texts.slice(index + 1)) {
+        const meet =
+          Math.min(box.x + box.width, other.box.x + other.box.width) - Math.max(box.x, other.box.x);
+        const high =
+          Math.min(box.y + box.height, other.box.y + other.box.height) -
+          Math.max(box.y, other.box.y);
+        if (meet > 0.5 && high > 0.5) faults.push(`${words} on ${other.words}`);
+      }
+    }
+    /** @type {Record<string, number>} */
+    const bars = {};
+    for (const chart of figure.querySelectorAll('.chart'))
+      for (const row of chart.querySelectorAll('tr')) {
+        const [bar, length] = [row.querySelector('.bar'), row.querySelector('.bar i')];
+        bars[
+          `${/** @type {HTMLElement} */ (chart).dataset.name} ${row.querySelector('th')?.textContent}`
+        ] = /** @type {any} */ (length).offsetWidth / /** @type {any} */ (bar).clientWidth;
+      }
+    const count = (/** @type {string} */ selector) => svg.querySelectorAll(selector).length;
+    const graves = count('.work .grave');
+    const lanes = count('.lanes .alive');
+    return { faults, words: texts.length, bars, graves, lanes, panels: count('.bracket') };
+  }, /** @type {[any[], string]} */ ([messages, '/client/scene.js']));
+
+/** The bars as they were told last, of those that are parts of a whole. @param {any[]} messages */
+const lastCharts = (messages) => [
+  ...new Map(
+    messages.flatMap(({ chart }) =>
+      chart?.most && chart.t === undefined ? [[chart.name, chart]] : [],
+    ),
+  ).values(),
+];
+
+/** @param {any[]} messages */
+function storyOf(messages) {
+  const story = createStory();
+  for (const message of messages) tell(story, message);
+  return story;
+}
+
 /** The data table of the demo that is shown. @param {Page} page */
 const tableOf = (page) =>
   page.evaluate(() =>
@@ -316,8 +446,7 @@ const tableOf = (page) =>
 
 /** The same from the events, counted here by other means than the page's. @param {any[]} messages */
 function drawnFrom(messages) {
-  const story = createStory();
-  for (const message of messages) tell(story, message);
+  const story = storyOf(messages);
   const events = messages
     .flatMap((message) => message.events ?? [])
     .filter(({ tid }) => tid === undefined);

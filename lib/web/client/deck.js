@@ -1,7 +1,7 @@
 /** The deck on the wall: reveal.js, the focus of code, the demos, and the line to the speaker's window. */
 // @ts-expect-error served from the package's own folder
 import Reveal from '../reveal/reveal.mjs';
-import { createDemo } from './demo.js';
+import { createDemo, listenForRecording } from './demo.js';
 import { all, isTaken } from './page.js';
 import { focusLines } from './steps.js';
 import { connectWall } from './wall.js';
@@ -38,6 +38,7 @@ deck.on('slidechanged', ({ previousSlide }) => {
   for (const [figure, demo] of demos) if (previousSlide?.contains(figure)) demo.stop();
   settle();
 });
+listenForRecording(() => demos.values());
 deck.on('fragmentshown', settle);
 deck.on('fragmenthidden', settle);
 addEventListener('pagehide', () => demos.forEach((demo) => demo.stop()));

@@ -1,203 +1,196 @@
 /**
- * A demo on a slide: its button, the X-ray, the numbers as they narrow, and the same in words and as a table. Live it
- * reads what the server sends, a JSON object a line; in a static export, and on paper, it plays what was recorded.
+ * A demo on a slide: its buttons, and what they do. Live it shows what the server sends, a JSON object a line; in a
+ * static export it plays what was recorded. What was shown can be held, moved through, and seen again more slowly.
  */
-import { letGo, make } from './page.js';
-import { performed, recorded, replayed } from './player.js';
-import { createXray } from './xray.js';
+import { isTaken, letGo } from './page.js';
+import { createPlayback, performed, recordingOf } from './player.js';
+import { createScene, furnish, warn } from './scene.js';
 
 const SLOWER = 5;
+const DOUBLE_CLICK_MS = 400;
 const isStatic = 'static' in document.body.dataset;
 
 /** @param {HTMLElement} figure  figure.demo */
 export function createDemo(figure) {
   const { demo: name } = figure.dataset;
   const parts = furnish(figure);
-  const { run, again, recording, status } = parts;
-  /** @type {any[]} */
+  const { run, again, hold, recording, time, status } = parts;
+  /** @type {any[]} what was shown last, each with the time at which it came */
   let messages = [];
+  /** @type {AbortController | undefined} of what runs now */
   let end;
-  const isRunning = () => end !== undefined && !end.signal.aborted;
+  /** @type {ReturnType<typeof createPlayback> | undefined} */
+  let playback;
+  let startedMs = -Infinity;
+  const isRunning = () => end !== undefined;
 
-  /** @param {(signal: AbortSignal) => AsyncIterable<any>} source  @param {number} speed */
-  async function show(source, speed) {
-    stop();
-    end = new AbortController();
-    const { signal } = end;
-    const scene = createScene(parts, speed);
-    run.textContent = 'Stop';
-    try {
-      for await (const message of source(signal)) scene.take(message);
-    } catch (/** @type {any} */ error) {
-      if (!signal.aborted) status.textContent = `It cannot be shown: ${error.message}`;
-    }
-    scene.finish();
-    if (end?.signal === signal) stop();
-    again.hidden = messages.length === 0 || parts.drawing.hidden;
-  }
-
-  function stop() {
+  /** Nothing runs any more. @param {string} [words]  for the wall */
+  function stop(words) {
     end?.abort();
+    playback?.hold();
+    if (isRunning() && words) status.textContent = words;
     end = undefined;
     run.textContent = messages.length > 0 ? 'Run again' : 'Run';
+    offer();
   }
 
-  const kept = (source) =>
-    async function* (signal) {
-      messages = [];
-      const since = performance.now();
-      for await (const message of source(name, signal)) {
-        messages.push({ at: performance.now() - since, ...message });
-        yield message;
+  /** The buttons that have a sense now. */
+  function offer() {
+    const isShown = messages.some(({ events }) => events);
+    again.hidden = !isShown || isRunning();
+    time.hidden = hold.hidden = !playback || !isShown;
+    recording.hidden = isStatic;
+    hold.textContent = isRunning() ? 'Pause' : 'Play';
+  }
+
+  function start() {
+    stop();
+    playback = undefined;
+    end = new AbortController();
+    startedMs = performance.now();
+    run.textContent = 'Stop';
+    return end.signal;
+  }
+
+  async function showLive() {
+    const signal = start();
+    offer();
+    messages = [];
+    const sinceMs = performance.now();
+    let origin = { timelineMs: 0, pageMs: sinceMs };
+    const nowMs = () => origin.timelineMs + performance.now() - origin.pageMs;
+    const scene = createScene(parts, { nowMs });
+    let error;
+    try {
+      for await (const message of performed(name, signal)) {
+        const pageMs = performance.now();
+        if (message.origin !== undefined) origin = { timelineMs: message.origin, pageMs };
+        messages.push({ at: pageMs - sinceMs, ...message });
+        scene.take(message);
+        error = message.end?.error;
       }
-    };
+    } catch (/** @type {any} */ fault) {
+      if (!signal.aborted) status.textContent = `It cannot be shown: ${fault.message}`;
+      error = fault.message;
+      if (!signal.aborted) figure.classList.add('in-doubt');
+    }
+    if (signal.aborted) return scene.leave(); // and somebody else draws already
+    scene.finish();
+    arm(scene, { isShown: true });
+    time.value = time.max;
+    stop();
+    if (error) run.textContent = 'Try again';
+  }
 
-  for (const button of [run, again, recording]) button.addEventListener('click', letGo);
-  const source = isStatic ? recorded : performed;
-  run.addEventListener('click', () => (isRunning() ? stop() : show(kept(source), 1)));
-  recording.addEventListener('click', () => show(kept(recorded), 1));
-  again.addEventListener('click', () =>
-    show((signal) => replayed(messages, { signal, slower: SLOWER }), SLOWER),
-  );
-  return { stop, isRunning };
-}
+  /** @param {(signal: AbortSignal) => Promise<any[]>} source  @param {number} slower */
+  async function showKnown(source, slower) {
+    const signal = start();
+    try {
+      const found = await source(signal);
+      if (signal.aborted) return;
+      messages = found;
+      const scene = createScene(parts, { slower });
+      arm(scene, { slower });
+      playback.play();
+      offer();
+    } catch (/** @type {any} */ error) {
+      if (signal.aborted) return;
+      status.textContent = `It cannot be shown: ${error.message}`;
+      stop();
+    }
+  }
 
-/** Puts into the figure what a demo draws on. @param {HTMLElement} figure */
-export function furnish(figure) {
-  const status = figure.querySelector('.status');
-  const stage = figure.querySelector('.stage');
-  const run = figure.querySelector('.run');
-  const again = make('button', {
-    type: 'button',
-    className: 'again',
-    hidden: true,
-    textContent: `Again, ${SLOWER} times slower`,
-  });
-  const recording = make('button', {
-    type: 'button',
-    className: 'again',
-    hidden: isStatic,
-    textContent: 'Recording',
-  });
-  const badge = make('p', { className: 'badge' });
-  const drawing = make('div', { className: 'drawing' });
-  const numbers = make('div', { className: 'numbers' });
-  const details = make('details', {});
-  const table = make('table', {});
-  details.append(make('summary', { textContent: 'The same as a table' }), table);
-  details.hidden = true;
-  run.after(again, recording);
-  stage.append(drawing, badge, numbers, details);
-  return { run, again, recording, status, badge, drawing, numbers, details, table };
-}
+  /** What was shown can be moved through from now on. */
+  function arm(scene, { slower = 1, isShown = false }) {
+    playback = createPlayback(messages, {
+      scene,
+      slower,
+      isShown,
+      onTime: (ms) => (time.value = String(Math.round(ms))),
+      onEnd: () => stop(),
+    });
+    time.max = String(Math.ceil(playback.durationMs));
+  }
 
-/** One showing, from the first message to the last. @param {ReturnType<typeof furnish>} parts  @param {number} speed */
-export function createScene({ status, badge, drawing, numbers, details, table }, speed) {
-  const xray = createXray(drawing);
-  let origin = { timelineMs: 0, pageMs: performance.now() };
-  let isOver = false;
-  numbers.replaceChildren();
-  drawing.hidden = badge.hidden = true; // of what is only told there is nothing to draw
-  badge.textContent = speed === 1 ? 'true time' : `${speed} times slower than it was`;
-  const draw = () => {
-    if (isOver) return;
-    xray.draw(origin.timelineMs + (performance.now() - origin.pageMs) / speed);
-    requestAnimationFrame(draw);
+  const playRecording = () => showKnown((signal) => recordingOf(name, signal), 1);
+  const slower = () => showKnown(async () => messages, SLOWER);
+  const toggle = () => {
+    if (isRunning() && performance.now() - startedMs < DOUBLE_CLICK_MS) return; // the second half of a double click
+    if (isRunning()) stop('It was stopped.');
+    else if (isStatic) playRecording();
+    else showLive();
   };
-  draw();
+  const goOn = () => {
+    end = new AbortController();
+    run.textContent = 'Stop';
+    playback.play();
+    offer();
+  };
+  const holdOrGoOn = () => {
+    if (isRunning()) stop();
+    else if (Number(time.value) < playback.durationMs) goOn();
+    else showKnown(async () => messages, 1);
+  };
+
+  for (const one of [run, again, hold, recording]) one.addEventListener('click', letGo);
+  run.addEventListener('click', toggle);
+  again.addEventListener('click', slower);
+  recording.addEventListener('click', playRecording);
+  hold.addEventListener('click', holdOrGoOn);
+  time.addEventListener('input', () => {
+    const wanted = Number(time.value);
+    stop();
+    playback.seek(wanted);
+  });
+  time.addEventListener('pointerup', () => time.blur()); // the keys are the presenter's again
+  offer();
+  prepareWhenSeen(figure, {
+    name,
+    parts,
+    isUntouched: () => messages.length === 0 && !isRunning(),
+  });
   return {
-    take(message) {
-      xray.take(message);
-      if (message.events) drawing.hidden = badge.hidden = false;
-      if (message.recorded) badge.hidden = false;
-      if (message.origin !== undefined)
-        origin = { timelineMs: message.origin, pageMs: performance.now() };
-      if (message.recorded) badge.textContent = recordedWords(message.recorded);
-      if (message.say) status.textContent = message.say;
-      if (message.measurement)
-        put(numbers, message.measurement.name, measurementOf(message.measurement));
-      if (message.chart) put(numbers, message.chart.name, chartOf(message.chart));
-      if (message.end?.error) status.textContent = message.end.error;
-    },
-    finish() {
-      isOver = true;
-      xray.draw();
-      table.replaceChildren(...tableOf(xray.rows()));
-      details.hidden = drawing.hidden;
-    },
+    figure,
+    stop: () => stop('It was stopped.'),
+    isRunning,
+    toggle,
+    playRecording,
+    slower,
+    hold: holdOrGoOn,
   };
 }
 
-const recordedWords = ({ cpu, cores, node, date }) =>
-  `recorded: ${cores} cores (${cpu}), Node ${node}, ${date}`;
-
-function put(place, name, element) {
-  element.dataset.name = name;
-  const before = place.querySelector(`[data-name="${CSS.escape(name)}"]`);
-  if (before) before.replaceWith(element);
-  else place.append(element);
+/** R plays the recording of the demo on the slide that is shown. @param {() => Iterable<ReturnType<typeof createDemo>>} demos */
+export function listenForRecording(demos) {
+  document.addEventListener('keydown', (event) => {
+    const isOther = event.ctrlKey || event.metaKey || event.altKey || isTaken(event);
+    if (isOther || event.key.toLowerCase() !== 'r') return;
+    const slide = document.querySelector('section.present');
+    for (const demo of demos()) if (slide?.contains(demo.figure)) demo.playRecording();
+  });
 }
 
-/** A number with its interval, and a bar against the ceiling. */
-function measurementOf({ label, value, low, high, ceiling, unit }) {
-  if (high === null) return make('p', { textContent: `${label}: not enough measured yet` }); // JSON knows no Infinity
-  const element = make('div', { className: 'measurement' });
-  const round = (number) => number.toFixed(Math.abs(number) < 100 ? 2 : 0);
-  const interval = low === undefined ? '' : ` (95 %: ${round(low)} to ${round(high)})`;
-  const above = ceiling === undefined ? '' : `, ceiling ${round(ceiling)}`;
-  const line = make('p', { textContent: `${label}: ` });
-  line.append(make('b', { textContent: `${round(value)} ${unit}` }), `${interval}${above}`);
-  element.append(line);
-  if (ceiling !== undefined) {
-    const meter = make('progress', { max: ceiling, value: Math.min(value, ceiling) });
-    meter.setAttribute('aria-label', label);
-    element.append(meter);
-  }
-  return element;
+/** When its slide comes near: the lanes of the recording stand there, empty; and what stands in its way here is told. */
+function prepareWhenSeen(figure, { name, parts, isUntouched }) {
+  const { drawing, xray } = parts;
+  const observer = new IntersectionObserver(async ([{ isIntersecting }]) => {
+    if (!isIntersecting) return;
+    observer.disconnect();
+    const known = await recordingOf(name, undefined).catch(() => []);
+    const obstacle = isStatic ? undefined : await obstacleTo(name);
+    if (!isUntouched()) return;
+    if (obstacle) warn(parts, obstacle);
+    xray.expect(known);
+    drawing.hidden = !known.some(({ events }) => events);
+    if (!drawing.hidden) xray.draw();
+  });
+  observer.observe(figure);
 }
 
-/** `most`: the value of a full bar, so that charts side by side can be compared. */
-function chartOf({ label, unit, rows, most = Math.max(...rows.map(({ value }) => value), 1) }) {
-  const element = make('table', { className: 'chart' });
-  element.append(make('caption', { textContent: label }));
-  for (const { name, value } of rows) {
-    const row = make('tr', {});
-    const meter = make('progress', { max: most, value });
-    meter.setAttribute('aria-label', name);
-    const head = make('th', { textContent: name, scope: 'row' });
-    const bar = make('td', {});
-    bar.append(meter);
-    row.append(
-      head,
-      bar,
-      make('td', { textContent: `${Number.isInteger(value) ? value : value.toFixed(2)} ${unit}` }),
-    );
-    element.append(row);
-  }
-  return element;
-}
-
-function tableOf(rows) {
-  const heads = {
-    name: 'process',
-    pid: 'pid',
-    connections: 'connections',
-    requests: 'requests',
-    answered: 'answered',
-    end: 'end',
-  };
-  const head = make('tr', {});
-  head.append(
-    ...Object.values(heads).map((textContent) => make('th', { textContent, scope: 'col' })),
-  );
-  return [
-    head,
-    ...rows.map((row) => {
-      const line = make('tr', {});
-      line.append(
-        ...Object.keys(heads).map((key) => make('td', { textContent: String(row[key]) })),
-      );
-      return line;
-    }),
-  ];
+/** Why the demo cannot be performed here, if so. @returns {Promise<string | undefined>} */
+async function obstacleTo(name) {
+  const response = await fetch('/preflight').catch(() => undefined);
+  if (!response?.ok) return undefined;
+  const { obstacles, unprepared } = await response.json();
+  return obstacles[name] ?? unprepared[name];
 }

@@ -1,11 +1,11 @@
 /** On paper: every step is shown, and every demo as it was recorded. Done before the page counts as loaded. */
-import { createScene, furnish } from './demo.js';
 import { all } from './page.js';
+import { createScene, furnish } from './scene.js';
 
 const recordings = JSON.parse(document.getElementById('recordings').textContent);
 for (const fragment of all('.fragment')) fragment.classList.add('visible');
 for (const figure of all('figure.demo')) {
-  const scene = createScene(furnish(figure), 1);
+  const scene = createScene(furnish(figure));
   for (const message of recordings[figure.dataset.demo]) scene.take(message);
   scene.finish();
 }

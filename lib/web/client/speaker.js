@@ -61,11 +61,10 @@ function onKey(/** @type {KeyboardEvent} */ event) {
   if (place('finder').hasAttribute('open') && key === 'Escape') return; // closes it
   const isBack = BACK.includes(key) || (key === ' ' && shiftKey);
   const isSteering = isBack || FORWARD.includes(key);
-  if (!isSteering && key !== 'g' && key !== 'r' && OWN.test(key)) return;
+  if (!isSteering && key !== 'g' && OWN.test(key)) return;
   event.preventDefault(); // else it scrolls
   if (isSteering) tell({ go: isBack ? 'back' : 'forward' });
   else if (key === 'g') finder.open();
-  else if (key === 'r') tell({ press: 0 });
   else tell({ key: { key, keyCode, shiftKey } });
 }
 

@@ -13,6 +13,8 @@ import { stopwatch } from './pace.js';
 import { stepsOf } from './steps.js';
 
 const TICK_MS = 250;
+/** Where a demo has its buttons and its sentence. */
+const CONTROLS = 'figure.demo .desk, figure.demo .transport';
 /** A lock that every open wall holds, with others. */
 export const WALL_LOCK = 'forkshop-wall';
 
@@ -50,9 +52,8 @@ export function connectWall(deck) {
   function settle() {
     const slide = deck.getCurrentSlide();
     watcher.disconnect();
-    const desk = slide.querySelector('figure.demo .desk');
     const whole = { subtree: true, childList: true, characterData: true, attributes: true };
-    if (desk) watcher.observe(desk, whole);
+    for (const part of all(CONTROLS, slide)) watcher.observe(part, whole);
     const ballot = ballotOf(slide);
     if (ballot) drawHands(ballot, wish.hands[chapterOf(slide.id)] ?? []);
     showCountdown();
@@ -113,7 +114,7 @@ const chapterOf = (/** @type {string} */ id) => id.replace(/-\d+$/, '');
 
 /** @param {ParentNode} slide */
 const buttonsOf = (slide) =>
-  /** @type {HTMLButtonElement[]} */ (all('figure.demo .desk button', slide));
+  /** @type {HTMLButtonElement[]} */ (all(CONTROLS, slide).flatMap((part) => all('button', part)));
 
 function demoOf(slide) {
   const status = slide.querySelector('figure.demo .status');

@@ -7,6 +7,7 @@
  * @property {string} role  'primary', 'worker', as the probe tells; 'child' if another process of the story started it
  *   and it is no worker; 'process' until it has told
  * @property {string} [as]  what the demo calls its program
+ * @property {string} [called]  what the demo calls this very process
  * @property {number} [worker]  the cluster's id; of a child, its number among its parent's children
  * @property {number} [parent]  pid
  * @property {number} connections
@@ -18,7 +19,14 @@
  * @property {number | null} [code]
  * @property {string | null} [signal]
  *
- * @typedef {{ fromMs: number, toMs?: number, status?: number, error?: string }} Asked  a request as its client saw it
+ * @typedef {{ fromMs: number, toMs?: number, path?: string, client?: number, status?: number, error?: string }} Asked
+ *   a request as its client saw it
+ *
+ * @typedef {{ label: string, most: number, names: string[], points: { ms: number, values: number[] }[] }} Curve
+ *   counts that were told again and again
+ *
+ * @typedef {{ root: Process, processes: Process[], asked: Asked[], fromMs: number, toMs: number }} Side  of a comparison:
+ *   a program, its processes, and from the first request of its clients to the last answer
  */
 const MOST_HANDOFFS = 150;
 
@@ -33,6 +41,10 @@ export function createStory() {
     processes: new Map(),
     /** @type {{ ms: number, from: Process, to: Process }[]} */
     handoffs: [],
+    /** @type {Map<number, number>} the process that got a client's connection, by the client's port */
+    owners: new Map(),
+    /** @type {Map<string, Curve>} */
+    curves: new Map(),
   };
 }
 
@@ -44,9 +56,10 @@ export function createStory() {
  * @param {any} message
  */
 export function tell(story, message) {
-  const { origin, asked, answered, silent, turns, events = [] } = message;
+  const { origin, asked, answered, silent, turns, chart, events = [] } = message;
   if (origin !== undefined) story.originMs = origin;
-  if (asked) story.asked.set(asked.id, { fromMs: at(story, asked.t) });
+  if (asked) story.asked.set(asked.id, { fromMs: at(story, asked.t), path: asked.path });
+  if (chart?.t !== undefined) addPoint(story, chart);
   if (answered) finish(story, answered);
   if (silent) processOf(story, silent.pid).silent.push({ fromMs: at(story, silent.sinceMs) });
   if (turns)
@@ -57,6 +70,18 @@ export function tell(story, message) {
 function at(story, t) {
   story.lastMs = Math.max(story.lastMs, t);
   return t;
+}
+
+function addPoint({ curves }, { t: ms, name, label, most = 1, rows }) {
+  const { points } = curves.get(name) ?? { points: [] };
+  const values = rows.map(({ value }) => value);
+  points.push({ ms, values });
+  curves.set(name, {
+    label,
+    most: Math.max(most, ...points.flatMap((point) => point.values)),
+    names: rows.map((row) => row.name),
+    points,
+  });
 }
 
 function finish(story, { id, t, ...rest }) {
@@ -73,12 +98,14 @@ function processOf(story, pid) {
 function takeEvent(story, /** @type {any} */ { t, pid, what, ...event }) {
   const ms = at(story, t);
   const one = processOf(story, pid);
-  const { ppid: parent, as, code, signal } = event;
+  const { ppid: parent, as, called, code, signal, client } = event;
+  if (called) one.called = called;
+  if (client !== undefined) story.owners.set(client, pid);
   if (what === 'start') Object.assign(one, { bornMs: ms, as, parent, ...rankOf(story, event) });
   else if (what === 'listening') one.listeningMs ??= ms;
   else if (what === 'connection') connect(story, one, { how: event.how, ms });
-  else if (what === 'request') one.requests.push({ client: event.client, fromMs: ms });
-  else if (what === 'response') respond(one, event.client, ms);
+  else if (what === 'request') one.requests.push({ client, fromMs: ms });
+  else if (what === 'response') respond(one, client, ms);
   else if (what === 'exit') Object.assign(one, { diedMs: ms, code, signal });
   else if (what === 'worker-exit')
     Object.assign(processOf(story, event.workerPid), { diedMs: ms, code, signal });
@@ -113,10 +140,14 @@ export function rowsOf(story) {
   return [...story.processes.values()].map((one) => {
     const { pid, connections, requests, diedMs, code, signal } = one;
     const answered = requests.filter(({ toMs }) => toMs !== undefined).length;
-    const end = diedMs === undefined ? 'runs' : (signal ?? `exit code ${code}`);
+    const end = diedMs === undefined ? 'runs' : endOf({ code, signal });
     return { name: nameOf(one), pid, connections, requests: requests.length, answered, end };
   });
 }
+
+/** How a process ended, in words. @param {{ code?: number | null, signal?: string | null }} end */
+export const endOf = ({ code, signal }) =>
+  signal ?? (code === undefined || code === null ? 'gone' : `exit code ${code}`);
 
 /**
  * The processes in the order of their lanes: a program, then what it started, workers by their id.
@@ -136,22 +167,59 @@ export function lanesOf({ processes }) {
 }
 
 /** @param {Process} one */
-export function nameOf({ role, worker, as, pid }) {
+export function nameOf({ role, worker, as, called, pid }) {
   const own = { primary: as ?? 'server', worker: `worker ${worker}`, child: `child ${worker}` }[
     role
   ];
-  return own ?? `process ${pid}`;
+  return called ?? own ?? `process ${pid}`;
 }
 
-/** Who took the place of a worker that died: the next one born after it that came to listen. */
+/**
+ * The sides of a comparison: two programs that were asked one after the other. Anything else has none.
+ * @param {Story} story
+ * @returns {Side[]}  two, or none
+ */
+export function sidesOf(story) {
+  const groups = programsOf(story).map((/** @type {any[]} */ processes) => {
+    const pids = new Set(processes.map(({ pid }) => pid));
+    const all = /** @type {any[]} */ ([...story.asked.values()]);
+    const asked = all.filter(({ client, toMs, fromMs }) => {
+      const isSeen = toMs !== undefined && fromMs >= story.originMs;
+      return isSeen && pids.has(story.owners.get(client));
+    });
+    const fromMs = Math.min(...asked.map((one) => one.fromMs));
+    const toMs = Math.max(...asked.map((one) => one.toMs));
+    return { root: processes[0], processes, asked, fromMs, toMs };
+  });
+  const [first, second, ...others] = groups.sort((a, b) => a.fromMs - b.fromMs);
+  const isOne = !second || others.length > 0 || second.asked.length < 2 || first.asked.length < 2;
+  return isOne || first.toMs > second.fromMs ? [] : [first, second];
+}
+
+/** The processes of each program that was started, in the order of their lanes. @param {Story} story */
+function programsOf(story) {
+  /** @type {Process[][]} */
+  const programs = [];
+  for (const one of lanesOf(story)) {
+    if (!story.processes.has(one.parent ?? 0)) programs.push([]);
+    programs[programs.length - 1].push(one);
+  }
+  return programs;
+}
+
+/** Who took the place of a worker that did not leave as planned: the next one born after it that came to listen. */
 export function heirsOf(story) {
   const all = [...story.processes.values()];
   const taken = new Set();
   return all
-    .filter(({ diedMs, role }) => diedMs !== undefined && role === 'worker')
+    .filter(({ diedMs, role, code }) => diedMs !== undefined && role === 'worker' && code !== 0)
     .flatMap((dead) => {
       const heir = all.find(
-        (one) => !taken.has(one) && one.bornMs >= dead.diedMs - 5 && one.listeningMs > dead.diedMs,
+        (one) =>
+          one.role === 'worker' &&
+          !taken.has(one) &&
+          one.bornMs >= dead.diedMs - 5 &&
+          one.listeningMs > dead.diedMs,
       );
       taken.add(heir);
       return heir ? [{ dead, heir }] : [];

@@ -5,191 +5,199 @@
  *
  *   const xray = createXray(element);
  *   xray.take(message); ...; xray.draw(nowMs); xray.rows()
+ *
+ * A frame changes only what is new in it: the drawing must not compete with what it shows.
  */
-import { createStory, heirsOf, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
+import { arrange, createMemo, spanFor } from './xray-layout.js';
+import { WIDTH } from './xray-marks.js';
+import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const WIDTH = 1168;
-const MARGIN = 164; // for the lanes' names
-const RIGHT = 36; // the last label of the axis needs it
-const HEIGHT = 396; // at the most, so that a slide need not shrink the text
-const HEIGHT_ABOVE_NUMBERS = 330;
-const HEIGHT_ABOVE_CHART = 300;
-const WIDEST_LANE = 72;
-const WIDEST_CLIENT = 12;
-const CLIENTS_AT_MOST = 130;
-const AXIS = 30;
+const HEIGHT = 396; // unless told
 const SHORTEST_MS = 600;
+const LAYERS = ['grid', 'lanes', 'handoffs', 'work', 'clients', 'words', 'legend'];
+const PATTERNS = ['running', 'lost', 'failed'];
+let count = 0;
 
-/** @param {HTMLElement} element  where the drawing is put */
-export function createXray(element) {
-  const story = createStory();
-  let highest = HEIGHT;
+/**
+ * @param {HTMLElement} element  where the drawing is put
+ * @param {{ height?: () => number, onPoint?: (words: string, event: PointerEvent) => void }} [options]  height: that there
+ *   is, in px of a drawing of 1168; onPoint: told what somebody points at, and '' afterwards
+ */
+export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
+  let story = createStory();
+  const expected = createStory();
+  const sheet = createSheet(element);
+  const widthOf = rulerFor(element);
+  const memo = createMemo();
+  if (onPoint)
+    for (const kind of /** @type {const} */ (['pointerover', 'pointerleave']))
+      sheet.svg.addEventListener(kind, (event) => onPoint(sheet.wordsAt(event.target), event));
+  /** @type {{ lanes: number, curves: number, asked: any[] } | undefined} */
+  let room;
+  const expectedMs = () => expected.lastMs - expected.originMs;
   return {
-    take(message) {
-      if (message.measurement) highest = Math.min(highest, HEIGHT_ABOVE_NUMBERS);
-      if (message.chart) highest = HEIGHT_ABOVE_CHART;
-      tell(story, message);
-    },
+    take: (message) => tell(story, message),
     rows: () => rowsOf(story),
-    /** @param {number} [nowMs]  on the timeline's clock; without it, the last thing that was told */
-    draw: (nowMs = story.lastMs) => element.replaceChildren(drawing(story, nowMs, highest)),
+    /** Begins anew. */
+    forget: () => void (story = createStory()),
+    /** What was recorded of the same: its lanes stand there before the first event. @param {any[]} messages */
+    expect(messages) {
+      messages.forEach((message) => tell(expected, message));
+      const asked = [...expected.asked.values()];
+      room = { lanes: lanesOf(expected).length, curves: expected.curves.size, asked };
+    },
+    /** @param {number} [nowMs]  on the timeline's clock; without it, nothing more comes, and all that was told is shown */
+    draw(nowMs) {
+      const isFinal = nowMs === undefined;
+      const isEmpty = lanesOf(story).length === 0;
+      const shown = isEmpty ? emptyOf(expected) : story;
+      const untilMs = Math.max(nowMs ?? 0, shown.lastMs) - shown.originMs;
+      const exactMs = Math.max(SHORTEST_MS, untilMs);
+      const spanMs = isEmpty || !isFinal ? spanFor(Math.max(exactMs, expectedMs())) : exactMs;
+      const now = isEmpty ? shown.originMs : (nowMs ?? story.lastMs);
+      sheet.show(
+        arrange(shown, {
+          height: height(),
+          nowMs: now,
+          spanMs,
+          isFinal: isFinal && !isEmpty,
+          isEmpty,
+          expected: room,
+          memo,
+          widthOf,
+        }),
+      );
+      if (isFinal) sheet.svg.setAttribute('aria-label', isEmpty ? lanesIn(shown) : words(story));
+    },
   };
 }
 
-function drawing(story, nowMs, highest) {
-  const { originMs } = story;
-  const spanMs = Math.max(SHORTEST_MS, nowMs - originMs, story.lastMs - originMs);
-  const share = (ms) => Math.min(1, Math.max(0, (ms - originMs) / spanMs));
-  const processes = lanesOf(story);
-  const clients = clientRows([...story.asked.values()]);
-  const row = Math.min(WIDEST_CLIENT, CLIENTS_AT_MOST / clients.count);
-  const top = clients.count > 0 ? Math.max(WIDEST_LANE, clients.count * row + 14) : 0;
-  const count = Math.max(1, processes.length);
-  const lane = Math.min(WIDEST_LANE, (highest - AXIS - top) / count);
-  const yOf = new Map(processes.map((one, index) => [one, top + index * lane]));
-  const height = top + count * lane + AXIS;
-  const scale = {
-    lane,
-    bar: lane * 0.6,
-    row,
-    x: (ms) => MARGIN + share(ms) * (WIDTH - MARGIN - RIGHT),
-    seconds: (ms) => `${((ms - originMs) / 1_000).toFixed(2)} s`,
-    nowMs: Math.max(nowMs, story.lastMs),
-    originMs,
-    spanMs,
-  };
-  const svg = make('svg', {
-    viewBox: `0 0 ${WIDTH} ${height}`,
-    class: 'xray',
-    role: 'img',
-    'aria-label': words(story, scale),
-  });
-  svg.append(...axis(scale, height));
-  if (clients.count > 0) svg.append(label('clients', top / 2), ...clientMarks(clients, scale));
-  svg.append(...handoffs(story, yOf, scale));
-  for (const one of processes) svg.append(...processMarks(one, yOf.get(one), scale));
-  svg.append(...gaps(story, yOf, scale));
-  return svg;
-}
+/** @typedef {import('./xray-story.js').Story} Story */
 
-function axis({ x, originMs, spanMs }, height) {
-  const step = [100, 200, 500, 1_000, 2_000, 5_000].find((ms) => spanMs / ms <= 10) ?? 10_000;
-  const marks = [];
-  for (let ms = 0; ms <= spanMs; ms += step) {
-    const at = x(originMs + ms);
-    marks.push(make('line', { class: 'grid', x1: at, x2: at, y1: 0, y2: height - AXIS }));
-    marks.push(text(`${ms / 1_000} s`, { class: 'tick', x: at, y: height - 6 }));
+/** The lanes that stand there when it begins, with nothing in them. @param {Story} expected @returns {Story} */
+function emptyOf(expected) {
+  const { originMs } = expected;
+  const lanes = lanesOf(expected);
+  const there = lanes.filter(({ bornMs }) => bornMs <= originMs);
+  const kept = there.length > 0 ? there : lanes.slice(0, 1);
+  const empty = createStory();
+  for (const { pid, role, worker, parent, as, called } of kept) {
+    const about = { pid, role, worker, parent, as, called, bornMs: originMs };
+    empty.processes.set(pid, { ...about, connections: 0, requests: [], silent: [] });
   }
-  return marks;
+  return Object.assign(empty, { originMs, lastMs: originMs });
 }
 
-/** Each request of a client on the first row that is free. */
-function clientRows(asked) {
-  const ends = [];
-  const rows = asked.map((one) => {
-    const free = ends.findIndex((end) => end <= one.fromMs);
-    const row = free < 0 ? ends.length : free;
-    ends[row] = one.toMs ?? Infinity;
-    return { ...one, row };
-  });
-  return { rows, count: ends.length };
-}
+const lanesIn = (/** @type {Story} */ story) =>
+  `X-ray, still empty. ${lanesOf(story).map(nameOf).join('; ')}.`;
 
-/** Hollow while it waits; then a tick or a cross where it ended. */
-function clientMarks({ rows }, { x, nowMs, row: height }) {
-  return rows.flatMap(({ fromMs, toMs, row, status, error }) => {
-    const isFine = !error && status < 400;
-    const y = 6 + row * height;
-    const width = Math.max(2, x(toMs ?? nowMs) - x(fromMs));
-    const box = make('rect', { class: 'waiting', x: x(fromMs), y, width, height: height - 2 });
-    if (toMs === undefined) return [box];
-    const kind = isFine ? 'done' : 'failed';
-    return [box, text(isFine ? '✓' : '✗', { class: kind, x: x(toMs) + 2, y: y + 7 })];
-  });
-}
-
-/** From the process that accepted to the one that got the connection. */
-function handoffs({ handoffs: all }, yOf, { x, lane, bar }) {
-  return all
-    .filter(({ from, to }) => yOf.has(from) && yOf.has(to))
-    .map(({ ms, from, to }) => {
-      const y1 = yOf.get(from) + lane / 2;
-      const y2 = yOf.get(to) + (lane - bar) / 2;
-      return make('line', { class: 'handoff', x1: x(ms), x2: x(ms), y1, y2 });
-    });
-}
-
-function processMarks(one, y, scale) {
-  const { x, nowMs, seconds, lane, bar } = scale;
-  const { bornMs, listeningMs, diedMs, silent, requests } = one;
-  const end = diedMs ?? nowMs;
-  const top = y + (lane - bar) / 2;
-  const span = (kind, fromMs, toMs) => {
-    const width = Math.max(1.5, x(toMs) - x(fromMs));
-    return make('rect', { class: kind, x: x(fromMs), y: top, width, height: bar });
-  };
-  const marks = [label(nameOf(one), y + lane / 2), span('alive', bornMs, end)];
-  if (listeningMs !== undefined) {
-    const at = x(listeningMs);
-    marks.push(make('line', { class: 'listening', x1: at, x2: at, y1: top, y2: top + bar }));
-  }
-  for (const { fromMs, toMs } of requests)
-    marks.push(span(toMs === undefined ? 'running' : 'served', fromMs, toMs ?? end));
-  for (const { fromMs, toMs } of silent.filter((each) => (each.toMs ?? end) > scale.originMs)) {
-    marks.push(span('silent', fromMs, toMs ?? end));
-    if (toMs === undefined && diedMs === undefined)
-      marks.push(says(`silent since ${seconds(fromMs)}`, { x: x(fromMs), y: top - 3 }));
-  }
-  if (diedMs !== undefined) marks.push(...gravestone(one, x(diedMs), top + bar));
-  return marks;
-}
-
-function gravestone({ code, signal }, at, bottom) {
-  const stone = `M${at} ${bottom} v-12 a8 8 0 0 1 16 0 v12 z`;
-  const why = says(signal ?? `exit ${code}`, { x: at, y: bottom - 4, gap: 20 });
-  return [make('path', { class: 'grave', d: stone }), why];
-}
-
-/** From a death to the moment at which the next one listens. */
-function gaps(story, yOf, { x, lane }) {
-  return heirsOf(story).flatMap(({ dead, heir }) => {
-    const y = yOf.get(heir) + lane / 2;
-    const [from, to] = [x(dead.diedMs), x(heir.listeningMs)];
-    const gap = `${Math.round(heir.listeningMs - dead.diedMs)} ms until it listens`;
-    return [
-      make('line', { class: 'gap', x1: from, x2: to, y1: y, y2: y }),
-      says(gap, { x: to, y: y - lane / 2 + 6 }),
-    ];
-  });
-}
-
-/** The same in words, for who does not see it. */
-function words(story, { seconds }) {
+/** The same in words, for whoever does not see it. @param {Story} story */
+function words(story) {
   const lines = rowsOf(story).map(
     ({ name, requests, end }) => `${name}: ${requests} requests, ${end}`,
   );
-  return `X-ray of ${seconds(story.lastMs)}. ${lines.join('; ')}.`;
+  for (const { label, names, points } of story.curves.values())
+    for (const [index, name] of names.entries())
+      lines.push(
+        `${label}, ${name}: at most ${Math.max(...points.map(({ values }) => values[index]))}`,
+      );
+  const seconds = ((story.lastMs - story.originMs) / 1_000).toFixed(2);
+  return `X-ray of ${seconds} s. ${lines.join('; ')}.`;
 }
 
-/** Words beside a mark; where the drawing ends they stand before it. */
-function says(content, { x, y, gap = 8 }) {
-  const isAtEnd = x > WIDTH - 220;
-  const place = isAtEnd ? { x: x - gap, 'text-anchor': 'end' } : { x: x + gap };
-  return text(content, { class: 'says', y, ...place });
+/** The width of words, by the page's own font. @param {HTMLElement} element */
+function rulerFor(element) {
+  const context = document.createElement('canvas').getContext('2d');
+  const known = new Map();
+  return (/** @type {string} */ text, /** @type {number} */ size) => {
+    const key = `${size} ${text}`;
+    if (!known.has(key)) {
+      context.font = `600 ${size}px ${getComputedStyle(element).fontFamily}`;
+      known.set(key, context.measureText(text).width);
+    }
+    return known.get(key);
+  };
 }
 
-const label = (name, y) => text(name, { class: 'lane', x: MARGIN - 12, y: y + 7 });
-
-function text(content, attributes) {
-  const element = make('text', attributes);
-  element.textContent = content;
-  return element;
+/** The SVG: each mark is an element that stays for as long as its key comes again. */
+function createSheet(element) {
+  count += 1;
+  const prefix = `xray-${count}`;
+  const svg = make('svg', { class: 'xray', role: 'img', 'aria-label': 'X-ray' });
+  svg.append(patterns(prefix));
+  const layers = new Map(LAYERS.map((name) => [name, make('g', { class: name })]));
+  svg.append(...layers.values());
+  /** @type {Map<string, { node: SVGElement, at: Record<string, string | number>, text?: string, mark?: object, says?: () => string, frame: number }>} */
+  const shown = new Map();
+  let frame = 0;
+  let size = 0;
+  const put = (mark) => {
+    const { key, layer, tag, at, text, says } = mark;
+    let known = shown.get(key);
+    if (known?.mark === mark) return void (known.frame = frame);
+    if (!known) {
+      known = { node: make(tag, {}), at: {}, frame };
+      shown.set(key, known);
+      layers.get(layer).append(known.node);
+    }
+    for (const name in at)
+      if (at[name] !== known.at[name]) known.node.setAttribute(name, written(at[name]));
+    if (at.class !== known.at.class && PATTERNS.includes(at.class))
+      known.node.setAttribute('fill', `url(#${prefix}-${at.class})`);
+    if (text !== known.text) known.node.textContent = text;
+    Object.assign(known, { mark, at, text, says, frame });
+  };
+  return {
+    svg,
+    show({ height, marks }) {
+      frame += 1;
+      if (!svg.isConnected) element.replaceChildren(svg);
+      if (height !== size) svg.setAttribute('viewBox', `0 0 ${WIDTH} ${written(height)}`);
+      size = height;
+      for (const mark of marks) put(mark);
+      for (const [key, known] of shown)
+        if (known.frame !== frame) {
+          known.node.remove();
+          shown.delete(key);
+        }
+    },
+    wordsAt(target) {
+      const found = [...shown.values()].find(({ node }) => node === target);
+      return found?.says?.() ?? '';
+    },
+  };
 }
 
+/** Told apart without their colours, too: hatched is under way, cross-hatched is lost. */
+function patterns(prefix) {
+  const defs = make('defs', {});
+  for (const name of PATTERNS) {
+    const step = name === 'running' ? 10 : 9;
+    const pattern = make('pattern', {
+      id: `${prefix}-${name}`,
+      class: `pattern-${name}`,
+      patternUnits: 'userSpaceOnUse',
+      width: String(step),
+      height: String(step),
+      patternTransform: `rotate(${name === 'running' ? 45 : -45})`,
+    });
+    const thick = name === 'running' ? '6' : '3';
+    pattern.append(
+      make('rect', { width: String(step), height: String(step), class: 'ground' }),
+      make('rect', { width: thick, height: String(step), class: 'stripe' }),
+    );
+    defs.append(pattern);
+  }
+  return defs;
+}
+
+const written = (/** @type {string | number} */ value) =>
+  typeof value === 'number' ? String(Math.round(value * 10) / 10) : value;
+
+/** @returns {any} */
 function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes))
-    element.setAttribute(key, typeof value === 'number' ? value.toFixed(1) : value);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   return element;
 }
