@@ -5,10 +5,12 @@
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean }} LaunchOptions
  *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control
+ * @typedef {{ name: string, isReference?: boolean, program: Program }} Started  name: how one would start it in a shell
  */
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { nowMs } from '../observe/clock.js';
 import { copyProgram } from '../observe/copy.js';
+import { noteProgram } from './looks.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
 import { entryOf, nameOf, starterFolder } from './subject.js';
 import { explainNotReady } from '../verdict/diagnosis.js';
@@ -22,11 +24,14 @@ const END_TOLD_MS = 2_000;
  * @param {string} options.key  NN-slug
  * @param {string} options.place  the file or folder that is judged
  * @param {import('../observe/run.js').Runner} options.runner
+ * @param {(started: Started) => void} [options.onProgram]
  */
-export function createPrograms({ root, key, place, runner }) {
+export function createPrograms({ root, key, place, runner, onProgram }) {
   const subject = rememberOutcome(() => entryOf(place, root));
   /** @type {Map<string, import('../observe/copy.js').Copy>} */
   const copies = new Map();
+  /** @type {Program[]} */
+  const all = [];
   /** @type {Program | undefined} */
   let first;
   const references = new WeakSet();
@@ -37,6 +42,8 @@ export function createPrograms({ root, key, place, runner }) {
     const program = await runner.start({ entry, ...options });
     if (isReference) references.add(program);
     else first ??= program;
+    noteProgram(all.push(program) - 1);
+    onProgram?.({ name: commandOf(program.options, Boolean(isReference)), isReference, program });
     return program;
   };
 
@@ -75,7 +82,10 @@ export function createPrograms({ root, key, place, runner }) {
     throw broken;
   };
 
-  return { first: () => first, launch, copy, ready };
+  /** The number of a program of this check, in the order in which they were started; -1 for another. */
+  const numberOf = (/** @type {any} */ program) => all.indexOf(program);
+
+  return { first: () => first, numberOf, launch, copy, ready };
 }
 
 /** Who is said to listen is a process of this run, or has just ended, of which the timeline will tell. */
@@ -97,6 +107,19 @@ const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   why: 'It is ours, and it has started elsewhere: the machine is too busy, or lacks something.',
   try: 'close other programs, then check again',
 });
+
+/** How one would start it in a shell, and what is pretended to it. */
+function commandOf(/** @type {LaunchOptions & { entry: string }} */ options, isReference) {
+  const { entry, args = [], env = {} } = options;
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
+  const command = [...settings, basename(entry), ...args.map(quoted)].join(' ');
+  const remarks = [
+    isReference && 'ours, to compare with',
+    options.pretendForks && 'forks are pretended',
+    options.pretendCores && `it is told of ${options.pretendCores} cores`,
+  ].filter(Boolean);
+  return remarks.length > 0 ? `${command} (${remarks.join('; ')})` : command;
+}
 
 /** An argument as one types it in a shell. */
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));

@@ -30,9 +30,9 @@ import { nowMs } from '../observe/clock.js';
 import { demandTool } from '../tools/tools.js';
 import { UsageError } from '../common/usage-error.js';
 import { Undecided } from '../verdict/outcome.js';
+import { SILENT_MS, brief } from './brief.js';
 
 const LOOK_EVERY_MS = 50;
-const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms
 const LIMIT_MS = 30_000;
 
 /**
@@ -138,31 +138,6 @@ function stopper(signal) {
   else signal.addEventListener('abort', onAbort);
   const release = () => (clearTimeout(timer), signal.removeEventListener('abort', onAbort));
   return { signal: end.signal, stopped, release };
-}
-
-const FIELDS = [
-  'pid',
-  'tid',
-  'what',
-  'ppid',
-  'role',
-  'worker',
-  'workerPid',
-  'port',
-  'how',
-  'client',
-  'code',
-  'signal',
-];
-
-/** Of an event what is drawn; recordings are kept small. */
-function brief(event, as) {
-  const told = FIELDS.filter((name) => event[name] !== undefined).map((name) => [
-    name,
-    event[name],
-  ]);
-  const name = event.what === 'start' && as ? { as } : {};
-  return { t: Math.round(event.t * 10) / 10, ...Object.fromEntries(told), ...name };
 }
 
 /** Sends what a program's timeline says anew, and which of its event loops is silent. */
