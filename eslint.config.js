@@ -195,6 +195,7 @@ const BROWSER_GLOBALS = [
     'document',
     'location',
     'matchMedia',
+    'navigator',
     'requestAnimationFrame',
     'window',
   ],

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
-import { parse } from './args.js';
+import { parse, portOf } from './args.js';
 
 const DEFAULT_PORT = 4000;
 
@@ -30,7 +30,7 @@ export async function run(argv, io) {
   if (values.record) return recordAll(io, only);
   if (values.pdf !== undefined) return writePdf(io, values.pdf, values.notes ?? false);
   if (values.html !== undefined) return writeHtml(io, values.html);
-  return serve(io, portOf(values.port));
+  return serve(io, portOf(values.port, DEFAULT_PORT));
 }
 
 async function serve(io, port) {
@@ -42,12 +42,6 @@ async function serve(io, port) {
   await new Promise((end) => ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)));
   await close();
   return 0;
-}
-
-function portOf(text = String(DEFAULT_PORT)) {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`"${text}" is no port.`, 'Take one from 1024 to 65535, or 0 for any.');
 }
 
 async function recordAll(io, name) {
