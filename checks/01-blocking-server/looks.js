@@ -90,6 +90,7 @@ export async function askHealthDuring(program, path, times) {
     firstEndMs,
     healthSentMs: sentMs,
     healthMs: health?.startMs,
+    health,
   };
 }
 

@@ -5,11 +5,13 @@ import {
   demand,
   demandSpeedup,
   disturbanceOf,
+  eventsOf,
   faultOfRandomHex,
   forksOf,
   groupBy,
   isCrowded,
   listenersOf,
+  momentOf,
   quickestOf,
   requestsOf,
   speedupOfBlocking,
@@ -25,8 +27,10 @@ const LEAST_MS = 9.5;
 const TOO_LONG_MS = 22; // for the quickest of some twenty
 const FAR_TOO_LONG_MS = 80; // on a machine that others keep busy, too
 const SHOWN = 300; // characters
+const MARKED = 3; // moments, of many of a kind
 
-export function demandFour({ events }) {
+export function demandFour(program) {
+  const { events } = program;
   const forks = forksOf(events).length;
   if (forks < WORKERS) demandTurn(events);
   demand(forks === WORKERS, {
@@ -37,20 +41,36 @@ export function demandFour({ events }) {
         ? 'NODE_CLUSTER_WORKERS tells how many; the primary forks that many, once.'
         : undefined,
     try: 'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
+    shows: { program, moments: forksShown(forksOf(events)) },
   });
 }
 
-export function demandOnePort({ events, port }) {
+/** Those that are too many; of too few the last. */
+function forksShown(forks) {
+  const shown = forks.length > WORKERS ? forks.slice(WORKERS) : forks.slice(-1);
+  return shown.map((fork) => momentOf(fork, `fork number ${forks.indexOf(fork) + 1}`));
+}
+
+export function demandOnePort(program) {
+  const { events, port } = program;
   const ports = [...listenersOf(events).keys()];
   demand(ports.length === 1, {
     expected: `All listen on PORT, which is ${port} here.`,
     got: `They listen on ${ports.length} ports: ${ports.join(', ')}.`,
     why: 'Clients know one port. The cluster module lets all workers listen on the same one.',
     try: 'the same app.listen(port) in every worker',
+    shows: { program, moments: listensElsewhere(events, port) },
   });
 }
 
-export function demandAnswers({ events }, { requests, answers }) {
+const listensElsewhere = (events, port) =>
+  eventsOf(events, 'listening')
+    .filter((event) => event.port !== undefined && event.port !== port)
+    .slice(0, MARKED)
+    .map((event) => momentOf(event, `listens on port ${event.port}`));
+
+export function demandAnswers(program, { requests, answers }) {
+  const { events } = program;
   const crash = whyOfCrash(events);
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   const idle = workers.filter(
@@ -68,7 +88,16 @@ export function demandAnswers({ events }, { requests, answers }) {
       (error ? ` A request failed: ${error}.` : ''),
     why: crash ?? 'A worker runs the file from the top. It serves only if it gets to listen().',
     try: repairOf(crash, workers.length > deaf.length),
+    shows: { program, moments: idleShown(events, idle) },
   });
+}
+
+/** What was thrown, or the starts of those that answered nothing. */
+function idleShown(events, idle) {
+  const crash = eventsOf(events, 'crash')[0];
+  if (crash) return [momentOf(crash, 'throws')];
+  const starts = eventsOf(events, 'start').filter(({ pid }) => idle.includes(pid));
+  return starts.slice(0, MARKED).map((start) => momentOf(start, 'starts, and answers nothing'));
 }
 
 function repairOf(crash, doesOneListen) {
@@ -78,25 +107,33 @@ function repairOf(crash, doesOneListen) {
   return 'if (cluster.isPrimary) { fork } else { serve(); }';
 }
 
-export function demandPrimaryRests({ events }, { requests }) {
-  const workers = new Set(forksOf(events).map(({ workerPid }) => workerPid));
+export function demandPrimaryRests(program, { requests }) {
+  const workers = new Set(forksOf(program.events).map(({ workerPid }) => workerPid));
   const others = requests.filter(({ pid }) => !workers.has(pid));
   demand(others.length === 0, {
     expected: 'Workers execute every request.',
     got: `The primary executed ${others.length} of ${requests.length}.`,
     why: 'A primary that serves is blocked by its own requests, and deals no connection meanwhile.',
     try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+    shows: {
+      program,
+      moments: others.slice(0, MARKED).map((one) => momentOf(one, 'a request, in no worker')),
+    },
   });
 }
 
-export function demandOwnMemory(seen) {
-  const fault = faultOfPids(seen) ?? faultOfCounts(seen);
-  demand(!fault, {
+export function demandOwnMemory(seen, program) {
+  /** @type {{ got?: string, of?: number }} */
+  const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? {};
+  const ofClient = seen.requests.filter(({ client }) => client === of);
+  const request = ofClient.length === 1 ? ofClient[0] : undefined; // of two on a connection it is not known which
+  demand(!fault.got, {
     expected:
       'X-Worker-Pid: the pid that executed the request. X-Worker-Served: 1, 2, 3, ... in each worker, one for each request for /.',
     why: 'Each worker is a process: it ran the file from the top and has its own variables.',
     try: "served += 1; and response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });",
     ...fault,
+    shows: { program, moments: [momentOf(request, 'this request')] },
   });
 }
 
@@ -107,9 +144,9 @@ function faultOfPids({ answers, requests }) {
     if (error) return { got: `A request failed: ${error}.` };
     const pid = pidOf.get(client);
     const told = headers['x-worker-pid'];
-    if (told === undefined) return { got: 'An answer has no X-Worker-Pid.' };
+    if (told === undefined) return { got: 'An answer has no X-Worker-Pid.', of: client };
     if (told !== String(pid))
-      return { got: `An answer by process ${pid} says X-Worker-Pid: ${told}.` };
+      return { of: client, got: `An answer by process ${pid} says X-Worker-Pid: ${told}.` };
   }
   return undefined;
 }
@@ -122,10 +159,12 @@ function faultOfCounts({ answers, others }) {
       return { got: 'An answer has no X-Worker-Served.' };
     const told = some.map(({ headers }) => Number(headers['x-worker-served']));
     const counts = told.sort((a, b) => a - b);
-    if (counts.every((count, index) => count === index + 1)) continue;
+    const wrong = counts.find((count, index) => count !== index + 1);
+    if (wrong === undefined) continue;
     const forOthers = others.filter((request) => String(request.pid) === pid).length;
     return {
       got: `The answers of process ${pid} to requests for / say X-Worker-Served: ${counts.join(', ')}.`,
+      of: some.find(({ headers }) => Number(headers['x-worker-served']) === wrong)?.client,
       ...whyOfCounts(counts, some, forOthers),
     };
   }
@@ -149,8 +188,9 @@ function whyOfCounts(counts, answers, others) {
   return {};
 }
 
-export function demandSameWork(seen, seenCalmly) {
-  const quickest = quickestOf([...seen.requests, ...seenCalmly.requests]);
+export function demandSameWork(seen, seenCalmly, program) {
+  const all = [...seen.requests, ...seenCalmly.requests];
+  const quickest = quickestOf(all);
   const isLong = quickest > TOO_LONG_MS;
   const story = {
     expected: 'Each / blocks for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
@@ -168,8 +208,17 @@ export function demandSameWork(seen, seenCalmly) {
       ? 'All requests of a worker wait while it blocks. This is more work than that of lesson 1.'
       : 'A server that does less work is no speedup.',
     try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000))',
+    shows: {
+      program,
+      moments: faultOfRandomHex(seen.answers)
+        ? []
+        : [momentOf(withDuration(all, quickest), 'the quickest')],
+    },
   });
 }
+
+const withDuration = (requests, ms) =>
+  requests.find(({ startMs, endMs = Infinity }) => endMs - startMs === ms);
 
 export function demandOnePerCore(forks) {
   demand(forks === PRETENDED_CORES, {
@@ -197,7 +246,16 @@ function demandRefusal(tried) {
     ...fault,
     got: `${typed(tried.value)}: ${fault?.got}`,
     output: tried.output,
+    shows: { program: tried.program, moments: refusalShown(tried) },
   });
+}
+
+/** What it started; else its end. */
+function refusalShown({ program: { events, pid } }) {
+  const begun = events.find(({ what }) => ['fork', 'child', 'listening'].includes(what));
+  const end = events.find((event) => event.what === 'exit' && event.pid === pid);
+  if (begun) return [momentOf(begun, begun.what === 'listening' ? 'listens' : 'starts a process')];
+  return [momentOf(end, `ends with exit code ${end?.code}`)];
 }
 
 function faultOfRefusal({ value, fate, output, errors, isStarted, hasWorker }) {

@@ -49,13 +49,13 @@ function verdict(lesson, promises, hints) {
       `<li data-id="${escapeHtml(id)}" data-verdict="waiting"><span class="sign" aria-hidden="true">·</span> ` +
       `<span class="sentence">${escapeHtml(sentence)}</span></li>`,
   );
-  return `<h2 id="verdict-title">What your server does</h2>
+  return `<div class="head"><h2 id="verdict-title">What your server does</h2>
+<p class="actions" hidden><button type="button" id="check">Check now</button></p></div>
 <p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
-<p class="actions" hidden><button type="button" id="check">Check now</button></p>
 <ol id="promises">${items.join('\n')}</ol>
-<section id="story" aria-label="The promise that is chosen" hidden></section>
-<section id="evidence" aria-labelledby="evidence-title" hidden></section>
+<div id="opened"><div id="story" hidden></div>
+<section id="evidence" aria-labelledby="evidence-title" hidden></section></div>
 ${isAsked(lesson) ? prediction : ''}
 <section id="numbers" aria-label="What was measured" hidden></section>
 <section id="hints" aria-label="Hints" hidden><ol>${hints.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>

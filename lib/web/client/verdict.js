@@ -13,7 +13,9 @@ const FIELDS = { expected: 'Expected', got: 'Got', why: 'Why', try: 'Try' };
 /** @param {HTMLElement} aside  @param {{ choose: (promise: any) => void }} actions */
 export function createVerdict(aside, { choose }) {
   const [list] = all('#promises', aside);
-  const [story] = all('#story', aside);
+  const [opened] = all('#opened', aside);
+  const [story] = all('#story', opened);
+  const home = opened.parentElement;
   const [summary] = all('#summary', aside);
   const [title] = all('#verdict-title', aside);
   const [status] = all('#status a');
@@ -35,9 +37,13 @@ export function createVerdict(aside, { choose }) {
 
   function open() {
     const promise = current();
-    for (const item of all('li', list)) {
-      const isOpen = item.dataset.id === promise?.id;
-      item.querySelector('button').setAttribute('aria-pressed', String(isOpen));
+    const items = all(':scope > li', list);
+    const mine = items.find(({ dataset }) => dataset.id === promise?.id);
+    for (const item of items)
+      item.querySelector('button').setAttribute('aria-expanded', String(item === mine));
+    if (opened.parentElement !== (mine ?? home)) {
+      if (mine) mine.append(opened);
+      else list.after(opened);
     }
     const isTold = promise && promise.verdict !== 'waiting';
     story.hidden = !isTold;
@@ -49,7 +55,7 @@ export function createVerdict(aside, { choose }) {
 
   return {
     idle() {
-      for (const item of all('li', list)) fillItem(item, { verdict: 'waiting' });
+      for (const item of all(':scope > li', list)) fillItem(item, { verdict: 'waiting' });
     },
     say: (text) => (summary.textContent = status.textContent = text),
     tell(fresh) {
@@ -69,7 +75,7 @@ export function createVerdict(aside, { choose }) {
 
 /** The items stay the same elements: whoever has the focus on one keeps it. */
 function tellItems(list, check, pick) {
-  const items = new Map(all('li', list).map((item) => [item.dataset.id, item]));
+  const items = new Map(all(':scope > li', list).map((item) => [item.dataset.id, item]));
   const wanted = check.promises.map((promise) => {
     const item = items.get(promise.id) ?? make('li', {});
     item.dataset.id = promise.id;
@@ -125,14 +131,7 @@ function summaryOf(check) {
 }
 
 /** Expected, got, why, try; of what held there is only its sentence. */
-function storyOf({ sentence, verdict, output, ...record }, check) {
-  const [sign, word] = SIGNS[verdict];
-  const heading = make('h3', {});
-  heading.append(
-    make('span', { className: 'sign', textContent: sign, ariaHidden: 'true' }),
-    ` ${word ? `${word}: ` : ''}${sentence}`,
-  );
-  heading.dataset.verdict = verdict;
+function storyOf({ verdict, output, ...record }, check) {
   const list = make('dl', {});
   for (const name of Object.keys(FIELDS).filter((each) => record[each]))
     list.append(
@@ -140,11 +139,8 @@ function storyOf({ sentence, verdict, output, ...record }, check) {
       make('dd', { textContent: record[name], className: name }),
     );
   const printed = (output ?? (verdict === 'failed' ? check.output : '') ?? '').trimEnd();
-  return [
-    heading,
-    ...(list.children.length > 0 ? [list] : []),
-    ...(printed ? [printedBy(printed)] : []),
-  ];
+  const parts = list.children.length > 0 ? [list] : [];
+  return printed ? [...parts, printedBy(printed)] : parts;
 }
 
 function printedBy(text) {
