@@ -41,14 +41,19 @@ export function demandFour(program) {
         ? 'NODE_CLUSTER_WORKERS tells how many; the primary forks that many, once.'
         : undefined,
     try: 'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
-    shows: { program, moments: forksShown(forksOf(events)) },
+    shows: { program, moments: forksShown(events) },
   });
 }
 
-/** Those that are too many; of too few the last. */
-function forksShown(forks) {
-  const shown = forks.length > WORKERS ? forks.slice(WORKERS) : forks.slice(-1);
-  return shown.map((fork) => momentOf(fork, `fork number ${forks.indexOf(fork) + 1}`));
+/** Those that are too many, with what came of them; of too few the last. */
+function forksShown(events) {
+  const forks = forksOf(events);
+  const shown = forks.length > WORKERS ? forks.slice(WORKERS, WORKERS + MARKED) : forks.slice(-1);
+  return shown.flatMap((fork) => {
+    const number = forks.indexOf(fork) + 1;
+    const start = eventsOf(events, 'start').find(({ pid }) => pid === fork.workerPid);
+    return [momentOf(fork, `fork number ${number}`), momentOf(start, `worker ${number} starts`)];
+  });
 }
 
 export function demandOnePort(program) {
