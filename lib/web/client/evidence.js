@@ -24,11 +24,13 @@ export function createEvidence(section) {
   async function load(chosen) {
     number = chosen;
     const mine = (turn += 1);
-    const response = await fetch(`/evidence/${check.id}/${number}.json`);
+    const from = `/evidence/${check.id}/${number}.json`;
+    const response = await fetch(from);
     if (mine !== turn || !response.ok) return;
     const fresh = await response.json();
     if (mine !== turn) return;
     evidence = fresh;
+    section.dataset.from = from;
     stretch = createStretch(evidence.events, moments());
     draw();
   }
