@@ -14,7 +14,7 @@ import { noteProgram } from './looks.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
 import { entryOf, nameOf, starterFolder } from './subject.js';
 import { explainNotReady } from '../verdict/diagnosis.js';
-import { Broken, Undecided } from '../verdict/outcome.js';
+import { Broken, Undecided, momentOf } from '../verdict/outcome.js';
 
 const END_TOLD_MS = 2_000;
 
@@ -77,6 +77,8 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     const facts = { name, port, fate, events: told, output: atHome(program.output()), ...seen };
     const expected = `The program listens on PORT, which is ${port} here.`;
     const broken = explainNotReady(facts, expected);
+    const crash = events.find(({ what }) => what === 'crash');
+    broken.story.shows = { program, moments: [momentOf(crash, 'throws')] };
     if (program !== first) broken.story.output = facts.output;
     if (references.has(program)) throw new Undecided(notOurs(broken.story)); // never the learner's fault
     throw broken;

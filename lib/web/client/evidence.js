@@ -51,6 +51,7 @@ export function createEvidence(section) {
     const names = new Map([...whole.processes.values()].map((one) => [one.pid, nameOf(one)]));
     markMoments(svg, { moments: moments(), lanes: lanesOf(shown), fromMs, toMs });
     tellTimes(svg, fromMs - zeroMs);
+    bringIntoView(parts.drawing, svg.querySelector('.mark'));
     parts.marks.replaceChildren(...moments().map((one) => momentOf(one, { names, zeroMs })));
     parts.marks.hidden = moments().length === 0;
     parts.unmarked.hidden = moments().length > 0 || promise?.verdict !== 'failed';
@@ -82,6 +83,13 @@ export function createEvidence(section) {
       load(first ?? 0);
     },
   };
+}
+
+/** Where the drawing is wider than its place, the first mark is to be seen. */
+function bringIntoView(drawing, mark) {
+  if (!mark || drawing.scrollWidth <= drawing.clientWidth) return;
+  const by = mark.getBoundingClientRect().left - drawing.getBoundingClientRect().left;
+  drawing.scrollLeft += by - drawing.clientWidth / 2;
 }
 
 const leftOut = (left) =>

@@ -4,6 +4,7 @@
  * @typedef {{ pid: number, t: number, toMs?: number, says: string }} Moment
  */
 const SHORTEST_MS = 600; // the X-ray draws no less
+const ROUND_MS = 100;
 const TRAFFIC = new Set(['connection', 'request', 'response']);
 
 /**
@@ -16,10 +17,11 @@ export function createStretch(events, moments) {
   const endMs = Math.max(zeroMs + SHORTEST_MS, ...events.map(({ t }) => t));
   const at = (fromMs, toMs) => {
     const length = Math.min(Math.max(SHORTEST_MS, toMs - fromMs), endMs - zeroMs);
-    const start = Math.min(Math.max(zeroMs, fromMs), endMs - length);
+    const start = Math.min(Math.max(zeroMs, (fromMs + toMs - length) / 2), endMs - length);
+    const round = zeroMs + Math.floor((start - zeroMs) / ROUND_MS) * ROUND_MS; // for the axis
     const centre = start + length / 2;
     return {
-      ...{ zeroMs, endMs, fromMs: start, toMs: start + length },
+      ...{ zeroMs, endMs, fromMs: round, toMs: start + length },
       whole: () => at(zeroMs, endMs),
       moment,
       earlier: () => at(start - length / 2, start + length / 2),
