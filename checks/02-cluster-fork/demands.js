@@ -128,30 +128,35 @@ export function demandPrimaryRests(program, { requests }) {
 }
 
 export function demandOwnMemory(seen, program) {
-  /** @type {{ got?: string, of?: number }} */
+  /** @type {{ got?: string, of?: any }} */
   const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? {};
-  const ofClient = seen.requests.filter(({ client }) => client === of);
-  const request = ofClient.length === 1 ? ofClient[0] : undefined; // of two on a connection it is not known which
   demand(!fault.got, {
     expected:
       'X-Worker-Pid: the pid that executed the request. X-Worker-Served: 1, 2, 3, ... in each worker, one for each request for /.',
     why: 'Each worker is a process: it ran the file from the top and has its own variables.',
     try: "served += 1; and response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });",
     ...fault,
-    shows: { program, moments: [momentOf(request, 'this request')] },
+    shows: { program, moments: [momentOf(requestOf(seen, of), 'this request')] },
   });
+}
+
+/** The requests of a connection come in the order of its answers. */
+function requestOf({ answers, requests }, answer) {
+  const isSame = ({ client }) => client === answer?.client;
+  return requests.filter(isSame)[answers.filter(isSame).indexOf(answer)];
 }
 
 /** What is wrong with the pids that the headers tell, joined by the client's port to the process that really answered. */
 function faultOfPids({ answers, requests }) {
   const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
-  for (const { client, headers, error } of answers) {
+  for (const answer of answers) {
+    const { client, headers, error } = answer;
     if (error) return { got: `A request failed: ${error}.` };
     const pid = pidOf.get(client);
     const told = headers['x-worker-pid'];
-    if (told === undefined) return { got: 'An answer has no X-Worker-Pid.', of: client };
+    if (told === undefined) return { got: 'An answer has no X-Worker-Pid.', of: answer };
     if (told !== String(pid))
-      return { of: client, got: `An answer by process ${pid} says X-Worker-Pid: ${told}.` };
+      return { of: answer, got: `An answer by process ${pid} says X-Worker-Pid: ${told}.` };
   }
   return undefined;
 }
@@ -169,7 +174,7 @@ function faultOfCounts({ answers, others }) {
     const forOthers = others.filter((request) => String(request.pid) === pid).length;
     return {
       got: `The answers of process ${pid} to requests for / say X-Worker-Served: ${counts.join(', ')}.`,
-      of: some.find(({ headers }) => Number(headers['x-worker-served']) === wrong)?.client,
+      of: some.find(({ headers }) => Number(headers['x-worker-served']) === wrong),
       ...whyOfCounts(counts, some, forOthers),
     };
   }

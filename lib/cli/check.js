@@ -8,6 +8,7 @@ import { UsageError } from '../common/usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
+import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
 import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
 import { lastTime, nothingYet, stillFailing } from './last-time.js';
@@ -126,26 +127,22 @@ export async function checkLesson({
   if (isJson) printJson({ ...result, prediction: foretold, timeline: timelineFile }, io);
   else reporter.end(result, progress);
   const { [key]: shown } = progress.predictions;
-  audience.end({ ...briefly(result), prediction: shown, earlier: earlierOf(history, key) });
+  audience.end({ ...briefly(result, shown), earlier: earlierOf(history, key) });
   if (timelineFile && !isJson) showTimeline(timelineFile, io);
   tellUnkept(io);
   return result;
 }
 
 /** What is told of a whole check, beside its promises, which are told already. */
-function briefly({
-  verdict,
-  isWhole,
-  of,
-  measurements,
-  charts,
-  seconds,
-  conditions,
-  output,
-  fault,
-}) {
-  const printed = output.slice(-MOST_OUTPUT);
-  return {
+function briefly(
+  { verdict, isWhole, of, charts, seconds, conditions, output, fault, ...result },
+  prediction,
+) {
+  const measurements = result.measurements.map((one) => ({
+    ...{ ...one, roughness: roughnessOf(one) },
+    ...(one.isHeadline && prediction && { judged: judgePrediction(prediction, one) }),
+  }));
+  const told = {
     verdict,
     isWhole,
     of,
@@ -154,8 +151,9 @@ function briefly({
     seconds,
     conditions,
     fault,
-    output: printed,
+    prediction,
   };
+  return { ...told, output: output.slice(-MOST_OUTPUT) };
 }
 
 function printJson(result, io) {

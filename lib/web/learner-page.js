@@ -52,6 +52,7 @@ function verdict(lesson, promises, hints) {
   return `<div class="head"><h2 id="verdict-title">What your server does</h2>
 <p class="actions" hidden><button type="button" id="check">Check now</button></p></div>
 <p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
+<p id="next" hidden><a href="/">Next</a></p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
 <ol id="promises">${items.join('\n')}</ol>
 <div id="opened"><div id="story" hidden></div>
@@ -66,7 +67,7 @@ const prediction = `<section id="prediction" aria-labelledby="prediction-title" 
 <h3 id="prediction-title">First, your prediction</h3>
 <form><label for="foretold">The number that the text asks you for, before it is measured</label>
 <p><input id="foretold" name="foretold" inputmode="decimal" autocomplete="off" size="8"> <button type="submit">That is my prediction</button></p>
-<p id="prediction-fault" role="alert"></p></form></section>`;
+<p id="prediction-fault" role="alert"></p></form><p id="prediction-told" role="status"></p></section>`;
 
 function where({ number, minutes, key }, { lessons, passed }) {
   const state = passed[key] ? 'passed' : 'not passed yet';

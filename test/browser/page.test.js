@@ -44,6 +44,7 @@ const measured = {
       ...{ value: 3.9, low: 3.7, high: 4.1, ceiling: 4 },
     },
     { name: 'cpu', label: 'CPU work', unit: 'times', value: 1.7, low: 1.5, high: 1.9, ceiling: 2 },
+    { name: 'odd', label: 'odd work', unit: 'times', value: 1.7, roughness: 'unknown' },
   ],
   charts: [{ name: 'shares', label: 'shares', unit: 'requests', rows: [{ name: 'a', value: 3 }] }],
   ...{ prediction: 2, earlier: [{ value: 1.1, low: 1, high: 1.2 }] },
@@ -197,6 +198,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     await page.waitForSelector('#verdict[data-verdict=passed]');
     assert.equal(await second.evaluate((one) => one === document.activeElement), true);
     assert.equal(await second.getAttribute('aria-expanded'), 'true', 'it stays chosen');
+    assert.match(await page.locator('#numbers').innerText(), /odd work: too rough to tell/);
     const picture = await page.locator('.picture svg').getAttribute('aria-label');
     assert.match(
       String(picture),

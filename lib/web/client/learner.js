@@ -43,9 +43,22 @@ function take(message) {
   document.getElementById('hints').hidden = false;
   const { check } = message;
   const isOfHere = check && (check.lesson.key === key || check.id !== before);
+  tellNext(message);
   if (!isOfHere) return verdict.idle();
   verdict.tell(check);
   showNumbers(document.getElementById('numbers'), check);
+}
+
+/** When a lesson has passed: where the next one is. */
+function tellNext({ check, current }) {
+  const next = document.getElementById('next');
+  const hasPassed = check?.isOver && check.verdict === 'passed' && check.isWhole;
+  next.hidden = !hasPassed || check.lesson.key === current;
+  const [pill] = all(`.pills a[data-key="${CSS.escape(current)}"]`);
+  if (next.hidden || !pill) return;
+  const link = next.querySelector('a');
+  link.href = `/lessons/${current}/`;
+  link.textContent = `Next: ${pill.title}`;
 }
 
 /** A promise was chosen, or the check: its programs are offered, and what decided it is marked. */

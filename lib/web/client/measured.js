@@ -18,18 +18,23 @@ export function showNumbers(
   if (place.hidden) return;
   place.replaceChildren(
     make('h3', { textContent: 'What was measured' }),
-    ...measurements.map((one) =>
-      one.isHeadline && Number.isFinite(one.value)
-        ? pictureOf(one, { prediction, earlier })
-        : measurementOf(one),
-    ),
+    ...measurements.map((one) => measurementIn(one, { prediction, earlier })),
     ...charts.map(chartOf),
   );
 }
 
+/** What is too rough to tell is not shown as if it told something. */
+function measurementIn(one, known) {
+  if (one.roughness !== 'unknown' && Number.isFinite(one.value))
+    return one.isHeadline ? pictureOf(one, known) : measurementOf(one);
+  const words = `${one.label}: too rough to tell${one.note ? ` (${one.note})` : ''}`;
+  return make('p', { className: 'note', textContent: words });
+}
+
 /** Prediction, measurement with its interval, ceiling, earlier saves: on one scale. */
 function pictureOf(measurement, { prediction, earlier }) {
-  const { label, value, low, high, ceiling, unit, note } = measurement;
+  const { label, value, low, high, ceiling, unit, note, judged, roughness } = measurement;
+  const remarks = [roughness, note, judged].filter(Boolean);
   const rows = [
     ...(prediction === undefined
       ? []
@@ -44,7 +49,7 @@ function pictureOf(measurement, { prediction, earlier }) {
   figure.append(
     make('figcaption', { textContent: `${label} (${unit === 'times' ? 'times as fast' : unit})` }),
     drawing(rows),
-    ...(note ? [make('p', { className: 'note', textContent: note })] : []),
+    ...remarks.map((textContent) => make('p', { className: 'note', textContent })),
   );
   return figure;
 }

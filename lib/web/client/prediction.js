@@ -10,6 +10,7 @@ export function createPrediction(section, { key, post }) {
   const form = section.querySelector('form');
   const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('foretold'));
   const [fault] = all('#prediction-fault', section);
+  const [told] = all('#prediction-told', section);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const value = Number(field.value.replace(',', '.').replace(/x$/i, ''));
@@ -22,7 +23,11 @@ export function createPrediction(section, { key, post }) {
   });
   return {
     tell({ predictions, measured }) {
-      section.hidden = predictions[key] !== undefined || measured.includes(key);
+      const { [key]: value } = predictions;
+      section.hidden = measured.includes(key);
+      form.hidden = value !== undefined;
+      const words = `You predicted ${value}. When all promises hold, it is compared with what is measured.`;
+      told.textContent = value === undefined ? '' : words;
     },
   };
 }
