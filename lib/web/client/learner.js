@@ -36,6 +36,7 @@ function listen() {
 
 function take(message) {
   told = message;
+  if (meta.getAttribute('content') !== message.token) before = 0; // npm start has begun anew, and so has its count
   meta.setAttribute('content', message.token);
   before ??= message.check?.id ?? 0;
   tellMap(message);

@@ -19,6 +19,8 @@ export function createVerdict(aside, { choose }) {
   const [summary] = all('#summary', aside);
   const [title] = all('#verdict-title', aside);
   const [status] = all('#status a');
+  const atFirst = [...summary.childNodes];
+  const briefAtFirst = status.textContent;
   let check;
   let shown = ''; // the check and promise of which the evidence is shown
   /** @type {string | undefined} */
@@ -55,6 +57,8 @@ export function createVerdict(aside, { choose }) {
 
   return {
     idle() {
+      summary.replaceChildren(...atFirst);
+      status.textContent = briefAtFirst;
       for (const item of all(':scope > li', list)) fillItem(item, { verdict: 'waiting' });
     },
     say: (text) => (summary.textContent = status.textContent = text),
