@@ -1,10 +1,10 @@
 /**
  * Marks over an X-ray: boxes around the moments that decided a promise. Where a time and a lane are is read off the
- * drawing itself, off its axis and the lanes' names, so that a mark stands where the drawing has what it marks.
+ * drawing itself, off its axis and the bars of lives, so that a mark stands where the drawing has what it marks.
  */
 const SVG = 'http://www.w3.org/2000/svg';
 const NARROWEST = 10;
-const LABEL = 'lane';
+const TALLER = 1.36; // than the bar that it is on
 
 /**
  * @param {Element} svg  as xray.js draws it
@@ -13,9 +13,8 @@ const LABEL = 'lane';
  */
 export function markMoments(svg, { moments, lanes, fromMs, toMs }) {
   const x = scaleOf(svg, fromMs);
-  const rows = rowsOf(svg, lanes.length);
-  if (!x || rows.length === 0) return;
-  const height = rows.length > 1 ? Math.abs(rows[1] - rows[0]) * 0.84 : 62;
+  const rows = rowsOf(svg);
+  if (!x || rows.length !== lanes.length) return;
   moments.forEach((moment, index) => {
     const lane = lanes.findIndex(({ pid }) => pid === moment.pid);
     if (lane < 0 || moment.t > toMs || (moment.toMs ?? moment.t) < fromMs) return;
@@ -25,7 +24,8 @@ export function markMoments(svg, { moments, lanes, fromMs, toMs }) {
     ];
     const width = Math.max(NARROWEST, right - left + 6);
     const start = (left + right) / 2 - width / 2;
-    const top = rows[lane] - height / 2;
+    const height = rows[lane].height * TALLER;
+    const top = rows[lane].middle - height / 2;
     svg.append(
       make('rect', { class: 'mark', x: start, y: top, width, height, rx: 5 }),
       flag(String(index + 1), start + width / 2, top),
@@ -36,7 +36,7 @@ export function markMoments(svg, { moments, lanes, fromMs, toMs }) {
 /** The axis tells the time of the whole run, not that of the stretch. @param {Element} svg  @param {number} byMs */
 export function tellTimes(svg, byMs) {
   for (const tick of svg.querySelectorAll('.tick')) {
-    const ms = parseFloat(tick.textContent) * 1_000 + byMs;
+    const ms = msOf(tick) + byMs;
     tick.textContent = `${Number((ms / 1_000).toFixed(2))} s`;
   }
 }
@@ -52,7 +52,7 @@ function flag(number, x, y) {
 /** From two labels of the axis. @returns {((ms: number) => number) | undefined} */
 function scaleOf(svg, fromMs) {
   const ticks = [...svg.querySelectorAll('.tick')].map((tick) => ({
-    ms: parseFloat(tick.textContent) * 1_000,
+    ms: msOf(tick),
     x: Number(tick.getAttribute('x')),
   }));
   const [first, last] = [ticks[0], ticks.at(-1)];
@@ -61,11 +61,18 @@ function scaleOf(svg, fromMs) {
   return (ms) => first.x + (ms - fromMs - first.ms) * perMs;
 }
 
-/** The middle of each lane, from the names beside them; clients, if any, are above. */
-function rowsOf(svg, count) {
-  const names = [...svg.querySelectorAll(`.${LABEL}`)].slice(-count);
-  return names.map((name) => Number(name.getAttribute('y')) - 7);
+/** Each process has one bar for its life; they stand in the order of the lanes. */
+function rowsOf(svg) {
+  const bars = [...svg.querySelectorAll('.alive')].map((bar) => {
+    const [y, height] = ['y', 'height'].map((name) => Number(bar.getAttribute(name)));
+    return { middle: y + height / 2, height };
+  });
+  return bars.sort((one, other) => one.middle - other.middle);
 }
+
+/** What a label of the axis says, in seconds or milliseconds. @param {Element} tick */
+const msOf = ({ textContent }) =>
+  parseFloat(textContent) * (textContent.trim().endsWith('ms') ? 1 : 1_000);
 
 function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
