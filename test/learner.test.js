@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { momentOf } from '../lib/verdict/outcome.js';
 import { evidenceOf } from '../lib/web/evidence.js';
@@ -19,6 +20,26 @@ import { until } from './nothing-left.js';
 
 const lessons = listLessons(rootFolder);
 const [, second] = lessons;
+
+const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
+
+/** A check that says what decided it. */
+const CHECK = `
+import { check, demand, momentOf } from '${door}';
+check('${keys[0]}', { greets: 'it says hello' }, ({ launch, observe, hold }) => {
+  const look = observe([], async () => {
+    const program = await launch();
+    await program.until(() => false);
+    return program;
+  });
+  hold('greets', [look], (program) =>
+    demand(program.output().trim() === 'hello', {
+      got: program.output(),
+      shows: { program, moments: [momentOf(program.events[0], 'starts'), undefined] },
+    }),
+  );
+});
+`;
 
 /** Somebody who has passed lesson 1, and what the page has asked of them. */
 function makeLearner() {
@@ -270,7 +291,7 @@ describe('npm start goes on', () => {
   /** @param {import('node:test').TestContext} t @param {string} root @param {string[]} argv */
   function begin(t, root, argv) {
     const main = join(rootFolder, 'lib/cli/main.cjs');
-    const env = { PATH: process.env.PATH, FORKSHOP_ROOT: root };
+    const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
     const child = spawn(process.execPath, [main, 'start', ...argv], { env });
     t.after(() => child.kill('SIGKILL'));
     const said = { text: '' };
@@ -307,17 +328,49 @@ describe('npm start goes on', () => {
   test('with a broken progress file; the page is there, its address first, and goes with it', async (t) => {
     const root = makeRoot(t);
     write(root, { '.forkshop/progress.json': '{ "version": 1, "passed"' });
+    write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
     const { child, says, said } = begin(t, root, ['--port', '0']);
     await says(/Whenever you save/);
     assert.match(said.text, /could not understand its progress file/);
     const [, url] = await says(/^The page: (http:\/\/127\.0\.0\.1:\d+\/)\n/m);
-    const response = await fetch(url);
-    assert.equal(response.status, 200);
-    assert.match(await response.text(), new RegExp(`<h1>About ${keys[0]}</h1>`));
+    const html = await (await fetch(url)).text();
+    assert.match(html, new RegExp(`<h1>About ${keys[0]}</h1>`));
+    const [, token] = /name="token" content="([^"]+)"/.exec(html) ?? [];
+    const post = (/** @type {string} */ what) =>
+      fetch(`${url}lessons/${keys[0]}/${what}`, {
+        method: 'POST',
+        headers: { 'x-forkshop-token': token },
+      });
+    assert.deepEqual(await (await post('hint')).json(), { hints: ['nudge'], of: 3 });
+    assert.equal((await post('prediction/3.5')).status, 204);
+    assert.equal((await post('check')).status, 204);
+    await says(/Waiting for the next save/);
+    const { check, predictions } = await stateOf(url);
+    assert.deepEqual(predictions, { [keys[0]]: 3.5 });
+    assert.deepEqual([check.isOver, check.verdict, check.programs.length], [true, 'failed', 1]);
+    const [{ shows, programs }] = check.promises;
+    assert.deepEqual([shows.program, programs, shows.moments[0].says], [0, [0], 'starts']);
+    const { events } = await (await fetch(`${url}evidence/${check.id}/0.json`)).json();
+    const [{ pid, t: at }] = shows.moments;
+    assert.deepEqual([events[0].what, events[0].pid], ['start', pid]);
+    assert.equal(events[0].t, Math.round(at * 10) / 10);
     const ended = once(child, 'exit');
     child.kill('SIGINT');
     assert.deepEqual(await ended, [0, null]);
     await assert.rejects(fetch(url));
-    assert.ok(read(root, `lessons/${keys[0]}/server.js`).length > 0);
+    const kept = JSON.parse(read(root, '.forkshop/progress.json'));
+    assert.deepEqual([kept.hints, kept.predictions], [{ [keys[0]]: 1 }, { [keys[0]]: 3.5 }]);
   });
 });
+
+/** What a page that opens now is told first. @param {string} url */
+async function stateOf(url) {
+  const end = new AbortController();
+  const response = await fetch(`${url}events`, { signal: end.signal });
+  const decoder = new TextDecoder();
+  const reader = /** @type {any} */ (response.body).getReader();
+  let text = '';
+  while (!/^data: .*\n\n/m.test(text)) text += decoder.decode((await reader.read()).value);
+  end.abort();
+  return JSON.parse(String(/^data: (.*)$/m.exec(text)?.[1]));
+}
