@@ -61,7 +61,7 @@ check('01-blocking-server', promises, (lesson) => {
   hold('report-answers', [reports, late, server], demandReport);
   hold('report-overlaps', [reports, late, server], demandOverlap, { needs: ['report-answers'] });
   const needs = ['home-time', 'home-alone', 'report-answers'];
-  hold('health-tells-delay', [late], demandDelay, { needs });
+  hold('health-tells-delay', [late, server], demandDelay, { needs });
 
   measure([homes, queue], (seen, crowd) => tellOfQueue(seen, crowd, lesson.measured));
 });

@@ -216,7 +216,7 @@ const WRONG_DELAYS = [
   ],
 ];
 
-export function demandDelay({ delay }) {
+export function demandDelay({ delay }, program) {
   if (isTrue(delay)) return;
   const [, why, repair] = WRONG_DELAYS.find(([isIt]) => isIt(delay)) ?? [];
   const [told, again] = [delay.told, delay.toldAgain].map(asSeen);
@@ -229,6 +229,13 @@ export function demandDelay({ delay }) {
       ? `It was not answered: ${delay.unanswered}.`
       : `It said ${told}, and when asked again ${again}.`,
     ...(!isSilent && { why, try: repair }),
+    shows: {
+      program,
+      moments: [
+        momentOf(delay.longest, 'the longer of the two /'),
+        momentOf(delay.asked, `the /health that tells ${told}`),
+      ],
+    },
   });
 }
 

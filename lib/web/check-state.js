@@ -18,6 +18,8 @@ import { allVisible, cut } from '../verdict/visible.js';
 import { evidenceOf } from './evidence.js';
 
 const MOST_PROGRAMS = 32;
+const MOST_MOMENTS = 12;
+const LONGEST_WORDS = 120; // some of them may be the program's
 
 /**
  * @param {(state: object) => void} onChange
@@ -61,6 +63,8 @@ export function createCheckState(onChange) {
       const known = started.filter((number) => number < programs.length);
       const record = { ...allVisible(promise), programs: known };
       if (record.got) record.got = cut(record.got);
+      if (record.shows)
+        record.shows.moments = record.shows.moments.slice(0, MOST_MOMENTS).map(short);
       const index = check.promises.findIndex((one) => one.id === record.id);
       if (index < 0) check.promises.push(record);
       else check.promises[index] = record;
@@ -81,5 +85,7 @@ export function createCheckState(onChange) {
     },
   };
 }
+
+const short = (moment) => ({ ...moment, says: moment.says.slice(0, LONGEST_WORDS) });
 
 const asNamed = ({ name, isReference }) => ({ name: allVisible(name), isReference });
