@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { momentOf } from '../lib/verdict/outcome.js';
 import { evidenceOf } from '../lib/web/evidence.js';
@@ -217,6 +218,15 @@ describe('the server of the page', () => {
     page2.close();
     await until('both have gone', () => page.watching() === 0);
   });
+});
+
+test('checks that are asked for at the same time are not mistaken for one another', async () => {
+  const load = (/** @type {string} */ key) => loadCheck(checkFile(rootFolder, key));
+  const found = await Promise.all(lessons.map(({ key }) => load(key)));
+  assert.deepEqual(
+    found.map(({ key }) => key),
+    lessons.map(({ key }) => key),
+  );
 });
 
 test('a text has folded answers, and no other HTML', () => {

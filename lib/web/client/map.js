@@ -1,6 +1,7 @@
 /** Where one is among the lessons, as the server says it. */
 import { all } from './page.js';
 
+/** @param {{ passed: string[], current: string }} told  keys of lessons */
 export function tellMap({ passed, current }) {
   const stateOf = (key) => (passed.includes(key) ? 'passed' : key === current ? 'next' : '');
   for (const link of all('.pills a')) {

@@ -7,6 +7,10 @@ const WIDTH = 560;
 const NAMES = 150;
 const ROW = 34;
 
+/**
+ * @param {HTMLElement} place
+ * @param {any} check  as the server tells it; what was measured is there when it is over
+ */
 export function showNumbers(
   place,
   { id, isOver, measurements = [], charts = [], earlier = [], prediction },
