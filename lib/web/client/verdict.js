@@ -2,7 +2,7 @@
 import { all, make } from './page.js';
 
 const SIGNS = {
-  passed: ['✔', ''],
+  passed: ['✔', 'holds'],
   failed: ['✖', 'failed'],
   inconclusive: ['?', 'undecided'],
   skipped: ['·', 'not reached'],
@@ -107,7 +107,10 @@ function fillItem(item, { verdict }, isOver = false) {
   item.dataset.verdict = verdict;
   put(item.querySelector('.sign'), sign);
   const place = item.querySelector('.word');
-  if (place) put(place, isOver && verdict === 'waiting' ? 'not judged this time' : word);
+  if (!place) return;
+  const isLeft = isOver && verdict === 'waiting';
+  put(place, isLeft ? 'not judged this time' : word);
+  place.classList.toggle('unseen', !isLeft && ['passed', 'waiting'].includes(verdict)); // the sign shows it
 }
 
 function put(element, text) {
