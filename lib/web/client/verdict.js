@@ -66,6 +66,7 @@ export function createVerdict(aside, { choose }) {
       if (check?.id !== fresh.id) aside.dataset.verdict = 'waiting';
       check = fresh;
       title.textContent = `Lesson ${check.lesson.number}: what your server does`;
+      aside.dataset.check = String(check.id);
       aside.setAttribute('aria-busy', String(!check.isOver));
       aside.dataset.verdict = check.isOver ? check.verdict : 'waiting';
       status.dataset.verdict = aside.dataset.verdict;
