@@ -219,6 +219,7 @@ const BROWSER_GLOBALS = [
     'document',
     'location',
     'matchMedia',
+    'navigator',
     'requestAnimationFrame',
     'window',
   ],

@@ -57,11 +57,11 @@ check('01-blocking-server', promises, (lesson) => {
   hold('listens', [server, first], demandListens, { isGate: true });
   hold('home-body', [homes], demandBody);
   hold('home-time', [server, first, homes, home], demandTime);
-  hold('home-alone', [homes, home], demandAlone, { needs: ['home-time'] });
-  hold('report-answers', [reports, late], demandReport);
-  hold('report-overlaps', [reports, late], demandOverlap, { needs: ['report-answers'] });
+  hold('home-alone', [homes, home, server], demandAlone, { needs: ['home-time'] });
+  hold('report-answers', [reports, late, server], demandReport);
+  hold('report-overlaps', [reports, late, server], demandOverlap, { needs: ['report-answers'] });
   const needs = ['home-time', 'home-alone', 'report-answers'];
-  hold('health-tells-delay', [late], demandDelay, { needs });
+  hold('health-tells-delay', [late, server], demandDelay, { needs });
 
   measure([homes, queue], (seen, crowd) => tellOfQueue(seen, crowd, lesson.measured));
 });

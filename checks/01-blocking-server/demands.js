@@ -3,9 +3,11 @@ import {
   Undecided,
   deepestOverlap,
   demand,
+  eventsOf,
   faultOfRandomHex,
   mean,
   meanOf,
+  momentOf,
   quickestOf,
   requestsOf,
   whyOfCrash,
@@ -26,6 +28,7 @@ const MOST_MS = 20.5;
 const FAR_TOO_LONG_MS = 30; // for the quickest of many, on any machine
 const TOO_LONG_MS = 24; // for several of them, on one that is not busy
 const FEW = 2;
+const MARKED = 3; // moments, of many of a kind
 const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
 
@@ -36,12 +39,13 @@ const tooBusy = (got) =>
     try: 'close other programs, then check again',
   });
 
-export function demandListens({ events }, { answers: [{ status, error }] }) {
+export function demandListens(program, { answers: [{ status, error }] }) {
   demand(status === 200 && !error, {
     expected: 'GET / is answered with status 200.',
     got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
-    why: whyOfCrash(events),
+    why: whyOfCrash(program.events),
     try: 'start it with PORT=8080, then: curl -i localhost:8080/',
+    shows: { program, moments: [momentOf(eventsOf(program.events, 'crash')[0], 'throws')] },
   });
 }
 
@@ -66,16 +70,30 @@ export function demandTime(program, first, homes, home) {
   demand(quickest > LEAST_MS && quickest < FAR_TOO_LONG_MS, {
     ...story,
     got: `The quickest took ${quickest.toFixed(1)} ms.`,
+    shows: { program, moments: [momentOf(quickestIn(all), 'the quickest')] },
   });
   const answered = looks.flatMap(({ answers }) => answers).filter(({ error }) => !error);
   const soonest = Math.min(...answered.map(({ sentMs, doneMs }) => doneMs - sentMs));
+  const early = answered.find(({ sentMs, doneMs }) => doneMs - sentMs === soonest);
   demand(soonest > LEAST_MS, {
     ...story,
+    shows: {
+      program,
+      moments: [momentOf(requestOf(all, early), 'its client had the answer before the end')],
+    },
     got: `A client had its answer after ${soonest.toFixed(1)} ms, and the handler went on for ${quickest.toFixed(1)} ms.`,
     why: "Work after the answer holds up everybody else just as long, and its own client doesn't notice.",
   });
   const isOneByOne = deepestOverlap(homes.requests) <= 1;
   demandNotTooLong(program, story, isOneByOne ? all : [...first.requests, ...home.requests]);
+}
+
+const quickestIn = (requests) => requests.find((one) => durationOf(one) === quickestOf(requests));
+
+/** What a server saw of an answer; undefined where a connection had several requests. */
+function requestOf(requests, answer) {
+  const ofClient = requests.filter(({ client }) => client === answer?.client);
+  return ofClient.length === 1 ? ofClient[0] : undefined;
 }
 
 /**
@@ -93,23 +111,36 @@ function demandNotTooLong(program, story, requests) {
     ...story,
     got: `It blocked for ${stray?.ms.toFixed(1)} ms while no request was under way.`,
     why: 'Work after the answer holds up everybody else just as long.',
+    shows: { program, moments: stray ? [blockShown(stray)] : [] },
   });
   const ownMs = Math.min(...requests.map((one, index) => durationOf(one) - toldMs[index]));
   const longest = Math.max(...toldMs);
   if (Math.min(...toldMs) > 0 && ownMs < OWN_MS) {
     const got = `One / blocked for ${longest.toFixed(1)} ms.`;
-    return demand(longest < MOST_MS, { ...story, got });
+    const long = requests[toldMs.indexOf(longest)];
+    const shows = { program, moments: [momentOf(long, `it blocked for ${longest.toFixed(1)} ms`)] };
+    return demand(longest < MOST_MS, { ...story, got, shows });
   }
   const long = requests.map(durationOf).filter((ms) => ms > TOO_LONG_MS);
   if (long.length <= FEW) return undefined;
   const got = `${long.length} of ${requests.length} took longer than that: up to ${Math.max(...long).toFixed(1)} ms.`;
   if (wasDisturbed(program, fromMs)) throw tooBusy(got);
-  throw demand(false, { ...story, got });
+  const moments = requests.filter((one) => durationOf(one) > TOO_LONG_MS).slice(0, MARKED);
+  const shows = { program, moments: moments.map((one) => momentOf(one, 'too long')) };
+  throw demand(false, { ...story, got, shows });
 }
+
+/** An Atomics.wait() is told of at its end. */
+const blockShown = (/** @type {any} */ { pid, t, ms }) => ({
+  pid,
+  t: t - ms,
+  toMs: t,
+  says: 'the thread was blocked',
+});
 
 const sumOf = (blocks) => blocks.reduce((sum, { ms }) => sum + ms, 0);
 
-export function demandAlone({ requests }, seen) {
+export function demandAlone({ requests }, seen, program) {
   const repair = {
     why: 'The handler gives the event loop back before it has answered.',
     try: 'blockFor(...), without await',
@@ -119,13 +150,33 @@ export function demandAlone({ requests }, seen) {
     expected: 'Of eight requests for / at once, one is executed after the other.',
     got: `${depth} were under way at the same time.`,
     ...repair,
+    shows: { program, moments: overlapIn(requests) },
   });
   if (!cameInTime(seen)) throw tooBusy('A /health never came while a / was running.');
   demand(seen.healthMs >= seen.firstEndMs, {
     expected: 'A /health that comes while a / is running is executed after it.',
     got: `It was executed ${(seen.firstEndMs - seen.healthMs).toFixed(1)} ms before its end.`,
     ...repair,
+    shows: {
+      program,
+      moments: [
+        momentOf(seen.requests[0], 'a / under way'),
+        momentOf(seen.health, 'a /health meanwhile'),
+      ],
+    },
   });
+}
+
+/** The first request that began while another was under way, and that other. */
+function overlapIn(requests) {
+  const inOrder = [...requests].sort((a, b) => a.startMs - b.startMs);
+  const isOn = (one, { startMs }) => (one.endMs ?? Infinity) > startMs;
+  const index = inOrder.findIndex((one, at) => at > 0 && isOn(inOrder[at - 1], one));
+  if (index < 0) return [];
+  return [
+    momentOf(inOrder[index - 1], 'one / under way'),
+    momentOf(inOrder[index], 'another, before its end'),
+  ];
 }
 
 /**
@@ -165,7 +216,7 @@ const WRONG_DELAYS = [
   ],
 ];
 
-export function demandDelay({ delay }) {
+export function demandDelay({ delay }, program) {
   if (isTrue(delay)) return;
   const [, why, repair] = WRONG_DELAYS.find(([isIt]) => isIt(delay)) ?? [];
   const [told, again] = [delay.told, delay.toldAgain].map(asSeen);
@@ -178,22 +229,31 @@ export function demandDelay({ delay }) {
       ? `It was not answered: ${delay.unanswered}.`
       : `It said ${told}, and when asked again ${again}.`,
     ...(!isSilent && { why, try: repair }),
+    shows: {
+      program,
+      moments: [
+        momentOf(delay.longest, 'the longer of the two /'),
+        momentOf(delay.asked, `the /health that tells ${told}`),
+      ],
+    },
   });
 }
 
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
-export function demandReport({ answers, requests }, late) {
+export function demandReport({ answers, requests }, late, program) {
   const took = (one) => durationOf(one).toFixed(1);
   const bad = [...answers, ...late.answers].find(
     ({ status, error, body }) => error || status !== 200 || parse(body).rows !== 100,
   );
   const expected = '{"rows":100}, 100 ms after each request';
+  const shown = (request, says) => ({ program, moments: [momentOf(request, says)] });
   demand(!bad, {
     expected,
     got: `One got ${bad?.error ?? `status ${bad?.status}, ${bad?.body.slice(0, 60)}`}.`,
     why: 'The database is as slow as before, and answers the same: only the way of waiting changes.',
+    shows: shown(requestOf([...requests, late.first, ...late.later.requests], bad), 'this answer'),
   });
   const quickest = quickestOf(requests);
   demand(quickest > DATABASE_MS, {
@@ -201,6 +261,7 @@ export function demandReport({ answers, requests }, late) {
     got: `The quickest took ${quickest.toFixed(1)} ms.`,
     why: 'The database is as slow as before: only the way of waiting changes. Without await nobody waits.',
     try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+    shows: shown(quickestIn(requests), 'the quickest'),
   });
   const later = [late.first, ...late.later.requests];
   const short = later.find((one) => durationOf(one) === quickestOf(later));
@@ -212,6 +273,7 @@ export function demandReport({ answers, requests }, late) {
         : `The first ones took ${quickest.toFixed(1)} ms or more, a later one ${took(short)} ms.`,
     why: 'The database takes 100 ms for each report. A cache, or one query for several clients, is another lesson.',
     try: 'await sleep(100); in each call of the handler',
+    shows: shown(short, 'less than 100 ms'),
   });
 }
 
@@ -235,6 +297,23 @@ const STORIES = {
   }),
 };
 
+/** @type {Record<string, (seen: any) => any[]>} */
+const SHOWN = {
+  turns: ({ requests }) => [
+    momentOf(requests[0], 'one /report'),
+    momentOf(requests[1], 'the next, which had to wait'),
+  ],
+  health: ({ requests, health }) => [
+    momentOf(requests[0], 'a /report under way'),
+    momentOf(health, '/health, only now'),
+  ],
+  blocks: ({ blocks }) => blocks.slice(0, MARKED).map(blockShown),
+  queue: ({ requests }) => {
+    const inOrder = [...requests].sort((a, b) => durationOf(a) - durationOf(b));
+    return [momentOf(inOrder[0], 'the quickest'), momentOf(inOrder.at(-1), 'the slowest')];
+  },
+};
+
 const timesOf = (count) => (count === 1 ? 'once' : `${count} times`);
 const inOrder = (times) =>
   times
@@ -242,7 +321,7 @@ const inOrder = (times) =>
     .sort((a, b) => a - b)
     .join(', ');
 
-export function demandOverlap(reports, late) {
+export function demandOverlap(reports, late, program) {
   for (const seen of [reports, late.later]) {
     const kind = faultOfReports(seen);
     if (!kind) continue;
@@ -255,6 +334,7 @@ export function demandOverlap(reports, late) {
       got,
       why,
       try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+      shows: { program, moments: SHOWN[kind](seen) },
     });
   }
   if (!late.isJoined) throw tooBusy('No /report ever came while another one was under way.');

@@ -90,6 +90,7 @@ export async function askHealthDuring(program, path, times) {
     firstEndMs,
     healthSentMs: sentMs,
     healthMs: health?.startMs,
+    health,
   };
 }
 
@@ -131,8 +132,10 @@ export async function readDelays(program, areFree) {
   const toldAgain = await tell();
   const [first, ...later] = seen('/report');
   const longestMs = Math.max(...seen('/').map(durationOf));
+  const longest = seen('/').find((one) => durationOf(one) === longestMs);
+  const [, asked] = seen('/health'); // the first only makes it forget
   return {
-    delay: { told, toldAgain, tookMs, longestMs, unanswered },
+    delay: { told, toldAgain, tookMs, longestMs, unanswered, longest, asked },
     first,
     answers,
     isJoined: later.length > 0 && later[0].startMs < (first.endMs ?? Infinity),

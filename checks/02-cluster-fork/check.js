@@ -49,8 +49,8 @@ check('02-cluster-fork', promises, (lesson) => {
   const needs = ['forks-as-told'];
   hold('workers-answer', [main, homes], demandAnswers, { needs });
   hold('primary-rests', [main, homes], demandPrimaryRests, { needs });
-  hold('own-memory', [homes], demandOwnMemory);
-  hold('same-work', [homes, calm], demandSameWork);
+  hold('own-memory', [homes, main], demandOwnMemory);
+  hold('same-work', [homes, calm, main], demandSameWork);
   hold('one-per-core', [byDefault], demandOnePerCore, { needs });
   hold('refuses-nonsense', [nonsense, legal], demandGuard, { needs });
   hold('speedup', [contest], (sides) => measureBlocking(lesson, sides), {

@@ -5,11 +5,13 @@ import {
   demand,
   demandSpeedup,
   disturbanceOf,
+  eventsOf,
   faultOfRandomHex,
   forksOf,
   groupBy,
   isCrowded,
   listenersOf,
+  momentOf,
   quickestOf,
   requestsOf,
   speedupOfBlocking,
@@ -25,8 +27,10 @@ const LEAST_MS = 9.5;
 const TOO_LONG_MS = 22; // for the quickest of some twenty
 const FAR_TOO_LONG_MS = 80; // on a machine that other programs keep busy
 const SHOWN = 300; // characters
+const MARKED = 3; // moments, of many of a kind
 
-export function demandFour({ events }) {
+export function demandFour(program) {
+  const { events } = program;
   const forks = forksOf(events).length;
   if (forks < WORKERS) demandTurn(events);
   demand(forks === WORKERS, {
@@ -37,20 +41,41 @@ export function demandFour({ events }) {
         ? 'NODE_CLUSTER_WORKERS says how many; the primary forks that many, once.'
         : undefined,
     try: 'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
+    shows: { program, moments: forksShown(events) },
   });
 }
 
-export function demandOnePort({ events, port }) {
+/** Those that are too many, with what came of them; of too few the last. */
+function forksShown(events) {
+  const forks = forksOf(events);
+  const shown = forks.length > WORKERS ? forks.slice(WORKERS, WORKERS + MARKED) : forks.slice(-1);
+  return shown.flatMap((fork) => {
+    const number = forks.indexOf(fork) + 1;
+    const start = eventsOf(events, 'start').find(({ pid }) => pid === fork.workerPid);
+    return [momentOf(fork, `fork number ${number}`), momentOf(start, `worker ${number} starts`)];
+  });
+}
+
+export function demandOnePort(program) {
+  const { events, port } = program;
   const ports = [...listenersOf(events).keys()];
   demand(ports.length === 1, {
     expected: `All listen on PORT, which is ${port} here.`,
     got: `They listen on ${ports.length} ports: ${ports.join(', ')}.`,
     why: 'Clients know one port. The cluster module lets all workers listen on the same one.',
     try: 'the same app.listen(port) in every worker',
+    shows: { program, moments: listensElsewhere(events, port) },
   });
 }
 
-export function demandAnswers({ events }, { requests, answers }) {
+const listensElsewhere = (events, port) =>
+  eventsOf(events, 'listening')
+    .filter((event) => event.port !== undefined && event.port !== port)
+    .slice(0, MARKED)
+    .map((event) => momentOf(event, `listens on port ${event.port}`));
+
+export function demandAnswers(program, { requests, answers }) {
+  const { events } = program;
   const crash = whyOfCrash(events);
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   const idle = workers.filter(
@@ -68,7 +93,16 @@ export function demandAnswers({ events }, { requests, answers }) {
       (error ? ` A request failed: ${error}.` : ''),
     why: crash ?? 'A worker runs the file from the top. It serves only if it gets to listen().',
     try: repairOf(crash, workers.length > deaf.length),
+    shows: { program, moments: idleShown(events, idle) },
   });
+}
+
+/** What was thrown, or the starts of those that answered nothing. */
+function idleShown(events, idle) {
+  const crash = eventsOf(events, 'crash')[0];
+  if (crash) return [momentOf(crash, 'throws')];
+  const starts = eventsOf(events, 'start').filter(({ pid }) => idle.includes(pid));
+  return starts.slice(0, MARKED).map((start) => momentOf(start, 'starts, and answers nothing'));
 }
 
 function repairOf(crash, doesOneListen) {
@@ -78,38 +112,51 @@ function repairOf(crash, doesOneListen) {
   return 'if (cluster.isPrimary) { fork } else { serve(); }';
 }
 
-export function demandPrimaryRests({ events }, { requests }) {
-  const workers = new Set(forksOf(events).map(({ workerPid }) => workerPid));
+export function demandPrimaryRests(program, { requests }) {
+  const workers = new Set(forksOf(program.events).map(({ workerPid }) => workerPid));
   const others = requests.filter(({ pid }) => !workers.has(pid));
   demand(others.length === 0, {
     expected: 'Workers execute every request.',
     got: `The primary executed ${others.length} of ${requests.length}.`,
     why: 'A primary that serves is blocked by its own requests, and deals no connections meanwhile.',
     try: 'if (cluster.isPrimary) { fork } else { serve(); }',
+    shows: {
+      program,
+      moments: others.slice(0, MARKED).map((one) => momentOf(one, 'a request, in no worker')),
+    },
   });
 }
 
-export function demandOwnMemory(seen) {
-  const fault = faultOfPids(seen) ?? faultOfCounts(seen);
-  demand(!fault, {
+export function demandOwnMemory(seen, program) {
+  /** @type {{ got?: string, of?: any }} */
+  const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? {};
+  demand(!fault.got, {
     expected:
       'X-Worker-Pid: the pid that executed the request. X-Worker-Served: 1, 2, 3, ... in each worker, one for each request for /.',
     why: 'Each worker is a process: it ran the file from the top and has its own variables.',
     try: "served += 1; and response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });",
     ...fault,
+    shows: { program, moments: [momentOf(requestOf(seen, of), 'this request')] },
   });
+}
+
+/** The requests of a connection come in the order of its answers. */
+function requestOf({ answers, requests }, answer) {
+  const isSame = ({ client }) => client === answer?.client;
+  return requests.filter(isSame)[answers.filter(isSame).indexOf(answer)];
 }
 
 /** What is wrong with the pids in the headers, matched by the client's port with the process that really answered. */
 function faultOfPids({ answers, requests }) {
   const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
-  for (const { client, headers, error } of answers) {
+  for (const answer of answers) {
+    const { client, headers, error } = answer;
     if (error) return { got: `A request failed: ${error}.` };
     const pid = pidOf.get(client);
     const told = headers['x-worker-pid'];
-    if (told === undefined) return { got: 'An answer has no X-Worker-Pid.' };
+    if (told === undefined) return { got: 'An answer has no X-Worker-Pid.', of: answer };
     if (told !== String(pid))
-      return { got: `An answer by process ${pid} says X-Worker-Pid: ${told}.` };
+      return { of: answer, got: `An answer by process ${pid} says X-Worker-Pid: ${told}.` };
   }
   return undefined;
 }
@@ -122,10 +169,12 @@ function faultOfCounts({ answers, others }) {
       return { got: 'An answer has no X-Worker-Served.' };
     const told = some.map(({ headers }) => Number(headers['x-worker-served']));
     const counts = told.sort((a, b) => a - b);
-    if (counts.every((count, index) => count === index + 1)) continue;
+    const wrong = counts.find((count, index) => count !== index + 1);
+    if (wrong === undefined) continue;
     const forOthers = others.filter((request) => String(request.pid) === pid).length;
     return {
       got: `The answers of process ${pid} to requests for / say X-Worker-Served: ${counts.join(', ')}.`,
+      of: some.find(({ headers }) => Number(headers['x-worker-served']) === wrong),
       ...whyOfCounts(counts, some, forOthers),
     };
   }
@@ -149,8 +198,9 @@ function whyOfCounts(counts, answers, others) {
   return {};
 }
 
-export function demandSameWork(seen, seenCalmly) {
-  const quickest = quickestOf([...seen.requests, ...seenCalmly.requests]);
+export function demandSameWork(seen, seenCalmly, program) {
+  const all = [...seen.requests, ...seenCalmly.requests];
+  const quickest = quickestOf(all);
   const isLong = quickest > TOO_LONG_MS;
   const story = {
     expected: 'Each / blocks for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
@@ -168,8 +218,17 @@ export function demandSameWork(seen, seenCalmly) {
       ? 'All requests of a worker wait while it blocks. This is more work than in lesson 1.'
       : "A server that does less work isn't a speedup.",
     try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000))',
+    shows: {
+      program,
+      moments: faultOfRandomHex(seen.answers)
+        ? []
+        : [momentOf(withDuration(all, quickest), 'the quickest')],
+    },
   });
 }
+
+const withDuration = (requests, ms) =>
+  requests.find(({ startMs, endMs = Infinity }) => endMs - startMs === ms);
 
 export function demandOnePerCore(forks) {
   demand(forks === PRETENDED_CORES, {
@@ -197,7 +256,16 @@ function demandRefusal(tried) {
     ...fault,
     got: `${typed(tried.value)}: ${fault?.got}`,
     output: tried.output,
+    shows: { program: tried.program, moments: refusalShown(tried) },
   });
+}
+
+/** What it started; else its end. */
+function refusalShown({ program: { events, pid } }) {
+  const begun = events.find(({ what }) => ['fork', 'child', 'listening'].includes(what));
+  const end = events.find((event) => event.what === 'exit' && event.pid === pid);
+  if (begun) return [momentOf(begun, begun.what === 'listening' ? 'listens' : 'starts a process')];
+  return [momentOf(end, `ends with exit code ${end?.code}`)];
 }
 
 function faultOfRefusal({ value, fate, output, errors, isStarted, hasWorker }) {

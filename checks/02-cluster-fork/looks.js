@@ -150,7 +150,7 @@ async function refuseOne(launch, value) {
   await program.stop();
   const isStarted = hasBegun(events);
   if (!fate && !isStarted && isCrowded()) throw new Undecided(NEITHER);
-  return { value, fate, output, errors, isStarted, hasWorker: hasWorker(events) };
+  return { value, program, fate, output, errors, isStarted, hasWorker: hasWorker(events) };
 }
 
 const NEITHER = {

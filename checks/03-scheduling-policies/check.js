@@ -63,8 +63,8 @@ check('03-scheduling-policies', promises, (lesson) => {
   hold('rr-in-turn', [main, inTurn], demandCycle, { needs: ['rr-accepts'] });
   hold('none-is-on', [none, inNoTurn, shared], demandNone);
   hold('option-wins', [choices], demandChoices, { needs: ['rr-accepts', 'none-is-on'] });
-  hold('keep-alive-pins', [kept], demandPinned, { needs: ['rr-in-turn'] });
-  hold('blocked-is-skipped', [busy], demandSkipped, { needs: ['rr-in-turn'] });
+  hold('keep-alive-pins', [kept, main], demandPinned, { needs: ['rr-in-turn'] });
+  hold('blocked-is-skipped', [busy, main], demandSkipped, { needs: ['rr-in-turn'] });
   hold('counts', [counts], demandCounts, { needs: ['rr-accepts'] });
 
   measure([main, inTurn], (...seen) => drawShares(lesson, 'rr', ...seen));

@@ -6,13 +6,20 @@ import {
   demandSpeedup,
   eventsOf,
   groupBy,
+  momentOf,
   quickestOf,
   requestsOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import { CHILDREN, CROWD, childrenOf, socketsOpened } from './looks.js';
 
+const MARKED = 3; // moments, of many of a kind
 const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
+
+const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
+
+/** The first of some events or requests. */
+const firstShown = (seen, says) => seen.slice(0, MARKED).map((one) => momentOf(one, says));
 
 /** For a door that is not open: adds which task is next. */
 export function tellClosed(door) {
@@ -48,6 +55,7 @@ export function demandByHand({ program, fault }) {
   demand(eventsOf(program.events, 'fork').length === 0, {
     ...story,
     got: 'cluster.fork() was called.',
+    shows: { program, moments: firstShown(eventsOf(program.events, 'fork'), 'cluster.fork()') },
     why: 'This lesson builds by hand what the cluster module does, to see how it is done.',
   });
   const crash = whyOfCrash(program.events);
@@ -60,7 +68,11 @@ export function demandByHand({ program, fault }) {
   const children = childrenOf(program).length;
   const got = children === 0 ? 'It started no child.' : `It started ${children}.`;
   const why = 'NODE_CLUSTER_WORKERS says how many; unset, there is one for each core.';
-  demand(children === CHILDREN, { ...story, got, why: crash ?? why });
+  const begun = eventsOf(program.events, 'child');
+  const shown = children > CHILDREN ? begun.slice(CHILDREN) : begun.slice(-1);
+  const says = children > CHILDREN ? 'a child too many' : 'the last child';
+  const shows = { program, moments: [crashIn(program), ...firstShown(shown, says)] };
+  demand(children === CHILDREN, { ...story, got, why: crash ?? why, shows });
 }
 
 export function demandOneOpener({ program, fault }) {
@@ -73,6 +85,13 @@ export function demandOneOpener({ program, fault }) {
     got: `It doesn't: ${names.join(', ') || 'nobody opens a port'}.`,
     why: 'A child that opens a port itself competes for it, or needs somebody to pass the bytes on.',
     try: "no listen(port) in child.js: it serves what process.on('message', ...) brings",
+    shows: {
+      program,
+      moments: opened
+        .filter(({ pid, port }) => pid !== program.pid || port !== program.port)
+        .slice(0, MARKED)
+        .map((one) => momentOf(one, `opens port ${one.port}`)),
+    },
   });
 }
 
@@ -115,7 +134,19 @@ function demandAnswers({ program }, { answers, requests }, { taken, left, closed
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none: ${lost[0]?.error}. ${came.length} of their connections reached a server in a child.`,
     ...(crash ? { why: crash } : !isHeard && repair),
+    shows: { program, moments: lostShown(program, lost) },
   });
+}
+
+/** What was thrown; else the connections of those who got no answer, wherever they came. */
+function lostShown(program, lost) {
+  const crash = crashIn(program);
+  if (crash) return [crash];
+  const clients = lost.map(({ client }) => client).filter((client) => client !== undefined);
+  const theirs = eventsOf(program.events, 'connection').filter(({ client }) =>
+    clients.includes(client),
+  );
+  return firstShown(theirs, 'the connection of a client without an answer');
 }
 
 function demandEarly({ give }, { lostEarly, keptEarly }) {
@@ -147,12 +178,14 @@ const KEPT = {
 };
 
 export function demandParentRests({ program }, { answers, requests }) {
-  const own = requests.filter(({ pid }) => pid === program.pid).length;
+  const parents = requests.filter(({ pid }) => pid === program.pid);
+  const own = parents.length;
   const story = { expected: 'Each child serves its clients directly; the parent only deals.' };
   const isProxy = own === CROWD && requests.length > CROWD;
   demand(own === 0 || isProxy, {
     ...story,
     got: `The parent executed ${own} of ${CROWD} requests.`,
+    shows: { program, moments: firstShown(parents, 'a request, in the parent') },
     why: 'While the parent works it deals to nobody, however idle the children are.',
     try: 'a net server in the parent; the http server and the app only in child.js',
   });
@@ -163,6 +196,7 @@ export function demandParentRests({ program }, { answers, requests }) {
     got: `${strangers} answers did not come from a child that had the client's connection: the parent passed the bytes on.`,
     why: 'A proxy reads and writes every byte twice. A connection that is given away costs the parent nothing more.',
     try: "child.send('connection', socket)",
+    shows: { program, moments: firstShown(parents, 'the parent reads a request') },
   });
 }
 
@@ -212,15 +246,17 @@ const SOME_LISTEN = {
 /** The parent's own copy of the listener: who accepts with it, and on Linux whether it is there at all. */
 function demandClosed(program, { answers, holders }) {
   const clients = new Set(answers.map(({ client }) => client));
-  const swallowed = eventsOf(program.events, 'connection').filter(
+  const kept = eventsOf(program.events, 'connection').filter(
     ({ pid, client }) => pid === program.pid && clients.has(client),
-  ).length;
+  );
+  const swallowed = kept.length;
   const holds = holders.some(({ pid }) => pid === program.pid);
   demand(swallowed === 0 && !holds, {
     expected: 'Once the children have the listener the parent accepts nothing.',
     got: `The parent still holds the listening socket; it accepted ${swallowed} of ${CROWD} connections.`,
     why: 'Whoever is first accepts a connection, and a parent that does nothing is often first.',
     try: 'server.close() in the parent when every child has been sent the listener; it closes only its own copy',
+    shows: { program, moments: firstShown(kept, 'the parent accepts') },
   });
   const sockets = new Set(holders.map(({ inode }) => inode)).size;
   demand(sockets <= 1, {
@@ -240,7 +276,15 @@ export function demandUnharmed({ give, program, fault }, seen) {
       whyOfCrash(program.events) ??
       'A client that is gone may have no address, and no connection that could be sent.',
     try: 'if (!handle) return; in the child, and nothing in the parent that needs the client',
+    shows: { program, moments: endedShown(program, ended) },
   });
+}
+
+/** What they threw, or their ends. */
+function endedShown({ events }, pids) {
+  const crashes = eventsOf(events, 'crash').filter(({ pid }) => pids.includes(pid));
+  const exits = eventsOf(events, 'exit').filter(({ pid }) => pids.includes(pid));
+  return crashes.length > 0 ? firstShown(crashes, 'throws') : firstShown(exits, 'ends');
 }
 
 export function demandSurvivors({ give, program, fault }, seen) {
@@ -249,6 +293,7 @@ export function demandSurvivors({ give, program, fault }, seen) {
   const { victim, answers, vain, fate, isStuck } = seen;
   const story = {
     expected: `--give ${give}: child ${victim} is killed. The parent and the others go on serving.`,
+    shows: { program, moments: [] },
   };
   demand(!isStuck, {
     ...story,
@@ -261,6 +306,7 @@ export function demandSurvivors({ give, program, fault }, seen) {
   demand(!fate, {
     ...story,
     got: 'The parent ended as well.',
+    shows: { program, moments: endedShown(program, [program.pid]) },
     why: whyOfCrash(program.events) ?? 'It ends when a child does.',
     try: "child.on('error', ...): a send to a child that has just died is reported there",
   });
@@ -290,6 +336,12 @@ export function demandNoOrphans({ give, program, fault }, seen) {
     got: `${length === 1 ? 'One of its children went' : `${length} of its children went`} on${port}.`,
     why: "The channel closes, and 'disconnect' comes in each child. One that does not listen for it lives on, alone.",
     try: "process.on('disconnect', () => process.exit()); in child.js, where it stood",
+    shows: {
+      program,
+      moments: eventsOf(program.events, 'start')
+        .filter(({ pid }) => seen.orphans.includes(pid))
+        .map((start) => momentOf(start, 'a child that outlives its parent starts')),
+    },
   });
 }
 

@@ -59,7 +59,7 @@ check('05-crash-restart', promises, (lesson) => {
   const beheaded = observe([main, again], behead);
 
   hold('replaced', [main, crashes], demandReplaced);
-  hold('log-tells', [crashes, leave, interrupted], demandLog);
+  hold('log-tells', [crashes, leave, interrupted, main], demandLog);
   hold('planned-leaves', [leave], demandLeave);
   hold('stops-clean', [interrupted, terminated], (...stops) => demandCleanStop(stops));
   const needs = ['replaced'];

@@ -1,10 +1,28 @@
 /** What lesson 5 demands of what was seen, in the order of its promises. */
-import { demand, exitsOf, forksOf, isCrowded, whyOfCrash } from '../../lib/check/checking.js';
+import {
+  demand,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  isCrowded,
+  momentOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
 import { DEADLINE_MS, LEAVING, ON_ITS_WAY, RESTARTS, UNDER_WAY, WORKERS, busy } from './looks.js';
 
 const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
 const SHORTEST = 0.75; // of these: there may be some chance in a wait
 const LONGEST = 2;
+const MARKED = 3; // moments, of many of a kind
+
+const forkShown = (fork, says) => momentOf(fork, `${says} (process ${fork?.workerPid})`);
+
+/** The end of a worker, in its own lane. */
+const endShown = (/** @type {any} */ { workerPid: pid, t, ...exit }) => ({
+  pid,
+  t,
+  says: `ends (${howOf(exit)})`,
+});
 
 export function demandReplaced(program, rounds) {
   const begun = forksOf(program.events.slice(0, rounds[0].first)).length;
@@ -13,12 +31,20 @@ export function demandReplaced(program, rounds) {
     got: `It forked ${begun} before any had ended.`,
     why: 'A spare worker takes memory and a share of the cores all the time, and it hides that nobody is replaced.',
     try: 'for (let count = 0; count < workers; count += 1) fork; later, one more for each crash',
+    shows: {
+      program,
+      moments: forksOf(program.events)
+        .slice(WORKERS, begun)
+        .slice(0, MARKED)
+        .map((fork) => forkShown(fork, 'one worker too many')),
+    },
   });
   const lost = rounds.find(({ isBack }) => !isBack);
   const crashes = rounds.flatMap(({ victims }) => victims).length;
   demand(!lost, {
     expected: `After ${lost?.how} a new worker listens, and all serve again.`,
     ...(lost && storyOfLoss(program, lost, crashes)),
+    shows: { program, moments: lost ? lossShown(program, lost) : [] },
   });
   const { forks, ends } = countOf(program.events, rounds);
   demand(forks <= ends, {
@@ -26,8 +52,31 @@ export function demandReplaced(program, rounds) {
     got: `${ends} workers ended, and ${forks} were forked.`,
     why: "'disconnect' and 'exit' both come for one worker, and each surplus worker stays.",
     try: "fork in one place only: in the 'exit' handler",
+    shows: { program, moments: tooManyIn(program.events, rounds) },
   });
-  demandOthers(rounds);
+  demandOthers(program, rounds);
+}
+
+/** The deaths after which nobody came, and the end of the primary, if it has ended. */
+function lossShown({ events, pid: primary }, { victims, first, last }) {
+  const ends = exitsOf(events.slice(first, last)).filter(({ workerPid }) =>
+    victims.includes(workerPid),
+  );
+  const exit = eventsOf(events, 'exit').find(({ pid }) => pid === primary);
+  return [...ends.map(endShown), momentOf(exit, `the primary ends (exit code ${exit?.code})`)];
+}
+
+/** The forks that no death had gone before. */
+function tooManyIn(events, rounds) {
+  let free = 0;
+  const extra = events.slice(rounds.at(0).first, rounds.at(-1).last).filter(({ what }) => {
+    if (what === 'worker-exit') free += 1;
+    if (what === 'fork') free -= 1;
+    const isExtra = what === 'fork' && free < 0;
+    free = Math.max(0, free);
+    return isExtra;
+  });
+  return extra.slice(0, MARKED).map((fork) => forkShown(fork, 'forked for nobody'));
 }
 
 /** [condition, why, try]: why nobody came in a dead worker's place. The first whose condition is met. */
@@ -88,15 +137,17 @@ function countOf(events, rounds) {
   return { forks: forksOf(during).length, ends: exitsOf(during).length };
 }
 
-function demandOthers(rounds) {
-  const bystanders = rounds.flatMap(({ isBack, exits, victims }) =>
-    exits.flatMap(({ workerPid }) => (isBack && !victims.includes(workerPid) ? workerPid : [])),
+function demandOthers(program, rounds) {
+  const ends = rounds.flatMap(({ isBack, exits, victims }) =>
+    exits.filter(({ workerPid }) => isBack && !victims.includes(workerPid)),
   );
+  const bystanders = ends.map(({ workerPid }) => workerPid);
   demand(bystanders.length === 0, {
     expected: 'No worker ends except those that we ended; the others are the same processes.',
     got: `Process ${bystanders.join(', ')} ended as well.`,
     why: 'Workers share nothing. One crash is no reason to interrupt the others.',
     try: "worker.on('exit', ...) puts one in that worker's place, and touches no other",
+    shows: { program, moments: ends.slice(0, MARKED).map(endShown) },
   });
 }
 
@@ -106,17 +157,28 @@ function demandOthers(rounds) {
  * @param {any} leave
  * @param {any} stop
  */
-export function demandLog(rounds, leave, stop) {
+export function demandLog(rounds, leave, stop, program) {
   const ends = [
-    ...rounds.flatMap(({ exits, news }) => exits.map((exit) => ({ ...exit, printed: news }))),
-    ...leave.round.exits.map((exit) => ({ ...exit, printed: leave.round.news })),
-    ...exitsOf(stop.program.events).map((exit) => ({ ...exit, printed: stop.news })),
+    ...rounds.flatMap(({ exits, news }) =>
+      exits.map((exit) => ({ ...exit, printed: news, program })),
+    ),
+    ...leave.round.exits.map((exit) => ({
+      ...exit,
+      printed: leave.round.news,
+      program: leave.program,
+    })),
+    ...exitsOf(stop.program.events).map((exit) => ({
+      ...exit,
+      printed: stop.news,
+      program: stop.program,
+    })),
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
     expected: `A line with ${untold?.workerPid}, the pid of a worker, and ${howOf(untold)}, which is how it ended.`,
     ...(untold && storyOfSilence(untold)),
     output: untold?.printed,
+    shows: untold && { program: untold.program, moments: [endShown(untold)] },
   });
   const [crash, goodbye] = [1, 0].map((code) => ends.find((end) => end.code === code));
   const isTold = !crash || !goodbye || wordsOn(crash) !== wordsOn(goodbye);
@@ -127,6 +189,7 @@ export function demandLog(rounds, leave, stop) {
     why: "Somebody who reads the log has to know which of the ends were wanted. The numbers alone don't say: a worker that was asked to leave may end with exit code 1.",
     try: "console.log(`... ended ${how}${isCrash ? ', a crash' : ''}`);",
     output: goodbye?.printed,
+    shows: goodbye && { program: goodbye.program, moments: [endShown(goodbye)] },
   });
 }
 
@@ -173,6 +236,7 @@ export function demandLeave({ program, round }) {
     got: `Process ${victims[0]} ${exit ? `ended with ${howOf(exit)}` : 'still runs'}.`,
     try: 'keep the SIGTERM handler at the end of serve() as it was',
     output,
+    shows: { program, moments: exit ? [endShown(exit)] : [] },
   });
   const { forks: all } = countOf(program.events, [round]);
   const forks = all - crashes;
@@ -190,10 +254,18 @@ export function demandLeave({ program, round }) {
       : 'Somebody wanted it to leave. A planned leave has exitedAfterDisconnect true.',
     try: 'const isCrash = !worker.exitedAfterDisconnect && code !== 0;',
     output,
+    shows: { program, moments: leaveShown(program, round, [exit, other]) },
   });
 }
 
-export function demandBackOff({ waitsMs, latesMs, restarts, output }) {
+/** Those who left, and the forks since then. */
+function leaveShown({ events }, { first, last }, exits) {
+  const forks = forksOf(events.slice(first, last)).slice(0, MARKED);
+  const ends = exits.filter(Boolean).map(endShown);
+  return [...ends, ...forks.map((fork) => forkShown(fork, 'forked in its place'))];
+}
+
+export function demandBackOff({ waitsMs, latesMs, restarts, output, program }) {
   const waited = waitsMs.slice(0, RESTARTS);
   const isShort = (waitMs, index) => waitMs < SHORTEST * WAITS_MS[index];
   const isLong = (waitMs, index) => waitMs > LONGEST * WAITS_MS[index] + WAITS_MS[0];
@@ -209,9 +281,18 @@ export function demandBackOff({ waitsMs, latesMs, restarts, output }) {
       ? "does the count go back to 0 before the worker listens? 'online' is too early"
       : "in the 'exit' handler, fork in a timer: setTimeout(..., 100 * 2 ** restarts), restarts being 0 for the first in a row",
     output,
+    shows: { program, moments: waitsShown(program.events, waited.findIndex(isShort), long) },
   });
   if (long >= 0)
     throw busy(`Wait ${long + 1}, of ${waited[long]} ms, may be longer than the program wanted.`);
+}
+
+/** The first wait that was too short, else that which was too long: from a death to the next start. */
+function waitsShown(events, short, long) {
+  const index = short >= 0 ? short : long;
+  const [exit, fork] = [exitsOf(events)[index], forksOf(events)[index + 1]];
+  if (!exit) return [];
+  return [{ pid: exit.pid, t: exit.t, toMs: fork?.t, says: `wait number ${index + 1}` }];
 }
 
 /** @param {any} inVain @param {any} beside */
@@ -222,7 +303,7 @@ export function demandEnd(inVain, beside) {
 
 const isTold = (output) => /giving up/i.test(output);
 
-function demandGivesUp({ fate, isStuck, restarts, waitsMs, output }) {
+function demandGivesUp({ fate, isStuck, restarts, waitsMs, output, program }) {
   const { code, signal } = fate ?? {};
   const waitedMs = waitsMs.reduce((sum, ms) => sum + ms, 0);
   const count = `${restarts} restart${restarts === 1 ? '' : 's'}`;
@@ -254,10 +335,18 @@ function demandGivesUp({ fate, isStuck, restarts, waitsMs, output }) {
     why: 'Somebody must hear about it: the service manager reads its exit code, people read its message.',
     try: repair ?? "console.error('giving up: ...'); process.exitCode = 1; stop();",
     output,
+    shows: { program, moments: [fate ? endOfPrimary(program) : lastFork(program)] },
   });
 }
 
-function demandAllEnd({ fate, inVain, goesOn, well, output }) {
+const endOfPrimary = ({ events, pid: primary }) => {
+  const exit = eventsOf(events, 'exit').find(({ pid }) => pid === primary);
+  return momentOf(exit, `the primary ends (exit code ${exit?.code})`);
+};
+const lastFork = ({ events }) => forkShown(forksOf(events).at(-1), 'the last fork');
+
+function demandAllEnd({ fate, inVain, goesOn, well, output, program }) {
+  const shows = { program, moments: [fate ? endOfPrimary(program) : lastFork(program)] };
   const still =
     goesOn > 0 ? `it forked ${goesOn} more` : `it still runs, and so does worker ${well}`;
   const isEarly = inVain < RESTARTS; // it no longer restarts anybody
@@ -268,6 +357,7 @@ function demandAllEnd({ fate, inVain, goesOn, well, output }) {
     why: 'Trouble that goes away on its own takes a moment: the task asks for four attempts, with longer and longer waits.',
     try: "count in the 'exit' handler, for each place; give up at the fifth end in a row",
     output,
+    shows,
   });
   demand(fate?.code === 1, {
     expected:
@@ -281,6 +371,7 @@ function demandAllEnd({ fate, inVain, goesOn, well, output }) {
         : 'With one worker fewer it looks alive from outside, and nobody hears about it. Once it has ended, the service manager can start it afresh.',
     try: 'process.exitCode = 1; stop(); which tells the remaining workers to leave',
     output,
+    shows,
   });
 }
 
@@ -293,7 +384,15 @@ export function demandCleanStop(stops) {
       'The workers answer what they have begun, all of them end, the primary last, and the exit code is 0.',
     ...(stop && storyOfStop(stop)),
     output: stop?.output,
+    shows: stop && { program: stop.program, moments: stopShown(stop) },
   });
+}
+
+/** The signal, and the ends that came of it. */
+function stopShown({ program, signalMs: t, how }) {
+  const signal = { pid: program.pid, t, says: how };
+  const ends = exitsOf(program.events).filter((exit) => exit.t > t);
+  return [signal, ...ends.slice(0, MARKED).map(endShown), endOfPrimary(program)];
 }
 
 /** [condition, got, why, try]: what to fix first in a stop. */
@@ -355,7 +454,14 @@ export function demandNoFork(stops) {
     why: 'A timer that is already running still fires after the signal.',
     try: "remember that you are stopping; check that in the 'exit' handler and when the timer fires",
     output: stop?.output,
+    shows: stop && { program: stop.program, moments: forkedAfter(stop) },
   });
+}
+
+function forkedAfter({ program, signalMs, how }) {
+  const signal = { pid: program.pid, t: signalMs, says: how };
+  const late = forksOf(program.events).filter(({ t }) => t > signalMs);
+  return [signal, ...late.slice(0, MARKED).map((fork) => forkShown(fork, 'forked after it'))];
 }
 
 export function demandNoneLeft(ends) {
@@ -366,5 +472,12 @@ export function demandNoneLeft(ends) {
     why: 'It holds memory, perhaps the port, and nobody watches it. A worker ends when its channel to the primary closes; a detached process does not.',
     try: 'start nothing with detached: true',
     output: end?.output,
+    shows: end && { program: end.program, moments: end.left.flatMap((pid) => startOf(end, pid)) },
   });
 }
+
+/** Who is still there, at its start. */
+const startOf = ({ program: { events } }, wanted) =>
+  eventsOf(events, 'start')
+    .filter(({ pid }) => pid === wanted)
+    .map((start) => momentOf(start, `process ${wanted}, which outlives it, starts`));

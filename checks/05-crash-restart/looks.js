@@ -276,7 +276,7 @@ export async function startInVain(launch) {
   const latesMs = waitsMs.map((_, index) => lateIn(events, index));
   const isStuck = !fate && exitsOf(events).length < forksOf(events).length && !isEnough(events);
   const restarts = restartsOf(events);
-  return { fate, isStuck, restarts, waitsMs, latesMs, output: program.output() };
+  return { program, fate, isStuck, restarts, waitsMs, latesMs, output: program.output() };
 }
 
 const restartsOf = (events) => Math.max(0, forksOf(events).length - 1);
@@ -323,7 +323,7 @@ export async function giveUpBesideOther(program) {
   const { fate, events } = program;
   await program.stop();
   const goesOn = fate ? 0 : forksOf(events).length - index;
-  return { fate, inVain, goesOn, well, output: program.output() };
+  return { program, fate, inVain, goesOn, well, output: program.output() };
 }
 
 export const busy = (got) =>
@@ -350,7 +350,8 @@ export async function stopWhileItWaits(launch) {
   const forks = later(program.events).length;
   await program.stop();
   other.close();
-  return { how: 'SIGTERM while it waited to restart a worker', forks, output: program.output() };
+  const how = 'SIGTERM while it waited to restart a worker';
+  return { how, program, signalMs, forks, output: program.output() };
 }
 
 /** The signal comes while requests are under way. */
@@ -376,7 +377,7 @@ export async function stopAtWork(program, how) {
   const forks = forksOf(program.events).filter(({ t }) => t > signalMs).length;
   const lost = answers.filter(({ status }) => status !== 200);
   const behind = leftBehind(program);
-  const seen = { how, program, fate, lost, left, behind, forks };
+  const seen = { how, program, signalMs, fate, lost, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
 }
 
@@ -409,7 +410,7 @@ export async function behead(program) {
   program.kill(program.pid, 'SIGKILL');
   const fate = await program.ended(DEADLINE_MS);
   const left = await leftOf(program, before);
-  return { how: 'SIGKILL of the primary', fate, left, output: program.output() };
+  return { how: 'SIGKILL of the primary', program, fate, left, output: program.output() };
 }
 
 /** How soon those who died were replaced. It decides nothing. */

@@ -18,13 +18,22 @@ let take;
 export const checkFile = (/** @type {string} */ root, /** @type {string} */ key) =>
   join(root, placesOf(key).check);
 
+/** @type {Promise<unknown>} */
+let loading = Promise.resolve();
+
 /**
- * Loads a check file, once.
+ * Loads a check file, once; of several one after the other, since a file that is loaded does not say which it is.
  * @param {string} file  absolute path
  * @returns {Promise<Definition>}
  * @throws {Error}  when the file defines no check
  */
-export async function loadCheck(file) {
+export function loadCheck(file) {
+  const mine = loading.then(() => load(file));
+  loading = mine.catch(() => {}); // whoever asked for it is told
+  return mine;
+}
+
+async function load(/** @type {string} */ file) {
   if (!loaded.has(file)) {
     take = (definition) => loaded.set(file, definition);
     await import(pathToFileURL(file).href).finally(() => (take = undefined));

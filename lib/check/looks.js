@@ -6,11 +6,20 @@
  * @property {Look<any>[]} needs  looks that are made before it, whose findings its body gets
  * @property {'untouched' | 'begun' | 'done'} state
  * @property {boolean} isSlow  it mostly waits, so it is begun ahead of others
+ * @property {Set<number>} programs  those that it has started, by their number in the check
  * @property {() => Promise<T>} see  makes the look, or remembers; rejects with what one of its needs, or its body, threw
  *
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** @typedef {(needs: Look<any>[], body: (...seen: any[]) => any, options?: { isSlow?: boolean }) => Look<any>} Declare */
+
+/** @type {AsyncLocalStorage<Look<any>>} whose body is running */
+const making = new AsyncLocalStorage();
+
+/** A look that is being made has started a program. @param {number} number */
+export const noteProgram = (number) => void making.getStore()?.programs.add(number);
 
 /** @returns {{ observe: Declare, meanwhile: Declare }} */
 export function createLooks() {
@@ -32,11 +41,12 @@ function createLook(needs, body, begin, { isSlow = false } = {}) {
   let seen;
   const make = async () => {
     const found = await Promise.all(needs.map((need) => need.see()));
-    return begin(async () => body(...found));
+    return begin(() => making.run(look, async () => body(...found)));
   };
   const look = {
     needs,
     isSlow,
+    programs: new Set(),
     state: /** @type {'untouched' | 'begun' | 'done'} */ ('untouched'),
     see() {
       if (!seen) {
@@ -61,6 +71,17 @@ export function nextLook(wanted) {
     ({ state, needs }) => state === 'untouched' && needs.every((need) => need.state === 'done'),
   );
   return open.find(({ isSlow }) => isSlow) ?? open[0];
+}
+
+/**
+ * The programs that were started for some looks: their own before those of the looks that they need.
+ * @param {Look<any>[]} looks
+ * @returns {number[]}
+ */
+export function programsOf(looks) {
+  if (looks.length === 0) return [];
+  const needs = looks.flatMap((look) => look.needs);
+  return [...new Set([...looks.flatMap(({ programs }) => [...programs]), ...programsOf(needs)])];
 }
 
 /** @returns {Look<any>[]} */

@@ -5,14 +5,16 @@
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean }} LaunchOptions
  *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control
+ * @typedef {{ name: string, isReference?: boolean, program: Program }} Started  name: how one would start it in a shell
  */
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { nowMs } from '../observe/clock.js';
 import { copyProgram } from '../observe/copy.js';
+import { noteProgram } from './looks.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
 import { entryOf, nameOf, starterFolder } from './subject.js';
 import { explainNotReady } from '../verdict/diagnosis.js';
-import { Broken, Undecided } from '../verdict/outcome.js';
+import { Broken, Undecided, momentOf } from '../verdict/outcome.js';
 
 const END_TOLD_MS = 2_000;
 
@@ -22,11 +24,14 @@ const END_TOLD_MS = 2_000;
  * @param {string} options.key  NN-slug
  * @param {string} options.place  the file or folder that is judged
  * @param {import('../observe/run.js').Runner} options.runner
+ * @param {(started: Started) => void} [options.onProgram]
  */
-export function createPrograms({ root, key, place, runner }) {
+export function createPrograms({ root, key, place, runner, onProgram }) {
   const subject = rememberOutcome(() => entryOf(place, root));
   /** @type {Map<string, import('../observe/copy.js').Copy>} */
   const copies = new Map();
+  /** @type {Program[]} */
+  const all = [];
   /** @type {Program | undefined} */
   let first;
   const references = new WeakSet();
@@ -37,6 +42,8 @@ export function createPrograms({ root, key, place, runner }) {
     const program = await runner.start({ entry, ...options });
     if (isReference) references.add(program);
     else first ??= program;
+    noteProgram(all.push(program) - 1);
+    onProgram?.({ name: commandOf(program.options, Boolean(isReference)), isReference, program });
     return program;
   };
 
@@ -70,12 +77,17 @@ export function createPrograms({ root, key, place, runner }) {
     const facts = { name, port, fate, events: told, output: atHome(program.output()), ...seen };
     const expected = `The program listens on PORT, which is ${port} here.`;
     const broken = explainNotReady(facts, expected);
+    const crash = events.find(({ what }) => what === 'crash');
+    broken.story.shows = { program, moments: [momentOf(crash, 'throws')] };
     if (program !== first) broken.story.output = facts.output;
     if (references.has(program)) throw new Undecided(notOurs(broken.story)); // never the learner's fault
     throw broken;
   };
 
-  return { first: () => first, launch, copy, ready };
+  /** The number of a program of this check, in the order in which they were started; -1 for another. */
+  const numberOf = (/** @type {any} */ program) => all.indexOf(program);
+
+  return { first: () => first, numberOf, launch, copy, ready };
 }
 
 /** A process that is reported to listen belongs to this run, or has just ended, as the timeline will show. */
@@ -97,6 +109,19 @@ const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   why: 'It is ours, and it starts elsewhere: this machine is too busy, or lacks something.',
   try: 'close other programs, then check again',
 });
+
+/** How one would start it in a shell, and what is pretended to it. */
+function commandOf(/** @type {LaunchOptions & { entry: string }} */ options, isReference) {
+  const { entry, args = [], env = {} } = options;
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
+  const command = [...settings, basename(entry), ...args.map(quoted)].join(' ');
+  const remarks = [
+    isReference && 'ours, to compare with',
+    options.pretendForks && 'forks are pretended',
+    options.pretendCores && `it is told of ${options.pretendCores} cores`,
+  ].filter(Boolean);
+  return remarks.length > 0 ? `${command} (${remarks.join('; ')})` : command;
+}
 
 /** An argument as typed in a shell. */
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));

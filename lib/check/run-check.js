@@ -40,8 +40,9 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {boolean} [options.isLonger]  measure several times as long
  * @param {AbortSignal} [options.signal]  ends the check, and what it started
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
- * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number }) => void} [options.onPromise]
- *   called as soon as a promise is decided
+ * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number, programs: number[] }) => void} [options.onPromise]
+ *   called as soon as a promise is decided; programs: the numbers of those that were started for it
+ * @param {(started: import('./programs.js').Started) => void} [options.onProgram]  called when a program has been started
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */

@@ -53,12 +53,13 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
+ * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
  * @typedef {(record: any) => void | Promise<void>} Report
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLooks, nextLook } from './looks.js';
+import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, hasIdleCore, watchCrowd } from '../measure/conditions.js';
 import { Starved } from '../observe/turn.js';
 import { createPrograms } from './programs.js';
@@ -72,17 +73,19 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
  * Runs a check, once.
  * @param {Definition} definition
  * @param {SessionOptions} options
- * @param {Report} report  gets each record as soon as there is one: { promise, number, of }, { measurement }, { chart },
+ * @param {Report} report  gets each record as soon as there is one: { promise, number, of, programs } (the
+ *   numbers of those that its looks have started), { measurement }, { chart },
  *   and at the end { verdict, isWhole, conditions, output }; { fault } when it is ours
  * @returns {Promise<void>}  rejects when the signal asks for it, or with a fault that it has reported
  */
 export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
-  const programs = createPrograms({ root, key, place, runner });
+  const { onProgram } = options;
+  const { first, numberOf, ...programs } = createPrograms({ root, key, place, runner, onProgram });
   let conditions = conditionsNow();
   watchCrowd();
   const { held, measurements, ...door } = createDeclarations(promises);
-  const judge = createJudge({ held, promises, report });
+  const judge = createJudge({ held, promises, report, numberOf });
   const session = async () => {
     declare({
       ...programs,
@@ -112,7 +115,7 @@ export async function runSession({ key, promises, declare }, options, report) {
     throw error;
   } finally {
     judge.stop();
-    const program = programs.first();
+    const program = first();
     keepTimeline(program, options.timelineFile);
     const end = { conditions, output: program?.output() ?? '' };
     if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
@@ -141,7 +144,7 @@ function createDeclarations(promises) {
 }
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
-function createJudge({ held, promises, report }) {
+function createJudge({ held, promises, report, numberOf }) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -169,11 +172,15 @@ function createJudge({ held, promises, report }) {
   /** @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>} */
   const decide = async (one) => {
     if (lacks(one)) return { verdict: 'skipped' };
-    return outcomeOf(async () => {
-      const seen = await Promise.all(one.looks.map(see));
-      if (one.isAlone) await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
-      await one.judge(...seen);
-    }, told);
+    return outcomeOf(
+      async () => {
+        const seen = await Promise.all(one.looks.map(see));
+        if (one.isAlone)
+          await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
+        await one.judge(...seen);
+      },
+      { told, numberOf },
+    );
   };
   return {
     allHold: () => records.size === held.length && allHold(),
@@ -190,7 +197,8 @@ function createJudge({ held, promises, report }) {
         const record = { id: one.id, sentence: promises[one.id], ...(await decide(one)) };
         if (isOver) return;
         records.set(one.id, record);
-        await report({ promise: record, number, of: held.length });
+        const programs = programsOf(one.looks);
+        await report({ promise: record, number, of: held.length, programs });
         if (isBrief && record.verdict === 'failed') return;
       }
     },
@@ -204,7 +212,7 @@ const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state
  * What one promise has told already (a program that never started) is not told again by the next.
  * @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>}
  */
-async function outcomeOf(body, told) {
+async function outcomeOf(body, { told, numberOf }) {
   try {
     await body();
     return { verdict: 'passed' };
@@ -212,8 +220,16 @@ async function outcomeOf(body, told) {
     if (![Broken, Undecided, Starved].some((kind) => error instanceof kind)) throw error;
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);
-    return { verdict: error instanceof Broken ? 'failed' : 'inconclusive', ...error.story };
+    const verdict = error instanceof Broken ? 'failed' : 'inconclusive';
+    const { shows, ...story } = error.story;
+    return { verdict, ...story, ...showsOf(shows, numberOf) };
   }
+}
+
+/** What decided it, with the program by its number; nothing where the check does not say. */
+function showsOf(shows, numberOf) {
+  const program = shows ? numberOf(shows.program) : -1;
+  return program < 0 ? {} : { shows: { program, moments: shows.moments.filter(Boolean) } };
 }
 
 /** @returns {Promise<never>} */

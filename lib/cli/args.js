@@ -92,3 +92,16 @@ const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most
       ? 'Name one lesson, without spaces, as in lesson-3.'
       : 'Put quotes around text with spaces.',
   );
+
+/**
+ * @param {string | undefined} text  as somebody typed it
+ * @param {number} otherwise  where nobody typed any
+ * @returns {number} a port; 0 for any that is free
+ * @throws {UsageError} for what is none
+ */
+export function portOf(text, otherwise) {
+  if (text === undefined) return otherwise;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`"${text}" is no port.`, 'Take one from 1024 to 65535, or 0 for any.');
+}

@@ -8,14 +8,18 @@ import { UsageError } from '../common/usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
+import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
 import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
 import { lastTime, nothingYet, stillFailing } from './last-time.js';
+import { earlierOf, nobody } from './page.js';
 import { nextLesson } from './place.js';
 import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
 import { createReporter } from './report.js';
 import { runCheck } from '../check/run-check.js';
 import { tellUnkept } from './unkept.js';
+
+const MOST_OUTPUT = 4_000; // characters, on the page
 
 const options = /** @type {const} */ ({
   in: { type: 'string' },
@@ -82,6 +86,7 @@ export async function run(argv, io) {
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
+ * @param {import('./page.js').Audience} [options.audience]  who watches beside the terminal
  * @returns {Promise<import('../check/run-check.js').CheckResult>}
  */
 export async function checkLesson({
@@ -94,30 +99,61 @@ export async function checkLesson({
   isJson,
   hasTimeline,
   signal,
+  audience = nobody,
   ...options
 }) {
   const timelineFile = hasTimeline ? placeOf(io, 'timeline.jsonl') : undefined;
   const { key } = lesson;
   const foretold = prediction ?? readProgress(io).predictions[key];
-  const before = subject ? nothingYet : lastTime(readHistory(io), key);
+  const history = readHistory(io);
+  const before = subject ? nothingYet : lastTime(history, key);
   const { isLonger } = options;
   const known = { prediction: foretold, before, subject, isLonger };
   const reporter = createReporter({ lesson, lessons, io, ...known });
   if (!isJson) reporter.begin();
-  const onPromise = isJson ? undefined : reporter.promise;
+  const onPromise = (/** @type {any} */ decided) => {
+    if (!isJson) reporter.promise(decided);
+    audience.promise(decided);
+  };
+  const onProgram = audience.program;
   const first = isAll ? [] : before.failed;
   const { root } = io;
   const result = await runCheck({
-    ...{ root, key, subject, timelineFile, first, signal, onPromise },
+    ...{ root, key, subject, timelineFile, first, signal, onPromise, onProgram },
     ...options,
   });
   if (signal?.aborted) return result;
   const progress = subject ? readProgress(io) : keep(result, prediction, before, io);
   if (isJson) printJson({ ...result, prediction: foretold, timeline: timelineFile }, io);
   else reporter.end(result, progress);
+  const { [key]: shown } = progress.predictions;
+  audience.end({ ...briefly(result, shown), earlier: earlierOf(history, key) });
   if (timelineFile && !isJson) showTimeline(timelineFile, io);
   tellUnkept(io);
   return result;
+}
+
+/** What is told of a whole check, beside its promises, which are told already. */
+function briefly(
+  { verdict, isWhole, of, charts, seconds, conditions, output, fault, ...result },
+  prediction,
+) {
+  const measurements = result.measurements.map((one) => ({
+    ...{ ...one, roughness: roughnessOf(one) },
+    ...(one.isHeadline && prediction && { judged: judgePrediction(prediction, one) }),
+  }));
+  const told = {
+    verdict,
+    isWhole,
+    of,
+    measurements,
+    charts,
+    seconds,
+    conditions,
+    fault,
+    prediction,
+  };
+  return { ...told, output: output.slice(-MOST_OUTPUT) };
 }
 
 function printJson(result, io) {

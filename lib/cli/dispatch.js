@@ -10,7 +10,10 @@ import { visible } from '../verdict/visible.js';
 
 /** Every command: a file of the same name, and what the help says about it. */
 const commands = {
-  start: ['', 'start here: see where you are, and be checked whenever you save'],
+  start: [
+    '[--port N] [--no-page]',
+    'start here: see where you are, and be checked whenever you save, here and on a page',
+  ],
   check: ['[lesson]', 'run a lesson and see what your server really does'],
   list: ['', 'show all lessons and which ones have passed'],
   hint: ['[lesson]', 'show the next of three hints'],

@@ -55,7 +55,7 @@ export function createReporter({
       for (const one of measurements)
         print(
           ...measurementLines(one, {
-            prediction,
+            prediction: prediction ?? progress.predictions?.[lesson.key], // made meanwhile, on the page
             before: before.measured[one.name],
             longer,
             style,

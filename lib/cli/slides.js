@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
-import { parse } from './args.js';
+import { parse, portOf } from './args.js';
 
 const DEFAULT_PORT = 4000;
 
@@ -36,7 +36,7 @@ export async function run(argv, io) {
   if (values.pdf !== undefined) return writePdf(io, values.pdf, values.notes ?? false);
   if (values.handout !== undefined) return writeHandout(io, values.handout);
   if (values.html !== undefined) return writeHtml(io, values.html);
-  return serve(io, portOf(values.port), day);
+  return serve(io, portOf(values.port, DEFAULT_PORT), day);
 }
 
 async function serve(io, port, { plan, start }) {
@@ -68,12 +68,6 @@ async function tellPreflight(root) {
   } catch (/** @type {any} */ error) {
     return [`The demos cannot be read: ${error.message}`];
   }
-}
-
-function portOf(text = String(DEFAULT_PORT)) {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`"${text}" isn't a port.`, 'Take one from 1024 to 65535, or 0 for any.');
 }
 
 async function recordAll(io, name) {

@@ -4,9 +4,10 @@ import { createRunner } from '../observe/run.js';
 import { EnvironmentError } from '../common/usage-error.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
-import { parse } from './args.js';
+import { parse, portOf } from './args.js';
 import { checkLesson } from './check.js';
 import { listenForKeys } from './keys.js';
+import { nobody, openPage } from './page.js';
 import { nextLesson } from './place.js';
 import { readProgress } from './progress.js';
 import { watchLessons } from './watch.js';
@@ -14,18 +15,30 @@ import { watchLessons } from './watch.js';
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */
 
+const DEFAULT_PORT = 4010;
+
+const options = /** @type {const} */ ({
+  port: { type: 'string' },
+  'no-page': { type: 'boolean' },
+});
+
 /**
- * `start`: says where the learner is and what comes next, then checks a lesson whenever its files are saved, until it
- * is stopped with q or Ctrl-C.
+ * `start [--port N] [--no-page]`: says where the learner is and what comes next, then checks a lesson whenever its files
+ * are saved, until it is stopped with q or Ctrl-C. Beside the terminal a page shows the same, and more.
  *
  * @param {string[]} argv
  * @param {Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {
-  parse(argv, {}, io.env, 0);
+  const { values } = parse(argv, options, io.env, 0);
+  const port = portOf(values.port, DEFAULT_PORT);
+  const hasPage =
+    !values['no-page'] && !(io.env.npm_lifecycle_event && io.env.npm_config_page === '');
   const lessons = listLessons(io.root);
-  const checker = createChecker(lessons, io);
+  const check = (/** @type {Lesson} */ lesson) => checker.check(lesson);
+  const audience = hasPage ? await openPage({ lessons, io, port, check }) : nobody;
+  const checker = createChecker(lessons, io, audience);
   const onSave = (lesson, file) => checker.check(lesson, { file });
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
   return new Promise((resolve) => {
@@ -35,6 +48,7 @@ export async function run(argv, io) {
       keys.close();
       watcher.close();
       await checker.stop();
+      await audience.close();
       resolve(0);
     };
     const keys = listenForKeys(isInteractive ? io.stdin : undefined, {
@@ -49,13 +63,14 @@ export async function run(argv, io) {
 }
 
 /** One check at a time: a save in the middle of one ends it and begins another. */
-function createChecker(lessons, io) {
+function createChecker(lessons, io, /** @type {import('./page.js').Audience} */ audience) {
   let current = nextLesson(lessons, readProgress(io));
   let interrupt = new AbortController();
   /** @type {import('../observe/run.js').Runner | undefined} its keeper waits for the next check */
   let runner;
   const open = () => (runner = runner?.isOpen() ? runner : createRunner());
-  const checkWith = async (options) => checkLesson({ lessons, io, runner: open(), ...options });
+  const checkWith = async (options) =>
+    checkLesson({ lessons, io, audience, runner: open(), ...options });
   let running = warmUp(current, io).then(open).then(ignore, ignore); // what is wrong is reported when it matters
   return {
     current: () => current,
@@ -67,7 +82,11 @@ function createChecker(lessons, io) {
       running = running.then(async () => {
         if (signal.aborted) return;
         io.stdout.write(`\n${rule(file, io)}\n`);
-        await checkWith({ lesson, isAll, signal }).catch((error) => tell(error, io));
+        await audience.begin(lesson, file);
+        await checkWith({ lesson, isAll, signal }).catch((error) => {
+          tell(error, io);
+          audience.end({ verdict: 'inconclusive', obstacle: `${error.message} ${error.hint}` });
+        });
         if (!signal.aborted) io.stdout.write('\nWaiting for the next save.\n');
         current = nextLesson(lessons, readProgress(io));
       });

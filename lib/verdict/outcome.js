@@ -12,11 +12,29 @@
  * @property {string} [why]
  * @property {string} [try]  a command or a change to try
  * @property {string} [output]  what the program of this promise printed, when it is not the check's first
+ * @property {{ program: number, moments: Moment[] }} [shows]  what decided it: in which program of the check, and when
+ *
+ * @typedef {object} Moment  one that decided a promise
+ * @property {number} pid  the process in which it happened
+ * @property {number} t  on the timeline's clock
+ * @property {number} [toMs]  its end, of what lasted
+ * @property {string} says  in a few words
+ *
+ * @typedef {object} Story  in full sentences
+ * @property {string} [expected]
+ * @property {string} [got]
+ * @property {string} [why]
+ * @property {string} [try]
+ * @property {string} [output]
+ * @property {Shows} [shows]
+ *
+ * @typedef {{ program: object, moments: (Moment | undefined)[] }} Shows  program: as launch() gave it; a moment that is not
+ *   there is left out
  */
 
 /** The learner's program does not do what was promised. */
 export class Broken extends Error {
-  /** @param {{ expected?: string, got?: string, why?: string, try?: string, output?: string }} story  in full sentences */
+  /** @param {Story} story */
   constructor(story) {
     super(story.got);
     this.name = 'Broken';
@@ -35,12 +53,25 @@ export function demand(holds, story) {
 
 /** It cannot be decided here and now; the machine is the cause, not the learner. */
 export class Undecided extends Error {
-  /** @param {{ expected?: string, got: string, why: string, try: string }} story */
+  /** @param {Story & { got: string, why: string, try: string }} story */
   constructor(story) {
     super(story.got);
     this.name = 'Undecided';
     this.story = story;
   }
+}
+
+/**
+ * The moment of an event, or of a request, to be marked in an X-ray.
+ * @param {{ pid: number, t?: number, startMs?: number, endMs?: number } | undefined} seen  undefined: there is none
+ * @param {string} says  in a few words
+ * @returns {Moment | undefined}
+ */
+export function momentOf(seen, says) {
+  const t = seen?.t ?? seen?.startMs;
+  if (!seen || t === undefined) return undefined;
+  const { pid, endMs: toMs } = seen;
+  return toMs === undefined ? { pid, t, says } : { pid, t, toMs, says };
 }
 
 /**

@@ -144,8 +144,14 @@ function bar(value, ceiling) {
   return '█'.repeat(filled) + '░'.repeat(BAR_COLUMNS - filled);
 }
 
-/** A prediction inside a wide interval was neither right nor wrong, and a measurement that cannot be trusted is compared with nothing. */
-function judgePrediction(prediction, { value, low = value, high = value, note }) {
+/**
+ * How a prediction compares with what was measured, in words. A prediction inside a wide interval was neither
+ * right nor wrong, and a measurement that cannot be trusted is compared with nothing.
+ * @param {number} prediction
+ * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note'>} measurement
+ * @returns {string}
+ */
+export function judgePrediction(prediction, { value, low = value, high = value, note }) {
   const off = prediction / value;
   const isNear = off > 0.9 && off < 1.1;
   const isWithin = prediction >= low && prediction <= high;

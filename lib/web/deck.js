@@ -25,7 +25,6 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import MarkdownIt from 'markdown-it';
 import { parseAbout } from '../lessons/about.js';
 import { chapterKeys, keyPattern } from '../lessons/catalog.js';
 import { refreshDocument } from '../lessons/documents.js';
@@ -34,6 +33,7 @@ import { hasCode } from '../common/files.js';
 import { splitFrontMatter } from '../lessons/front-matter.js';
 import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight, isWide } from './code.js';
+import { codeFigure, createMarkdown, fileOf, makeCornersCells } from './markdown.js';
 import { openerOf } from './opener.js';
 import { readSpot } from './spots.js';
 
@@ -77,10 +77,11 @@ const faultIn = (path, fault, mend = 'lib/web/deck.js says how a slide is writte
 
 /** @returns {Slide[]} */
 function renderSlides(text, /** @type {Source} */ source) {
-  const markdown = new MarkdownIt({ html: false, typographer: false });
   const context = { ...source, demos: /** @type {string[]} */ ([]) };
-  markdown.renderer.rules.fence = (tokens, index) => renderFence(tokens[index], context);
-  markdown.renderer.rules.image = (tokens, index) => renderImage(tokens[index], context);
+  const markdown = createMarkdown({
+    fence: (token) => renderFence(token, context),
+    image: (token) => renderImage(token, context),
+  });
   const render = (tokens) => markdown.renderer.render(tokens, markdown.options, {});
   return splitTokens(markdown.parse(text, {})).map((tokens, index) => {
     context.demos = [];
@@ -128,30 +129,17 @@ function makeStepwise(tokens) {
     if (token.type === 'list_item_open') token.attrJoin('class', 'fragment');
 }
 
-/** The empty corner of a table is no heading. */
-function makeCornersCells(tokens) {
-  for (const [index, token] of tokens.entries())
-    if (token.type === 'th_open' && tokens[index + 1].content === '')
-      token.tag = tokens[index + 2].tag = 'td';
-}
-
 function renderFence({ info, content }, context) {
   const [language, ...settings] = info.trim().split(/\s+/);
   if (language === 'demo') return renderDemo(settings[0], content.trim(), context);
   if (language === 'spot') return renderSpot(settings[0], content.trim(), context);
   const text = content.replace(/\n$/, '');
   const lines = /\blines=(\S+)/.exec(info)?.[1];
-  const [, file] = /\bfile=([^\s#:]+)/.exec(info) ?? [];
+  const file = fileOf(info);
   const rows = text.split('\n');
   const steps = lines ? focusSteps(lines, rows.length) : [];
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
-  return renderCode({ html: highlight(text, language), isWide: isWide(rows), marks, file });
-}
-
-function renderCode({ html, isWide: wide, marks = '', file }) {
-  const code = `<pre tabindex="0"><code>${html}</code></pre>`;
-  const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : '';
-  return `<figure class="code${wide ? ' wide' : ''}">${code}${marks}${caption}</figure>\n`;
+  return codeFigure({ html: highlight(text, language), isWide: isWide(rows), marks, file });
 }
 
 function renderDemo(name, text, context) {
@@ -170,7 +158,7 @@ function renderSpot(name, text, context) {
   const { root, key, path } = context;
   try {
     const { demo, figures } = readSpot(root, key, name);
-    return figures.map(renderCode).join('') + renderDemo(demo, text, context);
+    return figures.map(codeFigure).join('') + renderDemo(demo, text, context);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw faultIn(path, error.message, error.hint);

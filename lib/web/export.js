@@ -10,7 +10,8 @@ import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
 import { deckPage, sheets, speakerPage } from './pages.js';
 import { readRecordings } from './recordings.js';
-import { clientFolder, revealFolder, serveDeck } from './serve.js';
+import { revealFolder, serveDeck } from './serve.js';
+import { clientFolder } from './server.js';
 
 const run = promisify(execFile);
 const PDF_LIMIT_MS = 120_000;

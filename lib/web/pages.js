@@ -1,16 +1,10 @@
-/** The pages of the deck, as HTML: for the wall, for the speaker, for paper. No inline script or style (strict CSP). */
+/** The pages of the deck, as HTML: for the wall, for the speaker, for paper. */
 import { escapeHtml } from './code.js';
 import { kindOf, planDays } from './plans.js';
+import { asData, page } from './shell.js';
 
 /** @typedef {import('./deck.js').Chapter} Chapter */
-
-/**
- * What a page has to know beside the slides.
- * @typedef {object} Setting
- * @property {string} [token]  for what starts a process; none in a static export
- * @property {boolean} [isStatic]  demos play what was recorded
- * @property {string} [base]  where /client and /reveal are found, '/' unless told
- */
+/** @typedef {import('./shell.js').Setting} Setting */
 
 /**
  * @param {Chapter[]} chapters
@@ -143,36 +137,3 @@ function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes
     })
     .join('\n');
 }
-
-function page(
-  title,
-  { token = '', isStatic = false, base = '/' },
-  { styles, script, body, bodyClass = '' },
-) {
-  const links = styles.map((href) => `<link rel="stylesheet" href="${base}${href}">`).join('\n');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="token" content="${escapeHtml(token)}">
-${isStatic ? `<meta http-equiv="Content-Security-Policy" content="${contentPolicy}">` : ''}
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="${base}client/icon.svg">
-${links}
-<script type="module" src="${base}${script}"></script>
-</head>
-<body class="${bodyClass}"${isStatic ? ' data-static' : ''}>
-${body}
-</body>
-</html>
-`;
-}
-
-/** JSON inside a page: no text in it can end the element. */
-const asData = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
-
-/** Everything from this origin, nothing inline, nothing else. */
-export const contentPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";

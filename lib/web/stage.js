@@ -36,9 +36,9 @@ import { isLiving } from '../observe/processes.js';
 import { demandTool } from '../tools/tools.js';
 import { UsageError } from '../common/usage-error.js';
 import { Undecided } from '../verdict/outcome.js';
+import { SILENT_MS, brief } from './brief.js';
 
 const LOOK_EVERY_MS = 50;
-const SILENT_MS = 80; // a loop that has not turned for so long is blocked; beats come every 20 ms
 const LOOKS_WITHOUT = 2; // whoever notices the end of a child tells it sooner
 const LIMIT_MS = 30_000;
 const TOO_LONG = `It was not over after ${LIMIT_MS / 1000} s: this machine is too busy. Try again, or play the recording.`;
@@ -167,31 +167,10 @@ function stopper(signal) {
   return { signal: end.signal, stopped, release };
 }
 
-const FIELDS = [
-  'pid',
-  'tid',
-  'what',
-  'ppid',
-  'role',
-  'worker',
-  'workerPid',
-  'port',
-  'how',
-  'client',
-  'code',
-  'signal',
-];
-
-/** Of an event what is drawn; recordings are kept small. */
-function brief(event, watched) {
-  const told = FIELDS.filter((name) => event[name] !== undefined).map((name) => [
-    name,
-    event[name],
-  ]);
-  const name = event.what === 'start' && watched.as ? { as: watched.as } : {};
+/** Of an event what is drawn, with the name of its machine if it has one. */
+function drawn(event, watched) {
   const called = event.what === 'listening' ? calledAt(event, watched) : undefined;
-  const own = called ? { called } : {};
-  return { t: Math.round(event.t * 10) / 10, ...Object.fromEntries(told), ...name, ...own };
+  return { ...brief(event, watched.as), ...(called && { called }) };
 }
 
 /** The name of the machine that listens there, by its primary; the second of that name is there again. */
@@ -208,7 +187,7 @@ function report(watched, send) {
   const events = program.events.slice(watched.seen);
   watched.seen += events.length;
   for (const event of events) noteLife(event, watched);
-  const told = events.filter(({ what }) => what !== 'beat').map((event) => brief(event, watched));
+  const told = events.filter(({ what }) => what !== 'beat').map((event) => drawn(event, watched));
   if (told.length > 0) send({ events: told });
   tellEnds(watched, send);
   const now = nowMs();

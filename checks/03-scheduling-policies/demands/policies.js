@@ -1,7 +1,15 @@
 /**
  * What lesson 3 demands of what was seen, a function for each promise; for the last, see counts.js.
  */
-import { Undecided, demand, forksOf, groupBy, whyOfCrash } from '../../../lib/check/checking.js';
+import {
+  Undecided,
+  demand,
+  eventsOf,
+  forksOf,
+  groupBy,
+  momentOf,
+  whyOfCrash,
+} from '../../../lib/check/checking.js';
 import {
   CONNECTIONS,
   KEPT,
@@ -15,6 +23,22 @@ import {
 export const ONE_LISTENER =
   "one process.on('message', ...) outside the route, and an array of the responses that wait: waiting.shift().json(counts)";
 const NONE = 1; // cluster.SCHED_NONE
+const MARKED = 3; // moments, of many of a kind
+
+const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
+
+/** Connections that were not accepted as they should have been. */
+const acceptedOtherwise = ({ events }, how) =>
+  eventsOf(events, 'connection')
+    .filter((one) => one.how !== how)
+    .slice(0, MARKED)
+    .map((one) => momentOf(one, HOWS[one.how] ?? 'accepts'));
+
+const HOWS = {
+  handed: 'a connection that the primary has accepted',
+  kernel: 'accepts a connection by itself',
+  dealt: 'a connection that was dealt by hand',
+};
 
 /**
  * For a program that is not ready: adds what to do about an error that this lesson is known for.
@@ -44,7 +68,8 @@ function hintOf(stack) {
     : undefined;
 }
 
-export function demandRoundRobin({ events }, { hows }) {
+export function demandRoundRobin(program, { hows }) {
+  const { events } = program;
   const forks = forksOf(events).length;
   demand(forks === WORKERS && isAll(hows, 'handed'), {
     expected: 'Four workers; the primary accepts each connection and hands it to one of them.',
@@ -52,8 +77,22 @@ export function demandRoundRobin({ events }, { hows }) {
     why: whyNotRr(events),
     try: 'cluster.schedulingPolicy = cluster.SCHED_RR; before the first cluster.fork()',
     ...storyOfCrash(events),
+    shows: {
+      program,
+      moments: [
+        crashIn(program),
+        ...(forks === WORKERS ? acceptedOtherwise(program, 'handed') : forksShown(events)),
+      ],
+    },
   });
 }
+
+/** Those that are too many; of too few the last. */
+const forksShown = (events) => {
+  const all = forksOf(events);
+  const shown = all.length > WORKERS ? all.slice(WORKERS, WORKERS + MARKED) : all.slice(-1);
+  return shown.map((fork) => momentOf(fork, `fork number ${all.indexOf(fork) + 1}`));
+};
 
 const isAll = (hows, how) => hows.length > 0 && hows.every((each) => each === how);
 
@@ -77,15 +116,22 @@ function whyNotRr(events) {
   return "The policy may be rr, but connections don't come through it: workers listen with exclusive or reusePort, or not at all, or something else deals.";
 }
 
-export function demandCycle({ events }, inTurn) {
-  const { pids } = inTurn;
+export function demandCycle(program, inTurn) {
+  const { pids, requests } = inTurn;
+  const odd = pids.findIndex((pid, index) => index >= WORKERS && pid !== pids[index % WORKERS]);
   const fault = faultOfAnswers(inTurn);
   demand(!fault && isCycle(pids), {
     expected: `${CONNECTIONS} connections, ${CONNECTIONS / WORKERS} for each worker, in a cycle; / says who answered.`,
     got: fault ?? `The workers that executed them got ${sharesOf(pids).join(', ')}.`,
     why: 'The primary deals to the worker that has been free for longest. What a worker accepts, it should answer itself.',
     try: 'app.listen(port) in each worker, and process.pid as the answer',
-    ...storyOfCrash(events),
+    ...storyOfCrash(program.events),
+    shows: {
+      program,
+      moments: fault
+        ? [crashIn(program)]
+        : [momentOf(requests[odd], `request ${odd + 1}: another worker had its turn`)],
+    },
   });
 }
 
@@ -101,7 +147,8 @@ function faultOfAnswers({ answers, pids }) {
 const sharesOf = (pids) => [...groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
 
 /** shared: how many workers listen on a socket that the primary opened for all. */
-export function demandNone({ events }, { hows }, shared) {
+export function demandNone(program, { hows }, shared) {
+  const { events } = program;
   const isOwn = isAll(hows, 'kernel');
   demand(isOwn && shared === WORKERS, {
     expected: 'The four workers share the listening socket of the primary and accept from it.',
@@ -109,6 +156,7 @@ export function demandNone({ events }, { hows }, shared) {
     why: isAll(hows, 'handed') ? whyNotNone(events) : 'Under none all share one socket.',
     try: 'cluster.schedulingPolicy = choosePolicy(); in the primary, before the first cluster.fork()',
     ...storyOfCrash(events),
+    shows: { program, moments: [crashIn(program), ...acceptedOtherwise(program, 'kernel')] },
   });
 }
 
@@ -126,6 +174,10 @@ export function demandChoices(choices) {
     why: 'The person who starts the program by hand knows best; the environment comes next; rr is for when neither says anything.',
     try: "values.policy ?? process.env.NODE_CLUSTER_SCHED_POLICY ?? 'rr'",
     ...storyOfCrash(wrong?.events),
+    shows: wrong && {
+      program: wrong.program,
+      moments: [crashIn(wrong), momentOf(wrong.listener, `listens (${wrong.how})`)],
+    },
   });
 }
 
@@ -148,8 +200,17 @@ export function demandRefusals(ends) {
         ? "It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy isn't one of the module's constants."
         : "Nobody notices that a policy isn't the one they asked for; a worker that has started may already have clients.",
       try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }, above the first fork",
+      shows: { program: end.program, moments: refusalShown(end) },
     });
   }
+}
+
+/** What it started; else what it threw, or its end. */
+function refusalShown({ program, events }) {
+  const begun = events.find(({ what }) => ['child', 'listening'].includes(what));
+  const end = events.find(({ what, pid }) => what === 'exit' && pid === program.pid);
+  if (begun) return [momentOf(begun, begun.what === 'child' ? 'starts a process' : 'listens')];
+  return [crashIn(program) ?? momentOf(end, `ends with exit code ${end?.code}`)];
 }
 
 function faultOfRefusal({ fate, events, output, errors }, isCrash) {
@@ -181,7 +242,7 @@ function slipOf(events) {
 /** A remark by Node.js itself isn't a refusal. */
 const withoutWarnings = (errors) => errors.replace(/^\((node:\d+|Use `node).*$/gm, '').trim();
 
-export function demandPinned({ answers, pids, opened }) {
+export function demandPinned({ answers, pids, opened, requests }, program) {
   const [first, second] = [pids[0], pids[KEPT]];
   const isClosed = opened !== 2 && `${answers.length} requests took ${opened} connections, not 2.`;
   const fault = isClosed || faultOfAnswers({ answers, pids });
@@ -190,10 +251,19 @@ export function demandPinned({ answers, pids, opened }) {
     got: fault ?? `Both connections went to process ${first}.`,
     why: 'A policy deals connections, not requests, and a connection stays open for the next request.',
     try: 'no "Connection: close" and no keepAliveTimeout: leave connections as Node.js handles them',
+    shows: {
+      program,
+      moments: fault
+        ? []
+        : [
+            momentOf(requests[0], 'the first connection'),
+            momentOf(requests[KEPT], 'the second, at the same worker'),
+          ],
+    },
   });
 }
 
-export function demandSkipped(look) {
+export function demandSkipped(look, program) {
   const fault = faultOfBlocked(look) ?? faultOfWaiting(look);
   demand(!fault, {
     expected:
@@ -201,6 +271,12 @@ export function demandSkipped(look) {
     got: fault,
     why: 'The primary deals a worker its next connection when it has taken the last one. A blocked worker takes none.',
     try: 'blockFor(500); in /block, setTimeout(..., 500) in /wait, as the starter has them',
+    shows: {
+      program,
+      moments: [
+        momentOf(look[faultOfBlocked(look) ? 'blocked' : 'waiting'].request, 'the busy worker'),
+      ],
+    },
   });
   if (!look.isThrough) throw tooSlow();
 }

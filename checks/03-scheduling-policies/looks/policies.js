@@ -73,6 +73,7 @@ export async function askInTurn(program, times) {
     answers,
     hows: joined(answers, accepted).map((one) => one?.how),
     pids: pidsOf(events, answers),
+    requests: joined(answers, requestsOf(events, '/')),
   };
 }
 
@@ -117,7 +118,7 @@ async function startBriefly({ launch }, { args, env }, isDone) {
   const { fate, events } = program;
   const [output, errors] = [program.output(), program.errors()];
   await program.stop();
-  return { fate, events, output, errors };
+  return { program, fate, events, output, errors };
 }
 
 /** Who accepts when the environment speaks, and when the option speaks against it. */
@@ -129,7 +130,8 @@ export function chooseInTwoWays(lesson) {
         return eventsOf(events, 'listening').find(({ pid }) => workers.includes(pid));
       };
       const end = await startBriefly(lesson, choice, (seen) => Boolean(listener(seen)));
-      return { ...choice, ...end, how: listener(end.events)?.handle };
+      const found = listener(end.events);
+      return { ...choice, ...end, listener: found, how: found?.handle };
     }),
   );
 }
@@ -158,7 +160,8 @@ export async function askOnTwoConnections(program) {
   await program.drained();
   const pids = pidsOf(program.events.slice(first), all);
   const opened = new Set(all.map(({ client }) => client)).size;
-  return { answers: all, pids, opened };
+  const requests = joined(all, requestsOf(program.events.slice(first), '/'));
+  return { answers: all, pids, opened, requests };
 }
 
 /** Looks up to three times, until it is as it should be, or there is a clear fault. */
@@ -191,11 +194,12 @@ async function dealOnce(program) {
   const others = seen('/');
   const [blocked, waiting] = BUSY.map((path, index) => {
     const { status, error } = answers[index];
-    const { pid, startMs = 0, endMs = 0 } = seen(path)[0] ?? {};
+    const [request] = seen(path);
+    const { pid, startMs = 0, endMs = 0 } = request ?? {};
     const here = others.filter((one) => one.pid === pid && one.startMs > startMs);
     const own = here.filter((one) => one.startMs < endMs).length;
     const fault = status !== 200 && `A request for ${path} failed: ${error ?? `status ${status}`}.`;
-    return { fault, own, trapped: here.length - own, tookMs: endMs - startMs };
+    return { request, fault, own, trapped: here.length - own, tookMs: endMs - startMs };
   });
   return { blocked, waiting, isThrough };
 }

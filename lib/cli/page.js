@@ -1,0 +1,119 @@
+/**
+ * The learner's page beside the terminal. Whatever goes wrong with it is said in one line, and `npm start` goes on: the
+ * terminal tells all that the page tells.
+ */
+import { visible } from '../verdict/visible.js';
+import { nextLesson } from './place.js';
+import { readHistory, readProgress, updateProgress } from './progress.js';
+
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('./progress.js').Io} Io */
+
+/**
+ * Who watches a check: nobody, unless there is a page.
+ * @typedef {object} Audience
+ * @property {(lesson: Lesson, file: string) => Promise<void> | void} begin
+ * @property {(started: import('../check/programs.js').Started) => void} program
+ * @property {(decided: any) => void} promise
+ * @property {(result: object) => void} end
+ * @property {() => Promise<void> | void} close
+ */
+
+const ignore = () => {};
+
+/** @type {Audience} */
+export const nobody = {
+  begin: ignore,
+  program: ignore,
+  promise: ignore,
+  end: ignore,
+  close: ignore,
+};
+
+/**
+ * Serves the page.
+ * @param {object} options
+ * @param {Lesson[]} options.lessons
+ * @param {Io} options.io
+ * @param {number} options.port
+ * @param {(lesson: Lesson) => void} options.check  checks a lesson as if it had been saved
+ * @returns {Promise<Audience>}
+ */
+export async function openPage({ lessons, io, port, check }) {
+  try {
+    const { serveLearner } = await import('../web/learner.js');
+    const learner = learnerOf(lessons, io, check);
+    const page = await serveLearner({ root: io.root, port, lessons, learner });
+    io.stdout.write(`The page: ${page.url}\n`);
+    return undisturbed(page, io);
+  } catch (/** @type {any} */ error) {
+    io.stdout.write(`${leftOut(error)}\n`);
+    return nobody;
+  }
+}
+
+function leftOut(/** @type {any} */ { message, hint }) {
+  const [first] = String(message).split('\n');
+  return visible(`The page is left out: ${first}${hint ? ` ${hint}` : ''}`);
+}
+
+/** A page that fails is told once, and spoils no check. @returns {Audience} */
+function undisturbed(page, io) {
+  let isWell = true;
+  const attempt = async (/** @type {() => any} */ action) => {
+    if (!isWell) return;
+    try {
+      await action();
+    } catch (error) {
+      isWell = false;
+      io.stdout.write(`${leftOut(error)}\n`);
+    }
+  };
+  return {
+    begin: (lesson, file) => attempt(() => page.begin(lesson, file)),
+    program: (started) => void attempt(() => page.program(started)),
+    promise: (decided) => void attempt(() => page.promise(decided)),
+    end: (result) => void attempt(() => page.end(result)),
+    close: () => page.close(),
+  };
+}
+
+/** @returns {import('../web/learner.js').Learner} */
+function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
+  return {
+    where() {
+      const progress = readProgress(io);
+      const { passed, predictions } = progress;
+      const checks = readHistory(io).filter(({ measurements }) => measurements?.length > 0);
+      const measured = [...new Set(checks.map(({ lesson }) => lesson))];
+      return { current: nextLesson(lessons, progress).key, passed, predictions, measured };
+    },
+    check,
+    foretell(key, value) {
+      updateProgress(io, ({ predictions }) => (predictions[key] = value));
+    },
+    hinted: (key) => readProgress(io).hints[key] ?? 0,
+    hint({ key, hints }) {
+      const progress = updateProgress(io, (each) => {
+        each.hints[key] = Math.min((each.hints[key] ?? 0) + 1, hints.length);
+        each.lastLesson = key;
+      });
+      return progress.hints[key];
+    },
+  };
+}
+
+const MOST_EARLIER = 8;
+
+/**
+ * The headline of a lesson's earlier checks, oldest first: what has a change done?
+ * @param {Record<string, any>[]} history  oldest first
+ * @param {string} key
+ * @returns {{ value: number, low?: number, high?: number }[]}
+ */
+export function earlierOf(history, key) {
+  const headlines = history
+    .filter(({ lesson }) => lesson === key)
+    .flatMap(({ measurements = [] }) => measurements.filter(({ isHeadline }) => isHeadline));
+  return headlines.slice(-MOST_EARLIER).map(({ value, low, high }) => ({ value, low, high }));
+}

@@ -1,0 +1,91 @@
+/**
+ * What the learner's page knows of the last check: small enough to be sent whole at every change, so that a page which
+ * missed some of them needs only the next one. Of older checks nothing is kept.
+ *
+ * @typedef {object} Told  one promise, as the page shows it
+ * @property {string} id
+ * @property {string} sentence
+ * @property {import('../verdict/outcome.js').Verdict | 'waiting'} verdict  waiting: not judged as yet, or not this time
+ * @property {string} [expected]
+ * @property {string} [got]
+ * @property {string} [why]
+ * @property {string} [try]
+ * @property {string} [output]
+ * @property {{ program: number, moments: import('../verdict/outcome.js').Moment[] }} [shows]
+ * @property {number[]} [programs]  those that were started for it
+ */
+import { allVisible, cut } from '../verdict/visible.js';
+import { evidenceOf } from './evidence.js';
+
+const MOST_PROGRAMS = 32;
+const MOST_MOMENTS = 12;
+const LONGEST_WORDS = 120; // some of them may be the program's
+
+/**
+ * @param {(state: object) => void} onChange
+ */
+export function createCheckState(onChange) {
+  let id = 0;
+  /** @type {any} */
+  let check = null;
+  /** @type {{ name: string, isReference: boolean, program?: { events: any[] }, evidence?: import('./evidence.js').Evidence }[]} */
+  let programs = [];
+
+  const told = () => check && { ...check, programs: programs.map(asNamed) };
+  const change = () => onChange(told());
+  const momentsIn = (number) =>
+    check.promises.flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
+  const lookAt = (number) => {
+    const { evidence, program } = programs[number];
+    return evidence ?? evidenceOf(program?.events ?? [], momentsIn(number));
+  };
+
+  return {
+    told,
+    /** @param {{ lesson: { key: string, number: number, title: string }, file: string, promises: Record<string, string> }} begun */
+    begin({ lesson: { key, number, title }, file, promises }) {
+      id += 1;
+      programs = [];
+      check = {
+        ...{ id, lesson: { key, number, title }, file, isOver: false },
+        promises: Object.entries(promises).map(([each, sentence]) => ({
+          ...{ id: each, sentence, verdict: 'waiting' },
+        })),
+      };
+      change();
+    },
+    /** @param {{ name: string, isReference?: boolean, program: { events: any[] } }} started */
+    program({ name, isReference = false, program }) {
+      if (programs.length < MOST_PROGRAMS) programs.push({ name, isReference, program });
+    },
+    /** @param {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} decided */
+    promise({ promise, programs: started = [] }) {
+      const known = started.filter((number) => number < programs.length);
+      const record = { ...allVisible(promise), programs: known };
+      if (record.got) record.got = cut(record.got);
+      if (record.shows)
+        record.shows.moments = record.shows.moments.slice(0, MOST_MOMENTS).map(short);
+      const index = check.promises.findIndex((one) => one.id === record.id);
+      if (index < 0) check.promises.push(record);
+      else check.promises[index] = record;
+      change();
+    },
+    /** @param {object} result  what is told of the whole check */
+    end(result) {
+      check = { ...check, ...allVisible(result), isOver: true };
+      programs = programs.map(({ name, isReference }, number) => ({
+        ...{ name, isReference },
+        evidence: lookAt(number),
+      }));
+      change();
+    },
+    /** The evidence that one program of one check is; undefined when there is no such program any more. */
+    evidence(of, number) {
+      return check && of === check.id && programs[number] ? lookAt(number) : undefined;
+    },
+  };
+}
+
+const short = (moment) => ({ ...moment, says: moment.says.slice(0, LONGEST_WORDS) });
+
+const asNamed = ({ name, isReference }) => ({ name: allVisible(name), isReference });

@@ -1,0 +1,33 @@
+/** The learner's prediction, asked for before the first measurement; the terminal's counts as well, whichever comes first. */
+import { all } from './page.js';
+
+/**
+ * @param {HTMLElement | null} section  null where the text asks for none
+ * @param {{ key: string, post: (path: string) => Promise<Response> }} page
+ */
+export function createPrediction(section, { key, post }) {
+  if (!section) return { tell() {} };
+  const form = section.querySelector('form');
+  const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('foretold'));
+  const [fault] = all('#prediction-fault', section);
+  const [told] = all('#prediction-told', section);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const value = Number(field.value.replace(',', '.').replace(/x$/i, ''));
+    const isGood = field.value.trim() !== '' && Number.isFinite(value) && value > 0;
+    fault.textContent = isGood ? '' : 'A prediction is a number above 0, such as 3.5.';
+    if (!isGood) return;
+    const response = await post(`prediction/${value}`).catch(() => undefined);
+    if (!response?.ok)
+      fault.textContent = response ? await response.text() : 'npm start is not to be reached.';
+  });
+  return {
+    tell({ predictions, measured }) {
+      const { [key]: value } = predictions;
+      section.hidden = measured.includes(key);
+      form.hidden = value !== undefined;
+      const words = `You predicted ${value}. When all promises hold, it is compared with what is measured.`;
+      told.textContent = value === undefined ? '' : words;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * Which stretch of a timeline is looked at, and what an X-ray of it is told. Pure, without a page.
+ *
+ * @typedef {{ pid: number, t: number, toMs?: number, says: string }} Moment
+ */
+const SHORTEST_MS = 600; // the X-ray draws no less
+const ROUND_MS = 100;
+const TRAFFIC = new Set(['connection', 'request', 'response']);
+
+/**
+ * The moments at first, the whole run where there are none.
+ * @param {{ t: number }[]} events  in order
+ * @param {Moment[]} moments
+ */
+export function createStretch(events, moments) {
+  const zeroMs = Math.min(...events.map(({ t }) => t), Infinity);
+  const endMs = Math.max(zeroMs + SHORTEST_MS, ...events.map(({ t }) => t));
+  const at = (fromMs, toMs) => {
+    const length = Math.min(Math.max(SHORTEST_MS, toMs - fromMs), endMs - zeroMs);
+    const start = Math.min(Math.max(zeroMs, (fromMs + toMs - length) / 2), endMs - length);
+    const round = zeroMs + Math.floor((start - zeroMs) / ROUND_MS) * ROUND_MS; // for the axis
+    const centre = start + length / 2;
+    return {
+      ...{ zeroMs, endMs, fromMs: round, toMs: start + length },
+      whole: () => at(zeroMs, endMs),
+      moment,
+      earlier: () => at(start - length / 2, start + length / 2),
+      later: () => at(start + length / 2, start + length * 1.5),
+      closer: () => at(centre - length / 4, centre + length / 4),
+      wider: () => at(centre - length, centre + length),
+    };
+  };
+  const moment = () => {
+    const fromMs = Math.min(...moments.map(({ t }) => t));
+    const toMs = Math.max(...moments.map(({ t, toMs: until = t }) => until));
+    const around = Math.max(SHORTEST_MS - (toMs - fromMs), 0.4 * (toMs - fromMs)) / 2;
+    return at(fromMs - around, toMs + around);
+  };
+  return Number.isFinite(zeroMs) && moments.length > 0 ? moment() : at(zeroMs, endMs);
+}
+
+/**
+ * The messages for an X-ray of a stretch: the processes as they are then, the traffic that falls into it.
+ * @param {{ events: any[], silences: { pid: number, sinceMs: number, untilMs?: number }[] }} evidence
+ * @param {{ fromMs: number, toMs: number }} stretch
+ * @returns {object[]}
+ */
+export function within({ events, silences }, { fromMs, toMs }) {
+  const diedMs = new Map(events.flatMap(deathIn));
+  const isPast = ({ pid }) => (diedMs.get(pid) ?? Infinity) < fromMs;
+  const whole = doneBefore(events, fromMs);
+  const shown = events.filter(
+    (event) =>
+      event.t <= toMs && !isPast(event) && !whole.has(event) && !isOldConnection(event, fromMs),
+  );
+  const turns = silences.filter((one) => one.sinceMs < toMs && (one.untilMs ?? toMs) > fromMs);
+  return [
+    { origin: fromMs },
+    { events: shown },
+    ...turns.flatMap(({ pid, sinceMs, untilMs }) => [
+      { silent: { pid, sinceMs } },
+      ...(untilMs === undefined || untilMs > toMs ? [] : [{ turns: { pid, t: untilMs } }]),
+    ]),
+  ];
+}
+
+/** @returns {[number, number][]} */
+const deathIn = ({ what, pid, workerPid, t }) =>
+  what === 'exit' ? [[pid, t]] : what === 'worker-exit' ? [[workerPid, t]] : [];
+
+const isOldConnection = ({ what, t }, fromMs) => what === 'connection' && t < fromMs;
+
+/** Requests with their responses, where both were before. */
+function doneBefore(events, fromMs) {
+  const open = new Map();
+  const done = new Set();
+  for (const event of events) {
+    if (!TRAFFIC.has(event.what)) continue;
+    const key = `${event.pid} ${event.client}`;
+    if (event.what === 'request') open.set(key, [...(open.get(key) ?? []), event]);
+    if (event.what !== 'response') continue;
+    const request = open.get(key)?.shift();
+    if (event.t < fromMs) done.add(request).add(event);
+  }
+  return done;
+}

@@ -1,0 +1,61 @@
+/**
+ * The evidence of a verdict: the timeline of one program of a check, as its X-ray is drawn. Pure.
+ *
+ * @typedef {import('../observe/timeline.js').Event} Event
+ * @typedef {import('../verdict/outcome.js').Moment} Moment
+ *
+ * @typedef {object} Evidence
+ * @property {object[]} events  those that are drawn, as lib/web/brief.js tells them, in order
+ * @property {{ pid: number, sinceMs: number, untilMs?: number }[]} silences  while an event loop did not turn
+ * @property {number} left  how many events there is no room for
+ */
+import { SILENT_MS, brief } from './brief.js';
+
+const MOST_EVENTS = 4_000;
+const NEAR_MS = 400;
+const TRAFFIC = new Set(['connection', 'request', 'response']);
+const UNDRAWN = new Set(['beat', 'wait']);
+
+/**
+ * @param {Event[]} events  a program's timeline
+ * @param {Moment[]} [moments]  what happened near them is kept in any case
+ * @param {number} [most]  events
+ * @returns {Evidence}
+ */
+export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
+  const drawn = events.filter(({ what, tid }) => !UNDRAWN.has(what) && tid === undefined);
+  const isNear = ({ t }) =>
+    moments.some((one) => t > one.t - NEAR_MS && t < (one.toMs ?? one.t) + NEAR_MS);
+  const rank = (event) => (TRAFFIC.has(event.what) ? (isNear(event) ? 1 : 2) : 0);
+  const ranked = drawn.map((event, index) => ({ event, index, rank: rank(event) }));
+  ranked.sort((a, b) => a.rank - b.rank || a.index - b.index);
+  const kept = ranked.slice(0, most).sort((a, b) => a.index - b.index);
+  return {
+    events: kept.map(({ event }) => brief(event)),
+    silences: silencesOf(events),
+    left: drawn.length - kept.length,
+  };
+}
+
+/** From one turn of a process's event loop to the next, where that is long; also from the last to its end. */
+function silencesOf(/** @type {Event[]} */ events) {
+  /** @type {Map<number, number>} */
+  const turned = new Map();
+  const found = [];
+  const turn = (pid, t) => {
+    const sinceMs = turned.get(pid);
+    if (sinceMs !== undefined && t - sinceMs > SILENT_MS) found.push({ pid, sinceMs, untilMs: t });
+  };
+  for (const { t, pid, what, tid, workerPid } of events) {
+    if (tid !== undefined) continue;
+    if (what === 'beat') {
+      turn(pid, t);
+      turned.set(pid, t);
+    } else if (what === 'exit' || what === 'worker-exit') {
+      const who = what === 'exit' ? pid : workerPid;
+      turn(who, t);
+      turned.delete(who);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,94 @@
+/** The learner's page, as HTML: readable as it is, also without JavaScript, which brings the verdicts. */
+import { escapeHtml } from './code.js';
+import { page } from './shell.js';
+import { renderText } from './text.js';
+
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+
+/**
+ * @param {Lesson} lesson
+ * @param {{ lessons: Lesson[], current: string, passed: Record<string, unknown>, promises: Record<string, string>,
+ *   hints: string[], token: string }} setting  current: the key of the lesson where one is; hints: those that were shown
+ * @returns {string}
+ */
+export function lessonPage(lesson, { lessons, current, passed, promises, hints, token }) {
+  const { key, number, title } = lesson;
+  const about = { lessons, current, passed };
+  const body = `<a class="skip" href="#text">To the text</a>
+<header class="top"><p class="brand"><a href="/">Forkshop</a></p>
+${pills(lesson, about)}
+<p id="status"><a href="#verdict">Not checked yet</a></p></header>
+<div class="columns">
+<main id="text" data-lesson="${key}" data-number="${number}">
+<p class="where">${where(lesson, about)}</p>
+${renderText(lesson)}
+${map(about)}
+</main>
+<aside id="verdict" aria-labelledby="verdict-title">
+${verdict(lesson, promises, hints)}
+</aside>
+</div>`;
+  return page(
+    `${number} ${title} · Forkshop`,
+    { token },
+    {
+      styles: ['client/theme.css', 'client/learner.css'],
+      script: 'client/learner.js',
+      bodyClass: 'learner',
+      body,
+    },
+  );
+}
+
+const isAsked = ({ text }) => text.includes('--predict'); // its text asks for a prediction
+
+function verdict(lesson, promises, hints) {
+  const { key } = lesson;
+  const items = Object.entries(promises).map(
+    ([id, sentence]) =>
+      `<li data-id="${escapeHtml(id)}" data-verdict="waiting"><span class="sign" aria-hidden="true">·</span> ` +
+      `<span class="sentence">${escapeHtml(sentence)}</span></li>`,
+  );
+  return `<div class="head"><h2 id="verdict-title">What your server does</h2>
+<p class="actions" hidden><button type="button" id="check">Check now</button></p></div>
+<p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
+<p id="next" hidden><a href="/">Next</a></p>
+<noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
+<ol id="promises">${items.join('\n')}</ol>
+<div id="opened"><div id="story" hidden></div>
+<section id="evidence" aria-labelledby="evidence-title" hidden></section></div>
+${isAsked(lesson) ? prediction : ''}
+<section id="numbers" aria-label="What was measured" hidden></section>
+<section id="hints" aria-label="Hints" hidden><ol>${hints.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
+<p><button type="button" id="hint" data-of="${lesson.hints.length}">A hint</button></p></section>`;
+}
+
+const prediction = `<section id="prediction" aria-labelledby="prediction-title" hidden>
+<h3 id="prediction-title">First, your prediction</h3>
+<form><label for="foretold">The number that the text asks you for, before it is measured</label>
+<p><input id="foretold" name="foretold" inputmode="decimal" autocomplete="off" size="8"> <button type="submit">That is my prediction</button></p>
+<p id="prediction-fault" role="alert"></p></form><p id="prediction-told" role="status"></p></section>`;
+
+function where({ number, minutes, key }, { lessons, passed }) {
+  const state = passed[key] ? 'passed' : 'not passed yet';
+  return `Lesson ${number} of ${lessons.length} · about ${minutes} minutes · <span data-passed="${key}">${state}</span>`;
+}
+
+/** One mark for each lesson; where the eye sees a number, a reader hears all. */
+function pills(here, { lessons, current, passed }) {
+  const items = lessons.map(({ key, number, title, minutes }) => {
+    const now = here.key === key ? ' aria-current="page"' : '';
+    const words = `Lesson ${number}: ${title}, ${minutes} minutes${passed[key] ? ', passed' : ''}`;
+    const kind = passed[key] ? 'passed' : key === current ? 'next' : '';
+    return `<li><a href="/lessons/${key}/"${now} class="${kind}" data-key="${key}" title="${escapeHtml(words)}"><span aria-hidden="true">${number}</span><span class="unseen">${escapeHtml(words)}</span></a></li>`;
+  });
+  return `<nav class="pills" aria-label="Lessons"><ol>${items.join('')}</ol></nav>`;
+}
+
+function map({ lessons, passed, current }) {
+  const rows = lessons.map(({ key, number, title, minutes }) => {
+    const state = passed[key] ? 'passed' : key === current ? 'you are here' : '';
+    return `<li><a href="/lessons/${key}/">${number} ${escapeHtml(title)}</a> <span class="minutes">${minutes} min</span> <span class="state" data-state="${key}">${state}</span></li>`;
+  });
+  return `<section class="map" aria-labelledby="map-title"><h2 id="map-title">All lessons</h2><ol>${rows.join('')}</ol></section>`;
+}

@@ -1,0 +1,140 @@
+/**
+ * The server of the learner's page: a lesson's text, the map of lessons, and the verdict of the last save as it comes.
+ *
+ * @typedef {import('../lessons/catalog.js').Lesson} Lesson
+ *
+ * @typedef {object} Learner  what the page asks of the command that serves it
+ * @property {() => Where} where
+ * @property {(lesson: Lesson) => void} check  as if it had been saved
+ * @property {(key: string, value: number) => void} foretell
+ * @property {(lesson: Lesson) => number} hint  one hint more is shown; how many are, from now on
+ * @property {(key: string) => number} hinted  how many were
+ *
+ * @typedef {object} Where  the learner is, by keys of lessons
+ * @property {string} current
+ * @property {Record<string, unknown>} passed
+ * @property {Record<string, number>} predictions
+ * @property {string[]} measured  here it is too late to predict
+ */
+import { join } from 'node:path';
+import { checkFile, loadCheck } from '../check/definitions.js';
+import { placesOf } from '../lessons/places.js';
+import { createCheckState } from './check-state.js';
+import { lessonPage } from './learner-page.js';
+import { demandToken, openServer, send } from './server.js';
+
+const AGAIN_MS = 500; // after which a page that lost its line asks anew
+
+/**
+ * @param {object} options
+ * @param {string} options.root
+ * @param {number} [options.port]  0: any that is free
+ * @param {Lesson[]} options.lessons
+ * @param {Learner} options.learner
+ * @returns {Promise<{ url: string, token: string, watching: () => number, close: () => Promise<void>,
+ *   begin: (lesson: Lesson, file: string) => Promise<void>, program: (started: any) => void, promise: (decided: any) => void,
+ *   end: (result: object) => void }>}
+ *   begin to end: what happens in a check, to be called in this order; watching: how many pages listen
+ * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
+ */
+export async function serveLearner({ root, port = 0, lessons, learner }) {
+  /** @type {Set<import('express').Response>} */
+  const pages = new Set();
+  const state = createCheckState(() => tell(pages));
+  let ownToken = '';
+  const whole = () => {
+    const { current, passed, predictions, measured } = learner.where();
+    const keys = Object.keys(passed);
+    return { token: ownToken, current, passed: keys, predictions, measured, check: state.told() };
+  };
+  const tell = (some) => {
+    const message = `data: ${JSON.stringify(whole())}\n\n`;
+    for (const response of some) response.write(message);
+  };
+  const promisesOf = (key) =>
+    loadCheck(checkFile(root, key)).then(
+      ({ promises }) => promises,
+      () => ({}), // what is wrong with it is told when it is run
+    );
+  const find = (request, response, next) => {
+    response.locals.lesson = lessons.find(({ key }) => key === request.params.key);
+    next(response.locals.lesson ? undefined : 'route');
+  };
+  const showPage = async (lesson, response) => {
+    const promises = await promisesOf(lesson.key);
+    const { current, passed } = learner.where();
+    const hints = lesson.hints.slice(0, learner.hinted(lesson.key));
+    const setting = { lessons, current, passed, promises, hints, token: ownToken };
+    send(response, () => lessonPage(lesson, setting));
+  };
+
+  const server = await openServer({
+    port,
+    another: (taken) => `Another: npm start -- --port ${taken + 1}`,
+    mount(app, token) {
+      ownToken = token;
+      app.get('/', (request, response) => {
+        const { current } = learner.where();
+        return showPage(lessons.find(({ key }) => key === current) ?? lessons[0], response);
+      });
+      app.get('/lessons/:key/', find, (request, response) =>
+        showPage(response.locals.lesson, response),
+      );
+      app.get('/lessons/:key/:name.svg', find, (request, response, next) => {
+        if (!/^[\w-]+$/.test(request.params.name)) return next();
+        const folder = join(root, placesOf(response.locals.lesson.key).mine);
+        response.sendFile(`${request.params.name}.svg`, { root: folder, cacheControl: false });
+      });
+      app.get('/events', (request, response) => {
+        response.type('text/event-stream');
+        response.write(`retry: ${AGAIN_MS}\n\n`);
+        tell([response]);
+        pages.add(response);
+        response.on('close', () => pages.delete(response));
+      });
+      app.get('/evidence/:check/:program.json', (request, response, next) => {
+        const { check, program } = request.params;
+        const evidence = state.evidence(Number(check), Number(program));
+        if (evidence) response.json(evidence);
+        else next();
+      });
+      app.post('/lessons/:key/check', demandToken(token), find, (request, response) => {
+        learner.check(response.locals.lesson);
+        response.status(204).end();
+      });
+      app.post('/lessons/:key/hint', demandToken(token), find, (request, response) => {
+        const { lesson } = response.locals;
+        const shown = learner.hint(lesson);
+        response.json({ hints: lesson.hints.slice(0, shown), of: lesson.hints.length });
+      });
+      app.post('/lessons/:key/prediction/:value', demandToken(token), find, foretell);
+    },
+  });
+
+  /** Whichever prediction comes first counts, and none after the measurement. */
+  function foretell(request, response) {
+    const { key } = response.locals.lesson;
+    const { predictions, measured } = learner.where();
+    const value = Number(request.params.value);
+    if (!(Number.isFinite(value) && value > 0))
+      return void response.status(400).type('text').send('A prediction is a number above 0.\n');
+    if (predictions[key] === undefined && !measured.includes(key)) learner.foretell(key, value);
+    tell(pages);
+    response.status(204).end();
+  }
+
+  return {
+    ...server,
+    watching: () => pages.size,
+    async begin(lesson, file) {
+      state.begin({ lesson, file, promises: await promisesOf(lesson.key) });
+    },
+    program: state.program,
+    promise: state.promise,
+    end: state.end,
+    async close() {
+      for (const response of pages) response.end();
+      await server.close();
+    },
+  };
+}

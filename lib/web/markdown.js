@@ -1,0 +1,33 @@
+/** Markdown as our pages show it: the deck's slides and the learner's texts, code highlighted on the server. */
+import MarkdownIt from 'markdown-it';
+import { escapeHtml } from './code.js';
+
+/** @typedef {import('markdown-it').Token} Token */
+
+/**
+ * @param {{ fence: (token: Token) => string, image: (token: Token) => string }} rules  how code and pictures become HTML
+ * @param {{ html?: boolean }} [options]
+ */
+export function createMarkdown({ fence, image }, options) {
+  const markdown = new MarkdownIt({ html: false, typographer: false, ...options });
+  markdown.renderer.rules.fence = (tokens, index) => fence(tokens[index]);
+  markdown.renderer.rules.image = (tokens, index) => image(tokens[index]);
+  return markdown;
+}
+
+/** The file that a block of code quotes, as in `js file=solutions/01-slug/server.js#task`. @param {string} info */
+export const fileOf = (info) => /\bfile=([^\s#:]+)/.exec(info)?.[1];
+
+/** @param {{ html: string, isWide: boolean, marks?: string, file?: string }} code  html: highlighted lines */
+export function codeFigure({ html, isWide: wide, marks = '', file }) {
+  const code = `<pre tabindex="0"><code>${html}</code></pre>`;
+  const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : '';
+  return `<figure class="code${wide ? ' wide' : ''}">${code}${marks}${caption}</figure>\n`;
+}
+
+/** The empty corner of a table is no heading. @param {Token[]} tokens */
+export function makeCornersCells(tokens) {
+  for (const [index, token] of tokens.entries())
+    if (token.type === 'th_open' && tokens[index + 1].content === '')
+      token.tag = tokens[index + 2].tag = 'td';
+}

@@ -1,0 +1,115 @@
+/**
+ * The local web server, of the deck and of the learner's page: it answers on the loopback interface only, to its own Host
+ * and Origin only, and does something only for who has read a page of it (the token in it).
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import express from 'express';
+import { UsageError } from '../common/usage-error.js';
+import { contentPolicy } from './shell.js';
+
+const HOST = '127.0.0.1';
+export const clientFolder = fileURLToPath(new URL('client', import.meta.url));
+
+/**
+ * Opens a server: /client, and what `mount` adds to it.
+ * @param {object} options
+ * @param {number} [options.port]  0: any that is free
+ * @param {(port: number) => string} options.another  what to do when that port is taken
+ * @param {(app: import('express').Express, token: string) => void} options.mount
+ * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
+ * @throws {UsageError}  when the port is taken
+ */
+export async function openServer({ port = 0, another, mount }) {
+  const token = randomBytes(18).toString('base64url');
+  const app = express();
+  const server = createServer(app);
+  const portOf = () => /** @type {import('node:net').AddressInfo} */ (server.address()).port;
+  app.disable('x-powered-by');
+  app.use(guard(portOf), headers);
+  app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
+  mount(app, token);
+  app.use(
+    (request, response) => void response.status(404).type('text').send('There is no such page.\n'),
+  );
+  app.use(tellFault);
+  await listen(server, port, another);
+  return {
+    url: `http://${HOST}:${portOf()}/`,
+    token,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Lets nobody through who has not read a page of this server. @param {string} token */
+export function demandToken(token) {
+  return (request, response, next) => {
+    if (isSame(request.get('x-forkshop-token') ?? '', token)) return next();
+    response.status(403).type('text').send('Reload the page: its token is not valid.\n');
+  };
+}
+
+function isSame(given, wanted) {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** A page, or in plain words why there is none; a mistake in a text must not end the class. */
+export function send(response, make) {
+  try {
+    response.type('html').send(make());
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    response.status(500).type('text').send(`${error.message}\n${error.hint}\n`);
+  }
+}
+
+/** An address that cannot be read, or a fault of ours: whoever asked learns no more than that. */
+function tellFault(error, request, response, next) {
+  const isTheirs = error.status >= 400 && error.status < 500;
+  if (!isTheirs) console.error(error);
+  if (response.headersSent) return next(error);
+  const words = isTheirs ? 'This cannot be understood.\n' : 'That went wrong; see the terminal.\n';
+  response
+    .status(isTheirs ? error.status : 500)
+    .type('text')
+    .send(words);
+}
+
+function listen(server, port, another) {
+  return new Promise((resolve, reject) => {
+    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      if (error.code !== 'EADDRINUSE') return reject(error);
+      reject(new UsageError(`Port ${port} is taken.`, another(port)));
+    });
+    server.listen(port, HOST, resolve);
+  });
+}
+
+/** A page of another origin, or a name that leads here by DNS, gets nothing. */
+function guard(portOf) {
+  return (request, response, next) => {
+    const names = [`${HOST}:${portOf()}`, `localhost:${portOf()}`];
+    const { host, origin } = request.headers;
+    const isOurs =
+      names.includes(host) && (!origin || names.includes(origin.replace('http://', '')));
+    if (isOurs) return next();
+    response.status(403).type('text').send('This server answers only to its own address.\n');
+  };
+}
+
+function headers(request, response, next) {
+  response.set({
+    'Content-Security-Policy': `${contentPolicy}; frame-ancestors 'none'`,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Cache-Control': 'no-store',
+  });
+  next();
+}

@@ -1,0 +1,340 @@
+// Verifies the learner's page in a real Chromium: a verdict as it comes, and that nothing the learner is at is lost by it;
+// each state, light and dark, wide and narrow; without JavaScript; a line that breaks; and that what is marked for a wrong
+// answer is what its timeline holds.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { wrongAnswer } from '../../lib/lessons/answers.js';
+import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
+import { serveLearner } from '../../lib/web/learner.js';
+import { COLOURS, accessibilityFaults, openBrowser, skip, watchFaults } from './browser.js';
+import { limitMs } from '../limits.js';
+import { until } from '../nothing-left.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+/** @typedef {Awaited<ReturnType<typeof serveLearner>>} Server */
+
+const WIDTHS = [1280, 390];
+const ZERO_MS = 5_000;
+const TRIES = 3;
+const lessons = listLessons(rootFolder);
+const [, lesson] = lessons;
+const ids = ['forks-as-told', 'one-port', 'workers-answer'];
+
+/** Four workers where two were asked for, and some requests. */
+const events = [
+  { t: 0, pid: 100, what: 'start', role: 'primary' },
+  ...[1, 2, 3, 4].flatMap((worker) => [
+    { t: 50 + worker, pid: 100, what: 'fork', worker, workerPid: 100 + worker },
+    { t: 90 + worker, pid: 100 + worker, what: 'start', role: 'worker', worker, ppid: 100 },
+    { t: 120 + worker, pid: 100 + worker, what: 'listening', port: 8080 },
+    { t: 200 + worker, pid: 100 + worker, what: 'request', client: worker },
+    { t: 215 + worker, pid: 100 + worker, what: 'response', client: worker },
+  ]),
+  { t: 1_900, pid: 104, what: 'exit', code: 1 },
+].map((event) => ({ ...event, t: ZERO_MS + event.t }));
+
+const measured = {
+  measurements: [
+    {
+      ...{ name: 'blocking', label: 'blocking work, 4 workers', unit: 'times', isHeadline: true },
+      ...{ value: 3.9, low: 3.7, high: 4.1, ceiling: 4 },
+    },
+    { name: 'cpu', label: 'CPU work', unit: 'times', value: 1.7, low: 1.5, high: 1.9, ceiling: 2 },
+    { name: 'odd', label: 'odd work', unit: 'times', value: 1.7, roughness: 'unknown' },
+  ],
+  charts: [{ name: 'shares', label: 'shares', unit: 'requests', rows: [{ name: 'a', value: 3 }] }],
+  ...{ prediction: 2, earlier: [{ value: 1.1, low: 1, high: 1.2 }] },
+};
+
+const story = {
+  expected: 'two',
+  got: 'It forked 4.',
+  why: 'Because.',
+  try: 'fork();',
+  output: 'a',
+};
+
+/** What a state of the page is made by. @type {Record<string, (server: Server) => Promise<void> | void>} */
+const states = {
+  'the first visit': () => {},
+  'a check under way': async (server) => {
+    await server.begin(lesson, 'server.js');
+    server.program({ name: 'NODE_CLUSTER_WORKERS=2 server.js', program: { events } });
+    server.promise({ promise: { id: ids[1], sentence: 'one', verdict: 'passed' }, programs: [0] });
+  },
+  failed: async (server) => {
+    await states['a check under way'](server);
+    const moments = [4].map((worker) => ({ pid: 100, t: ZERO_MS + 50 + worker, says: 'one fork' }));
+    const shows = { program: 0, moments };
+    server.promise({
+      promise: { id: ids[0], sentence: 'forks', verdict: 'failed', ...story, shows },
+      programs: [0],
+    });
+    server.end({ verdict: 'failed', isWhole: true, seconds: 1.2 });
+  },
+  undecided: async (server) => {
+    await states['a check under way'](server);
+    server.promise({
+      promise: { id: ids[2], sentence: 'answer', verdict: 'inconclusive', ...story },
+      programs: [0],
+    });
+    server.end({ verdict: 'inconclusive', isWhole: false, seconds: 1.2 });
+  },
+  passed: async (server) => {
+    await states['a check under way'](server);
+    server.end({ verdict: 'passed', isWhole: true, seconds: 1.2, ...measured });
+  },
+};
+
+function serve(port = 0) {
+  /** @type {string[]} */
+  const checked = [];
+  const learner = {
+    where: () => ({ current: lesson.key, passed: {}, predictions: {}, measured: [] }),
+    check: (/** @type {{ key: string }} */ { key }) => void checked.push(key),
+    foretell: () => {},
+    hinted: () => 1,
+    hint: () => 2,
+  };
+  return serveLearner({ root: rootFolder, port, lessons, learner }).then((server) => ({
+    ...server,
+    checked,
+  }));
+}
+
+describe("the learner's page in Chromium", { skip }, () => {
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  /**
+   * @param {import('node:test').TestContext} t
+   * @param {string} url
+   * @param {import('playwright-core').BrowserContextOptions} [options]
+   */
+  async function open(t, url, options) {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    t.after(() => context.close());
+    context.setDefaultTimeout(limitMs(10));
+    const page = await context.newPage();
+    const faults = watchFaults(page, url);
+    await page.goto(url);
+    return { page, faults };
+  }
+
+  /** The page has taken in what the server has said so far. */
+  const hasHeard = async (/** @type {Server} */ server, /** @type {Page} */ page) => {
+    await until('the page listens', () => server.watching() > 0);
+    await page.waitForSelector('#hints:not([hidden])');
+  };
+
+  test('every state is accessible and fits, light and dark, wide and narrow', async (t) => {
+    const found = [];
+    for (const [name, bring] of Object.entries(states)) {
+      const server = await serve();
+      t.after(server.close);
+      const { page, faults } = await open(t, server.url);
+      await hasHeard(server, page);
+      await bring(server);
+      if (name !== 'the first visit') await page.waitForSelector('#promises [data-verdict=passed]');
+      if (['failed', 'undecided', 'passed'].includes(name))
+        await page.waitForSelector('#evidence svg.xray');
+      for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+        await page.emulateMedia({ colorScheme });
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 800 });
+          const isFirst = colorScheme === 'light';
+          const bad = await accessibilityFaults(page, { runOnly: isFirst ? undefined : COLOURS });
+          const over = await page.evaluate(
+            () => document.documentElement.scrollWidth - window.innerWidth,
+          );
+          if (over > 0) bad.push(`${over} px too wide`);
+          found.push(...bad.map((fault) => `${name}, ${colorScheme}, ${width}: ${fault}`));
+        }
+      }
+      found.push(...faults.map((fault) => `${name}: ${fault}`));
+      await page.close();
+    }
+    assert.deepEqual(found, []);
+  });
+
+  test('what a check says is put in, and text, scroll and focus stay', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    const { page, faults } = await open(t, server.url);
+    await hasHeard(server, page);
+    await page.locator('#foretold').fill('3.5');
+    await page.locator('details.answer summary').first().click();
+    await page.locator('#foretold').focus();
+    await page.evaluate(() => window.scrollTo(0, 700));
+    const place = () =>
+      page.evaluate(() => ({
+        ...{ y: window.scrollY, id: document.activeElement?.id },
+        typed: /** @type {HTMLInputElement} */ (document.querySelector('#foretold')).value,
+        folds: document.querySelectorAll('details.answer[open]').length,
+      }));
+    const was = await place();
+    assert.deepEqual([was.id, was.typed, was.folds, was.y > 600], ['foretold', '3.5', 1, true]);
+    await states.failed(server);
+    await page.waitForSelector('#verdict[data-verdict=failed]');
+    assert.match(await page.locator('#summary').innerText(), /^Not yet\. 1 of 9 promises hold/);
+    assert.match(await page.locator('#story').innerText(), /It forked 4\./);
+    await page.waitForSelector('.marks li');
+    assert.deepEqual(await place(), was);
+
+    const second = page.locator(`#promises [data-id=${ids[1]}] .promise`);
+    await second.focus();
+    await second.press('Enter');
+    await states.passed(server);
+    await page.waitForSelector('#verdict[data-verdict=passed]');
+    assert.equal(await second.evaluate((one) => one === document.activeElement), true);
+    assert.equal(await second.getAttribute('aria-expanded'), 'true', 'it stays chosen');
+    assert.match(await page.locator('#numbers').innerText(), /odd work: too rough to tell/);
+    const picture = await page.locator('.picture svg').getAttribute('aria-label');
+    assert.match(
+      String(picture),
+      /^you predicted 2\.00; 1 before 1\.10, .*; measured now 3\.90, 95 % interval 3\.70 to 4\.10; ceiling 4\.00$/,
+    );
+    assert.deepEqual(faults, []);
+  });
+
+  test('a line that breaks is opened again, and the page acts as before', async (t) => {
+    const first = await serve();
+    const { page } = await open(t, first.url);
+    await hasHeard(first, page);
+    await first.close();
+    await page.waitForSelector('#verdict.cut');
+    const { port } = new URL(first.url);
+    const second = await until('the port is free again', () =>
+      serve(Number(port)).catch(() => undefined),
+    );
+    assert.ok(second);
+    t.after(second.close);
+    await page.waitForSelector('#verdict:not(.cut)');
+    await states.failed(second);
+    await page.waitForSelector('#verdict[data-verdict=failed]');
+    await page.click('#check');
+    await until('it is to be checked', () => second.checked.length > 0);
+    assert.deepEqual(second.checked, [lesson.key]);
+  });
+
+  test('without JavaScript the text is there to read, and what would not work is not', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    const { page, faults } = await open(t, server.url, { javaScriptEnabled: false });
+    assert.match(await page.locator('#text').innerText(), /What fork\(\) does/);
+    assert.equal(await page.locator('#promises li').count(), 9);
+    assert.match(await page.locator('noscript').innerText(), /The terminal tells the verdict/);
+    assert.equal(await page.locator('button:visible').count(), 0);
+    await page.locator('details.answer summary').first().click();
+    assert.equal(await page.locator('details.answer[open]').count(), 1);
+    assert.deepEqual(faults, []);
+  });
+
+  test('what is marked for a wrong answer is what its timeline holds', async (t) => {
+    const { url, save } = await startCopy(t);
+    const { page, faults } = await open(t, url);
+    await page.waitForSelector('#hints:not([hidden])');
+    const judge = (/** @type {[string, string]} */ answer, /** @type {string} */ id) =>
+      marked(page, () => save(...answer), id);
+
+    const five = await judge(['02-cluster-fork', 'one-too-many'], 'forks-as-told');
+    const forks = five.events.filter(({ what }) => what === 'fork');
+    assert.deepEqual(five.moments[0], { pid: forks[4].pid, t: forks[4].t });
+
+    const own = await judge(['02-cluster-fork', 'primary-takes-its-turn'], 'primary-rests');
+    const [{ pid: primary }] = own.events.filter(({ what }) => what === 'fork');
+    for (const { pid, t: at } of own.moments) {
+      assert.equal(pid, primary);
+      assert.ok(
+        own.events.some((one) => one.what === 'request' && one.pid === pid && one.t === at),
+      );
+    }
+
+    const quick = await judge(['01-blocking-server', 'short-report'], 'report-answers');
+    const { moments, events: seen } = quick;
+    const of = (/** @type {string} */ kind, /** @type {any} */ { pid, client }) =>
+      seen.filter((event) => event.what === kind && event.pid === pid && event.client === client);
+    const short = seen.find(({ what, t: began }) => what === 'request' && began === moments[0].t);
+    assert.ok(short, 'a request began then');
+    const answered = of('response', short).find(({ t: at }) => at > short.t);
+    assert.ok(answered.t - short.t < 98, 'which took less than the database does');
+    assert.deepEqual(faults, []);
+  });
+});
+
+/**
+ * What the page marks for a promise of a program that breaks it, and the timeline that it shows. A machine that is too busy
+ * to tell is asked again.
+ * @param {Page} page
+ * @param {() => void} save
+ * @param {string} id
+ */
+async function marked(page, save, id) {
+  const timeout = limitMs(60);
+  const promise = `#promises [data-id=${id}][data-verdict=failed]`;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const last = await page.locator('#verdict').getAttribute('data-check');
+    save();
+    const isOver = `#verdict[aria-busy=false]${last ? `:not([data-check="${last}"])` : '[data-check]'}`;
+    await page.waitForSelector(isOver, { timeout });
+    if ((await page.locator(promise).count()) > 0) break;
+  }
+  await page.waitForSelector(`${promise} .marks li`);
+  await page.waitForSelector(`${promise} rect.mark`);
+  const moments = await page.locator('.marks li').evaluateAll((items) =>
+    items.map((item) => {
+      const { pid, t } = /** @type {HTMLElement} */ (item).dataset;
+      return { pid: Number(pid), t: round(Number(t)) };
+      function round(/** @type {number} */ ms) {
+        return Math.round(ms * 10) / 10;
+      }
+    }),
+  );
+  const shown = await page.locator('#evidence').getAttribute('data-from');
+  /** @type {{ events: any[] }} */
+  const { events } = await page.evaluate(async (from) => (await fetch(String(from))).json(), shown);
+  assert.ok(moments.length > 0);
+  return { moments, events };
+}
+
+/** `npm start` on a copy of the workshop. @param {import('node:test').TestContext} t */
+async function startCopy(t) {
+  const copy = mkdtempSync(join(tmpdir(), 'forkshop-page-'));
+  for (const part of ['lessons', 'checks', 'solutions', 'lib', 'package.json'])
+    cpSync(join(rootFolder, part), join(copy, part), {
+      recursive: true,
+      filter: (path) => !path.includes('node_modules'),
+    });
+  symlinkSync(join(rootFolder, 'node_modules'), join(copy, 'node_modules'));
+  const argv = ['lib/cli/main.cjs', 'start', '--port', '0'];
+  const child = spawn(process.execPath, argv, {
+    cwd: copy,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+  });
+  t.after(async () => {
+    const ended = child.exitCode === null && once(child, 'exit');
+    child.kill('SIGINT');
+    await ended;
+    rmSync(copy, { recursive: true, force: true, maxRetries: 3 });
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part) => (said += part));
+  await until('it watches', () => /Whenever you save/.test(said), limitMs(15));
+  const [, url] = /^The page: (\S+)$/m.exec(said) ?? [];
+  assert.ok(url, said);
+  const save = (/** @type {string} */ key, /** @type {string} */ name) =>
+    copyFileSync(wrongAnswer(key, name), join(copy, 'lessons', key, 'server.js'));
+  return { url, save };
+}

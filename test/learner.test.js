@@ -1,0 +1,386 @@
+// Verifies the learner's page without a browser: what it serves and refuses, what it tells of a check as it comes, what is
+// kept of one, and that nothing about the page stops `npm start`.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import http from 'node:http';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { checkFile, loadCheck } from '../lib/check/definitions.js';
+import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
+import { momentOf } from '../lib/verdict/outcome.js';
+import { evidenceOf } from '../lib/web/evidence.js';
+import { serveLearner } from '../lib/web/learner.js';
+import { renderText } from '../lib/web/text.js';
+import { createStretch, within } from '../lib/web/client/stretch.js';
+import { keys, makeRoot, read, write } from './fixture-root.js';
+import { limitMs } from './limits.js';
+import { until } from './nothing-left.js';
+
+const lessons = listLessons(rootFolder);
+const [, second] = lessons;
+
+const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
+
+/** A check that says what decided it. */
+const CHECK = `
+import { check, demand, momentOf } from '${door}';
+check('${keys[0]}', { greets: 'it says hello' }, ({ launch, observe, hold }) => {
+  const look = observe([], async () => {
+    const program = await launch();
+    await program.until(() => false);
+    return program;
+  });
+  hold('greets', [look], (program) =>
+    demand(program.output().trim() === 'hello', {
+      got: program.output(),
+      shows: { program, moments: [momentOf(program.events[0], 'starts'), undefined] },
+    }),
+  );
+});
+`;
+
+/** Somebody who has passed lesson 1, and what the page has asked of them. */
+function makeLearner() {
+  /** @type {any[]} */
+  const asked = [];
+  /** @type {Record<string, number>} */
+  const predictions = {};
+  /** @type {string[]} */
+  const measured = [];
+  return {
+    ...{ asked, predictions, measured },
+    where: () => ({
+      ...{ current: second.key, passed: { [lessons[0].key]: {} }, predictions, measured },
+    }),
+    check: (/** @type {any} */ lesson) => void asked.push(lesson.key),
+    foretell: (/** @type {string} */ key, /** @type {number} */ value) =>
+      void (predictions[key] = value),
+    hinted: () => 0,
+    hint: () => 1,
+  };
+}
+
+describe('the server of the page', () => {
+  const learner = makeLearner();
+  /** @type {Awaited<ReturnType<typeof serveLearner>>} */
+  let page;
+  before(async () => (page = await serveLearner({ root: rootFolder, lessons, learner })));
+  after(() => page.close());
+
+  /**
+   * @param {string} path
+   * @param {http.RequestOptions} [options]
+   * @returns {Promise<{ status?: number, body: string, headers: http.IncomingHttpHeaders }>}
+   */
+  const ask = (path, options = {}) =>
+    new Promise((resolve, reject) => {
+      const { port } = new URL(page.url);
+      const request = http.request({ host: '127.0.0.1', port, path, ...options }, (response) => {
+        let body = '';
+        response.on('data', (part) => (body += part));
+        response.on('end', () =>
+          resolve({ status: response.statusCode, body, headers: response.headers }),
+        );
+      });
+      request.on('error', reject).end();
+    });
+
+  /** What a page hears, message by message. */
+  async function listen() {
+    const { port } = new URL(page.url);
+    const request = http.get({ host: '127.0.0.1', port, path: '/events' });
+    const [response] = await once(request, 'response');
+    /** @type {any[]} */
+    const messages = [];
+    let text = '';
+    response.setEncoding('utf8').on('data', (/** @type {string} */ part) => {
+      text += part;
+      const parts = text.split('\n\n');
+      text = parts.pop() ?? '';
+      for (const one of parts)
+        if (one.startsWith('data: ')) messages.push(JSON.parse(one.slice('data: '.length)));
+    });
+    const heard = async (/** @type {number} */ count) => {
+      await until(`${count} messages`, () => messages.length >= count);
+      return messages;
+    };
+    return { heard, close: () => request.destroy() };
+  }
+
+  test('gives the text, the map and the promises, with nothing inline', async () => {
+    for (const path of ['/', `/lessons/${second.key}/`]) {
+      const { status, body, headers } = await ask(path);
+      assert.equal(status, 200, path);
+      assert.match(
+        String(headers['content-security-policy']),
+        /default-src 'none'; script-src 'self'/,
+      );
+      assert.match(body, /<h1>One server, many processes<\/h1>/);
+      assert.match(body, /Lesson 1: A server that blocks, 35 minutes, passed/);
+      assert.match(body, /NODE_CLUSTER_WORKERS=4 forks exactly four workers/);
+      const tags = body.replace(/>[^<]*</g, '><');
+      assert.ok(!/<style|\sstyle=|\son\w+=|javascript:/.test(tags), path);
+      assert.ok(!/(?:src|href)="https?:[^"]*"(?! rel="noreferrer")/.test(tags), path);
+    }
+    const picture = await ask(`/lessons/${second.key}/one-port.svg`);
+    assert.match(String(picture.headers['content-type']), /svg/);
+  });
+
+  test('answers to its own name only, and gives out no file but its own', async () => {
+    const host = 'example.com';
+    assert.equal((await ask('/', { headers: { host } })).status, 403);
+    assert.equal((await ask('/events', { headers: { origin: 'http://example.com' } })).status, 403);
+    assert.equal((await ask('/events', { headers: { origin: 'null' } })).status, 403);
+    for (const path of [
+      '/lessons/..%2fchecks/',
+      '/lessons/99-nowhere/',
+      `/lessons/${second.key}/server.js`,
+      `/lessons/${second.key}/..%2f..%2fslides%2fx.svg`,
+      `/lessons/${second.key}/README.md`,
+      '/client/../learner.js',
+      '/evidence/0/0.json',
+      '/evidence/x/-1.json',
+      '/reveal/reveal.mjs',
+    ])
+      assert.equal((await ask(path)).status, 404, path);
+  });
+
+  test('does nothing without the token', async () => {
+    const paths = ['check', 'hint', 'prediction/3'].map((one) => `/lessons/${second.key}/${one}`);
+    for (const path of paths) {
+      assert.equal((await ask(path, { method: 'POST' })).status, 403, path);
+      const headers = { 'x-forkshop-token': `${page.token.slice(0, -1)}?` };
+      assert.equal((await ask(path, { method: 'POST', headers })).status, 403, path);
+      assert.equal((await ask(path)).status, 404, path);
+    }
+    assert.deepEqual([learner.asked, learner.predictions], [[], {}]);
+    const headers = { 'x-forkshop-token': page.token };
+    assert.equal((await ask(paths[0], { method: 'POST', headers })).status, 204);
+    assert.deepEqual(learner.asked, [second.key]);
+    const hint = await ask(paths[1], { method: 'POST', headers });
+    assert.deepEqual(JSON.parse(hint.body), { hints: second.hints.slice(0, 1), of: 3 });
+  });
+
+  test('of predictions the first counts, and none after the measurement', async () => {
+    const foretell = (/** @type {string} */ value, key = second.key) =>
+      ask(`/lessons/${key}/prediction/${value}`, {
+        method: 'POST',
+        headers: { 'x-forkshop-token': page.token },
+      });
+    for (const nonsense of ['0', '-1', 'much', 'NaN', 'Infinity', '1e999'])
+      assert.equal((await foretell(nonsense)).status, 400, nonsense);
+    for (const value of ['3.5', '4']) assert.equal((await foretell(value)).status, 204);
+    learner.measured.push(lessons[2].key);
+    assert.equal((await foretell('2', lessons[2].key)).status, 204);
+    assert.deepEqual(learner.predictions, { [second.key]: 3.5 });
+  });
+
+  test('tells a check as it comes, whole each time, and keeps nothing of the one before', async () => {
+    const page1 = await listen();
+    const [nothing] = await page1.heard(1);
+    assert.equal(nothing.check, null);
+    await page.begin(second, 'server.js');
+    const t = 1_000;
+    const events = [
+      { t, pid: 7, what: 'start', role: 'primary' },
+      { t: t + 5, pid: 7, what: 'fork', worker: 1, workerPid: 8 },
+    ];
+    page.program({ name: 'NODE_CLUSTER_WORKERS=4 server.js', program: { events } });
+    const moments = [{ pid: 7, t: t + 5, says: 'fork number 1' }];
+    const promise = {
+      ...{ id: 'forks-as-told', sentence: 'it forks', verdict: /** @type {const} */ ('failed') },
+      ...{ got: 'It said \u001b[2J.', shows: { program: 0, moments } },
+    };
+    page.promise({ promise, programs: [0, 99] });
+    page.end({ verdict: 'failed', isWhole: true, seconds: 1 });
+    const heard = await page1.heard(4);
+    const [, begun, told, ended] = heard.map(({ check }) => check);
+    assert.deepEqual(
+      begun.promises.map((/** @type {any} */ one) => one.verdict),
+      Array.from({ length: 9 }, () => 'waiting'),
+    );
+    assert.equal(told.promises[0].got, 'It said \\u001b[2J.');
+    assert.deepEqual(told.promises[0].programs, [0]);
+    assert.deepEqual([told.isOver, ended.isOver, ended.verdict], [false, true, 'failed']);
+    const page2 = await listen();
+    assert.deepEqual((await page2.heard(1))[0].check, ended, 'who comes late misses nothing');
+    const { body } = await ask(`/evidence/${ended.id}/0.json`);
+    const marked = JSON.parse(body).events.find(
+      (/** @type {any} */ event) => event.what === 'fork',
+    );
+    assert.deepEqual([marked.pid, marked.t], [moments[0].pid, moments[0].t]);
+    await page.begin(second, 'server.js');
+    assert.equal((await ask(`/evidence/${ended.id}/0.json`)).status, 404);
+    page1.close();
+    page2.close();
+    await until('both have gone', () => page.watching() === 0);
+  });
+});
+
+test('checks that are asked for at the same time are not mistaken for one another', async () => {
+  const load = (/** @type {string} */ key) => loadCheck(checkFile(rootFolder, key));
+  const found = await Promise.all(lessons.map(({ key }) => load(key)));
+  assert.deepEqual(
+    found.map(({ key }) => key),
+    lessons.map(({ key }) => key),
+  );
+});
+
+test('a text has folded answers, and no other HTML', () => {
+  const text = [
+    '# Title',
+    '<details><summary>Why?</summary>',
+    'Because **so**.\n\n<b onclick="x">bold</b> and <script>alert(1)</script>',
+    '</details>',
+    '<script>alert(2)</script>',
+    '[other](../02-cluster-fork/README.md) [own](server.js) [far](https://nodejs.org/)',
+  ].join('\n\n');
+  const html = renderText(/** @type {any} */ ({ key: '01-blocking-server', text }));
+  assert.match(html, /<details class="answer"><summary>Why\?<\/summary>\s*<p>Because <strong>so/);
+  assert.ok(!/<script|<b /.test(html), html);
+  assert.match(html, /href="\/lessons\/02-cluster-fork\/"/);
+  assert.match(html, /<code title="lessons\/01-blocking-server\/server.js">own<\/code>/);
+  assert.match(html, /href="https:\/\/nodejs.org\/" rel="noreferrer"/);
+});
+
+test('evidence has a limit: what is near a moment stays, and what is left out is counted', () => {
+  const pid = 1;
+  const traffic = Array.from({ length: 500 }, (_, index) => [
+    { t: 100 * index, pid, what: 'request', client: index },
+    { t: 100 * index + 9, pid, what: 'response', client: index },
+  ]).flat();
+  const events = [{ t: 0, pid, what: 'start', role: 'primary' }, ...traffic];
+  const moment = momentOf({ pid, startMs: 40_000, endMs: 40_009 }, 'this one');
+  const { events: kept, left } = evidenceOf(events, [/** @type {any} */ (moment)], 60);
+  assert.deepEqual([kept.length, left], [60, 941]);
+  const times = kept.map((/** @type {any} */ { t }) => t);
+  assert.ok(times.includes(40_000) && times.includes(40_009) && times.includes(0));
+  assert.deepEqual(
+    times,
+    [...times].sort((a, b) => a - b),
+  );
+});
+
+test('an event loop that does not turn is silent, until it turns again or ends', () => {
+  const beat = (/** @type {number} */ t, pid = 1) => ({ t, pid, what: 'beat' });
+  const events = [beat(0), beat(20), beat(200), beat(220), { t: 900, pid: 1, what: 'exit' }];
+  assert.deepEqual(evidenceOf([...events, beat(0, 2), beat(20, 2)]).silences, [
+    { pid: 1, sinceMs: 20, untilMs: 200 },
+    { pid: 1, sinceMs: 220, untilMs: 900 },
+  ]);
+});
+
+test('a stretch begins at the moments, goes no further than the run, and leaves out what is past', () => {
+  const at = (/** @type {number} */ t, /** @type {object} */ more) => ({ t, pid: 1, ...more });
+  const events = [
+    at(0, { what: 'start' }),
+    at(10, { what: 'start', pid: 2 }),
+    at(50, { what: 'exit', pid: 2 }),
+    at(100, { what: 'request', client: 5 }),
+    at(110, { what: 'response', client: 5 }),
+    at(3_000, { what: 'request', client: 6 }),
+    at(9_000, { what: 'exit' }),
+  ];
+  const stretch = createStretch(events, [{ pid: 1, t: 3_000, says: 'this' }]);
+  assert.deepEqual([stretch.fromMs, stretch.toMs], [2_700, 3_300]);
+  const [, { events: shown }] = /** @type {any[]} */ (within({ events, silences: [] }, stretch));
+  assert.deepEqual(
+    shown.map((/** @type {any} */ { t }) => t),
+    [0, 3_000],
+  );
+  const whole = stretch.whole();
+  assert.deepEqual([whole.fromMs, whole.toMs], [0, 9_000]);
+  assert.deepEqual([whole.wider().fromMs, whole.later().toMs], [0, 9_000]);
+  assert.equal(stretch.closer().toMs - stretch.closer().fromMs, 600, 'no closer than is drawn');
+});
+
+describe('npm start goes on', () => {
+  /** @param {import('node:test').TestContext} t @param {string} root @param {string[]} argv */
+  function begin(t, root, argv) {
+    const main = join(rootFolder, 'lib/cli/main.cjs');
+    const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
+    const child = spawn(process.execPath, [main, 'start', ...argv], { env });
+    t.after(() => child.kill('SIGKILL'));
+    const said = { text: '' };
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (part) => (said.text += part));
+    const says = async (/** @type {RegExp} */ pattern) => {
+      await until(`it says ${pattern}`, () => pattern.test(said.text), limitMs(15));
+      return pattern.exec(said.text) ?? [];
+    };
+    return { child, said, says };
+  }
+
+  test('when the port of its page is taken, and it says so in one line', async (t) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    t.after(() => other.close());
+    const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
+    const { says, said } = begin(t, makeRoot(t), ['--port', String(port)]);
+    await says(/Whenever you save/);
+    const [first, then] = said.text.split('\n');
+    assert.equal(
+      first,
+      `The page is left out: Port ${port} is taken. Another: npm start -- --port ${port + 1}`,
+    );
+    assert.match(then, /^Forkshop: /);
+  });
+
+  test('without a page, where none is wanted', async (t) => {
+    const { says, said } = begin(t, makeRoot(t), ['--no-page']);
+    await says(/Whenever you save/);
+    assert.ok(!/page/i.test(said.text), said.text);
+  });
+
+  test('with a broken progress file; the page is there, its address first, and goes with it', async (t) => {
+    const root = makeRoot(t);
+    write(root, { '.forkshop/progress.json': '{ "version": 1, "passed"' });
+    write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
+    const { child, says, said } = begin(t, root, ['--port', '0']);
+    await says(/Whenever you save/);
+    assert.match(said.text, /could not understand its progress file/);
+    const [, url] = await says(/^The page: (http:\/\/127\.0\.0\.1:\d+\/)\n/m);
+    const html = await (await fetch(url)).text();
+    assert.match(html, new RegExp(`<h1>About ${keys[0]}</h1>`));
+    const [, token] = /name="token" content="([^"]+)"/.exec(html) ?? [];
+    const post = (/** @type {string} */ what) =>
+      fetch(`${url}lessons/${keys[0]}/${what}`, {
+        method: 'POST',
+        headers: { 'x-forkshop-token': token },
+      });
+    assert.deepEqual(await (await post('hint')).json(), { hints: ['nudge'], of: 3 });
+    assert.equal((await post('prediction/3.5')).status, 204);
+    assert.equal((await post('check')).status, 204);
+    await says(/Waiting for the next save/);
+    const { check, predictions } = await stateOf(url);
+    assert.deepEqual(predictions, { [keys[0]]: 3.5 });
+    assert.deepEqual([check.isOver, check.verdict, check.programs.length], [true, 'failed', 1]);
+    const [{ shows, programs }] = check.promises;
+    assert.deepEqual([shows.program, programs, shows.moments[0].says], [0, [0], 'starts']);
+    const { events } = await (await fetch(`${url}evidence/${check.id}/0.json`)).json();
+    const [{ pid, t: at }] = shows.moments;
+    assert.deepEqual([events[0].what, events[0].pid], ['start', pid]);
+    assert.equal(events[0].t, Math.round(at * 10) / 10);
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    assert.deepEqual(await ended, [0, null]);
+    await assert.rejects(fetch(url));
+    const kept = JSON.parse(read(root, '.forkshop/progress.json'));
+    assert.deepEqual([kept.hints, kept.predictions], [{ [keys[0]]: 1 }, { [keys[0]]: 3.5 }]);
+  });
+});
+
+/** What a page that opens now is told first. @param {string} url */
+async function stateOf(url) {
+  const end = new AbortController();
+  const response = await fetch(`${url}events`, { signal: end.signal });
+  const decoder = new TextDecoder();
+  const reader = /** @type {any} */ (response.body).getReader();
+  let text = '';
+  while (!/^data: .*\n\n/m.test(text)) text += decoder.decode((await reader.read()).value);
+  end.abort();
+  return JSON.parse(String(/^data: (.*)$/m.exec(text)?.[1]));
+}
