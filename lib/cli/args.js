@@ -103,5 +103,5 @@ export function portOf(text, otherwise) {
   if (text === undefined) return otherwise;
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`"${text}" is no port.`, 'Take one from 1024 to 65535, or 0 for any.');
+  throw new UsageError(`"${text}" isn't a port.`, 'Take one from 1024 to 65535, or 0 for any.');
 }

@@ -97,7 +97,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
 /** What the wall is told of a fault; one of ours is for the terminal. */
 function wordsOf(/** @type {any} */ fault) {
   if (fault instanceof Stopped) return fault.message;
-  if (fault?.story) return [fault.story.got, fault.story.try].filter(Boolean).join(' To mend it: ');
+  if (fault?.story) return [fault.story.got, fault.story.try].filter(Boolean).join(' To fix it: ');
   console.error(fault);
   return 'It could not be shown this time. Run it again, or play the recording.';
 }
