@@ -228,6 +228,20 @@ describe('traps', () => {
     assert.equal(await program.ready(4), false);
   });
 
+  test('a program that waits for its module hooks, in a thread of Node, has not settled', async (t) => {
+    const hooks = `export async function resolve(specifier, context, next) {
+        const endMs = Date.now() + 3_000;
+        while (specifier === 'node:http' && Date.now() < endMs);
+        return next(specifier, context);
+      }`;
+    const text = `import { register } from 'node:module';
+      register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));
+      const { createServer } = await import('node:http');
+      createServer((request, response) => response.end()).listen(process.env.PORT);`;
+    const program = await start(t, text);
+    assert.equal(await program.ready(1), true);
+  });
+
   test('trap 9: what would make a server a worker is not passed on', async (t) => {
     const stray = { NODE_UNIQUE_ID: '7', NODE_CHANNEL_FD: '9', NODE_CLUSTER_SCHED_POLICY: 'none' };
     Object.assign(process.env, stray, { FORKSHOP_REPORT: 'json', KEPT: 'yes' });

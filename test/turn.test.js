@@ -58,14 +58,26 @@ test('a limit that its program had no turn to reach is no verdict, and says why'
 
 test('a program that is kept from running is not taken for calm', () => {
   const start = { t: 0, pid: 1, what: 'start', role: 'primary', ppid: 0 };
-  const beat = { t: 1_300, pid: 1, what: 'beat', elu: 0 };
+  const beat = { t: 2_600, pid: 1, what: 'beat', elu: 0 };
   assert.equal(isSettled([start, beat]), true);
   assert.equal(
     isSettled([start, beat], (t) => (assert.equal(t, 0), 200)),
     false,
   );
   assert.equal(
-    isSettled([start, { ...beat, t: 1_500 }], () => 200),
+    isSettled([start, { ...beat, t: 2_800 }], () => 200),
     true,
   );
+});
+
+test('a program whose other threads work, or that waits for a file, has not settled', () => {
+  const start = { t: 0, pid: 1, what: 'start', role: 'primary', ppid: 0 };
+  const beat = { what: 'beat', pid: 1, elu: 0, cpu: 0 };
+  const busy = { ...beat, t: 1_000, cpu: 0.9 };
+  assert.equal(isSettled([start, { ...beat, t: 1_000 }, { ...beat, t: 2_600 }]), true);
+  assert.equal(isSettled([start, busy, { ...beat, t: 2_600 }]), false);
+  assert.equal(isSettled([start, busy, { ...beat, t: 3_600 }]), true);
+  const waiting = { ...beat, timers: 0, waits: 1 };
+  assert.equal(isSettled([start, { ...waiting, t: 2_600 }]), false);
+  assert.equal(isSettled([start, { ...waiting, t: 3_100 }]), true, 'it waits for something else');
 });

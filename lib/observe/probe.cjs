@@ -18,11 +18,12 @@
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': by hand)
  *   request     client (its port), method, url
  *   response    client, status; the responses of a connection come in the order of its requests
- *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), in a flood of
- *               requests more (how many were not reported one by one), and now and then rss (bytes), timers (how many
- *               keep the process alive), and where one emitter has more than ten listeners for an event, as Node itself
- *               warns, crowded (of which event) and listeners (how many). Looked at are the process, its children with
- *               their streams, and whatever Node has warned of
+ *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), cpu (share of a core
+ *               that all its threads took), in a flood of requests more (how many were not reported one by one), and now
+ *               and then rss (bytes), timers (how many keep the process alive), waits (how many files, names, connections
+ *               or threads it waits for, if any), and where one emitter has more than ten listeners for an event, as Node
+ *               itself warns, crowded (of which event) and listeners (how many). Looked at are the process, its children
+ *               with their streams, and whatever Node has warned of
  *   wait        ms: for so long Atomics.wait() held the thread; it ends at t. Only where FORKSHOP_PROBE is 'waits', and then
  *               beside all the rest
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like
@@ -44,6 +45,7 @@ const PROMPT_WRITES_PER_BEAT = 20;
 const REQUESTS_PER_BEAT = 50; // 2,500 a second
 const LONGEST_HELD_BACK = 64 * 1024;
 const MOST_LISTENERS = 10; // EventEmitter.defaultMaxListeners, which the program may have changed
+const PENDING = /^(FSReq|GetAddrInfo|MessagePort$)|ConnectWrap$/; // module hooks answer through a MessagePort
 const HANDED_DOWN = /^(NODE_OPTIONS|FORKSHOP_\w+)$/;
 const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle, or a descriptor
 
@@ -52,6 +54,7 @@ const { process } = globalThis;
 const { stringify } = JSON;
 const { getActiveResourcesInfo } = process;
 const { rss } = process.memoryUsage;
+const { cpuUsage } = process;
 const elapsedMs = performance.now.bind(performance);
 const utilizationSince = performance.eventLoopUtilization.bind(performance);
 
@@ -329,24 +332,38 @@ function createRoom(most) {
 function startBeat(tell, log, now, countRequests, countListeners) {
   let utilization = utilizationSince();
   let last = now();
+  let lastCpuMs = cpuMs();
   let count = 0;
   const beat = () => {
     const since = utilizationSince(utilization);
     utilization = utilizationSince();
-    const late = Math.max(0, now() - last - BEAT_MS);
+    const tookMs = now() - last;
+    const late = Math.max(0, tookMs - BEAT_MS);
+    const cpu = tookMs > 0 ? round((cpuMs() - lastCpuMs) / tookMs, 100) : 0;
     last = now();
+    lastCpuMs = cpuMs();
     log.flush();
-    const size = count % 5 === 0 && { rss: rss(), timers: countTimers(), ...countListeners() };
+    const size = count % 5 === 0 && { rss: rss(), ...countResources(), ...countListeners() };
     count += 1;
     const elu = round(since.utilization, 1000);
-    tell('beat', { late: round(late, 10), elu, ...countRequests(), ...size });
+    tell('beat', { late: round(late, 10), elu, cpu, ...countRequests(), ...size });
   };
   setImmediate(beat).unref();
   setInterval(beat, BEAT_MS).unref();
 }
 
-function countTimers() {
-  return getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+/** Of all threads of the process. */
+function cpuMs() {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Timers that keep the process alive, and what it waits for. */
+function countResources() {
+  const names = getActiveResourcesInfo();
+  const timers = names.filter((name) => name === 'Timeout').length;
+  const waits = names.filter((name) => PENDING.test(name)).length;
+  return waits > 0 ? { timers, waits } : { timers };
 }
 
 function round(value, parts) {

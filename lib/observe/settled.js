@@ -3,9 +3,9 @@ import { listenersOf, processesOf } from './timeline.js';
 
 const QUIET_MS = 100; // all that run also listen
 const HALF_QUIET_MS = 400; // somebody listens, others do not (yet)
-const SILENT_MS = 1_200; // nobody listens (yet)
-const TIMER_MS = 3_000; // a timer or a child may still do something; one that has not by now is of another kind
-const BUSY = 0.5; // share of the time in which an event loop was busy: it loads a package, or computes
+const SILENT_MS = 2_500; // nobody listens (yet): that says most, and a slow disk looks like it
+const TIMER_MS = 3_000; // a timer, a file or a child may still bring something; one that has not by now is of another kind
+const BUSY = 0.5; // share of the time in which an event loop was busy, or of a core: it loads a package, or computes
 const FUTILE_ENDS = 12;
 const FUTILE_STARTS = 40;
 
@@ -20,18 +20,18 @@ export function isSettled(events, starvedSince = () => 0) {
 }
 
 /**
- * Every process has started, none has a timer that keeps it alive, and since the last event each of them has been
- * turning its event loop for a while, with little to do. What others took of that while does not count.
+ * Every process has started, none has a timer that keeps it alive or waits for anything, and since the last event each of
+ * them has been turning its event loop for a while, with little to do. What others took of that while does not count.
  */
 function isCalm(events, starvedSince) {
-  const [beats, timers] = [new Map(), new Map()];
+  const [beats, pending] = [new Map(), new Map()];
   let news = 0;
   for (const event of events) {
     if (event.what !== 'beat') news = event.t;
     else if (event.tid === undefined) {
       beats.set(event.pid, event.t);
-      if (event.elu > BUSY) news = event.t;
-      if (event.timers !== undefined) timers.set(event.pid, event.timers);
+      if (event.elu > BUSY || event.cpu > BUSY) news = event.t; // a thread may be at work, such as that of module hooks
+      if (event.timers !== undefined) pending.set(event.pid, event.timers || event.waits);
     }
   }
   const alive = processesOf(events).filter((one) => one.endMs === undefined);
@@ -39,7 +39,7 @@ function isCalm(events, starvedSince) {
   const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
   const isUp = ({ pid, role }) => listening.has(pid) || (role === 'primary' && alive.length > 1);
   const quietMs = listening.size === 0 ? SILENT_MS : alive.every(isUp) ? QUIET_MS : HALF_QUIET_MS;
-  const waitMs = ({ pid }) => (timers.get(pid) || isHatching(pid, events) ? TIMER_MS : quietMs);
+  const waitMs = ({ pid }) => (pending.get(pid) || isHatching(pid, events) ? TIMER_MS : quietMs);
   if (!alive.every((one) => beats.get(one.pid) > news + waitMs(one))) return false;
   const starvedMs = starvedSince(news);
   return alive.every((one) => beats.get(one.pid) > news + waitMs(one) + starvedMs);
