@@ -787,22 +787,22 @@ describe('whether a program has settled', () => {
   });
 
   test('one that does not listen is given longer; one with a timer longer still', () => {
-    assert.equal(isSettled([start, beat(1_000)]), false);
-    assert.equal(isSettled([start, beat(1_300)]), true);
+    assert.equal(isSettled([start, beat(2_400)]), false);
+    assert.equal(isSettled([start, beat(2_600)]), true);
     const timers = { timers: 1 };
-    assert.equal(isSettled([start, beat(1_200, timers), beat(1_300)]), false);
-    assert.equal(isSettled([start, beat(1_200, timers), beat(3_100)]), true);
-    assert.equal(isSettled([start, beat(1_200, timers), beat(1_300, { timers: 0 })]), true);
+    assert.equal(isSettled([start, beat(2_500, timers), beat(2_600)]), false);
+    assert.equal(isSettled([start, beat(2_500, timers), beat(3_100)]), true);
+    assert.equal(isSettled([start, beat(2_500, timers), beat(2_600, { timers: 0 })]), true);
   });
 
   test('one with a child that has not reported itself is given longer too', () => {
     const child = { t: 50, pid: 1, what: 'child', childPid: 2 };
     const grown = { ...start, t: 100, pid: 2, role: 'primary' };
-    assert.equal(isSettled([start, child, beat(1_300)]), false);
+    assert.equal(isSettled([start, child, beat(2_600)]), false);
     assert.equal(isSettled([start, child, beat(3_100)]), true);
     const dead = { t: 2, pid: 1, what: 'worker-exit', workerPid: child.childPid };
-    assert.equal(isSettled([start, child, dead, beat(1_300)]), true, 'nobody waits for the dead');
-    const both = [beat(1_400), { ...beat(1_400), pid: 2 }];
+    assert.equal(isSettled([start, child, dead, beat(2_600)]), true, 'nobody waits for the dead');
+    const both = [beat(2_700), { ...beat(2_700), pid: 2 }];
     assert.equal(isSettled([start, child, grown, ...both]), true);
   });
 
