@@ -75,23 +75,6 @@ const inOrder = Object.entries({
   ...hostile,
 });
 
-/** What has left its group, its parent and its environment is found by its port alone: not every time. */
-const escapes = new Set(['leaves-a-daemon']);
-
-const once = (/** @type {() => Promise<void>} */ prove) => prove();
-
-/** @param {() => Promise<void>} prove @param {import('node:test').TestContext} t */
-async function someTime(prove, t) {
-  for (let tries = 1; tries < TRIES; tries += 1) {
-    try {
-      return await prove();
-    } catch (error) {
-      t.diagnostic(String(error));
-    }
-  }
-  return prove();
-}
-
 /** Some that the first lesson's check, which asks more, has to survive too. */
 const alsoInLesson1 = {
   'exits-with-3': /exit code 3/,
@@ -117,7 +100,7 @@ describe(
   () => {
     for (const [name, { says, lesson = 'lesson-2' }] of inOrder) {
       const options = { lesson, place: join(fixtures, name), says };
-      test(name, (t) => (escapes.has(name) ? someTime : once)(() => assertFailure(t, options), t));
+      test(name, (t) => assertFailure(t, options));
     }
     for (const [name, says] of Object.entries(alsoInLesson1)) {
       const options = { lesson: 'lesson-1', place: join(fixtures, name), says };

@@ -1,13 +1,16 @@
 /**
  * Ending a run, with all that belongs to it: its process group, its descendants (a detached one too), what carries its
- * mark in the environment, what the probe reported as a child of one of these, and who listens on the run's port: a
- * daemon such as nginx leaves its group and its parent, and writes over its environment.
+ * mark in the environment, what the probe reported as a child of one of these, and who listens on the run's port or
+ * works in its folder without a parent: a daemon such as nginx leaves its group and its parent, and writes over its
+ * environment.
  *
  * @typedef {object} Started
  * @property {string} id  the value of FORKSHOP_RUN in the environment of every process of the run
  * @property {number} [pid]  the first process, which leads the group
  * @property {string} folder  its timeline and its output
+ * @property {string} cwd  where it was started
  * @property {number} [port]  which was free before; undefined when the run was given another one
+ * @property {boolean} [isTheirs]  a program of somebody's own: what it leaves behind as a daemon is theirs, too
  * @property {number} sinceMs  when it began, by the clock of its timeline
  * @property {Map<number, string>} known  every pid seen so far in the family, and when it was born
  */
@@ -16,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
 import { ageMs, familyOf, isAlive, listProcesses } from './processes.js';
-import { speaksOf, wasStartedWith } from './processes.js';
+import { speaksOf, titleOf, wasStartedWith, worksIn } from './processes.js';
 import { holdersOf } from './sockets.js';
 
 const DEADLINE_MS = 5_000;
@@ -27,7 +30,7 @@ const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in
  * The living processes of a run. What is found once stays known, also when its parent has gone.
  * @param {Started} run
  * @param {{ thoroughly?: boolean, atPort?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look
- *   into every process's environment and into the timeline too (slower); atPort: and at the run's port (slower by far);
+ *   into every process's environment and into the timeline too (slower); atPort: and for daemons (slower by far);
  *   all: the machine's processes, if they were just listed
  */
 export function findFamily(
@@ -50,15 +53,27 @@ export function findFamily(
 }
 
 /**
- * Whoever listens on the run's port, was born since the run began, and speaks of no other run: a port that is free again
- * may soon be another's.
+ * Who was born since the run began, speaks of no other run (a port that is free again may soon be another's), and listens on
+ * the run's port, or has lost its parent and works in the run's folder: it listens elsewhere, or not yet.
+ * @param {Started} run
+ * @param {import('./processes.js').Process[]} all
+ * @param {import('./processes.js').Process[]} family
  */
-function daemonsOf(/** @type {Started} */ { id, port, sinceMs }, all, family) {
-  if (port === undefined) return [];
+function daemonsOf({ id, port, cwd, sinceMs, isTheirs }, all, family) {
+  if (isTheirs) return [];
   const isNew = (one) => !family.includes(one) && ageMs(one) <= nowMs() - sinceMs + TICK_MS;
-  const pids = holdersOf(port, () => all.filter(isNew).map(({ pid }) => pid));
+  const strangers = all.filter(isNew);
+  const listening = port ? holdersOf(port, () => strangers.map(({ pid }) => pid)) : [];
+  const isOrphan = ({ pid, ppid }) => isReaper(ppid) && worksIn(pid, cwd);
   const isOurs = (pid) => speaksOf(pid, id) || !speaksOf(pid, RUN_FOLDER);
-  return all.filter(({ pid }) => pids.includes(pid) && isOurs(pid));
+  return strangers.filter(
+    (one) => (listening.includes(one.pid) || isOrphan(one)) && isOurs(one.pid),
+  );
+}
+
+/** Does the system give it the children of those that have ended? */
+function isReaper(pid) {
+  return pid === 1 || titleOf(pid) === 'systemd';
 }
 
 /**
@@ -92,21 +107,23 @@ function readAtOnce(path) {
  */
 export async function endRun(run) {
   const deadline = Date.now() + DEADLINE_MS;
-  let family;
+  let held;
   do {
-    family = holdStill(run);
-    for (const { pid } of family) sendSignal(pid, 'SIGKILL');
-    if (family.length > 0) await sleep(3);
-  } while (family.length > 0 && Date.now() < deadline);
-  return family.filter(isAlive).map(({ pid }) => pid);
+    held = holdStill(run);
+    for (const { pid } of held.filter(isAlive)) sendSignal(pid, 'SIGKILL');
+    if (held.length > 0) await sleep(3);
+  } while (held.length > 0 && Date.now() < deadline);
+  return held.filter(isAlive).map(({ pid }) => pid);
 }
 
 /**
  * Stops the whole family, until a look finds nobody new: one that stands still can neither respawn a worker nor end
- * and leave a child of whom nobody would know whose it was. The port is asked when nobody else is left.
+ * and leave a child of whom nobody would know whose it was. Daemons are looked for when nobody else is left.
+ * @returns {import('./processes.js').Process[]}  all that were found, those too that have ended meanwhile: what one of
+ *   them has left is for the next look
  */
 function holdStill(run) {
-  const still = new Set();
+  const still = new Map();
   let family;
   do {
     if (run.pid && process.platform !== 'win32') sendSignal(-run.pid, 'SIGSTOP');
@@ -114,9 +131,9 @@ function holdStill(run) {
     family = findFamily(run, options).filter(({ pid }) => !still.has(pid));
     if (family.length + still.size === 0) family = findFamily(run, { ...options, atPort: true });
     for (const { pid } of family) sendSignal(pid, 'SIGSTOP');
-    for (const { pid } of family) still.add(pid);
+    for (const one of family) still.set(one.pid, one);
   } while (family.length > 0);
-  return listProcesses().filter(({ pid, born }) => still.has(pid) && run.known.get(pid) === born);
+  return [...still.values()];
 }
 
 /**

@@ -4,8 +4,8 @@
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
  * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not the check.
  *
- * Messages in:  { start: id, command, args, env, cwd, port, folder, hasChannel, isErrorApart,
- *                 limits }   { post: id, message }
+ * Messages in:  { start: id, command, args, env, cwd, port, folder, isTheirs, hasChannel,
+ *                 isErrorApart, limits }   { post: id, message }
  *               { stop: id }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
@@ -48,12 +48,13 @@ function start(order) {
 }
 
 function begin({ start: id, command, args, env, cwd, port, folder, ...how }) {
-  const { hasChannel, isErrorApart, limits } = how;
+  const { hasChannel, isErrorApart, isTheirs, limits } = how;
   const output = openSync(join(folder, 'output.txt'), 'a');
   const errors = isErrorApart ? openSync(join(folder, 'errors.txt'), 'a') : output;
   const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
   const files = { output, timeline, ...(isErrorApart && { errors }) };
-  const run = { id, port, folder, known: new Map(), sinceMs: nowMs(), files, limits };
+  const known = new Map();
+  const run = { id, folder, cwd, port, isTheirs, known, sinceMs: nowMs(), files, limits };
   const mark = { FORKSHOP_RUN: id };
   const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
   /** @type {import('node:child_process').StdioOptions} */

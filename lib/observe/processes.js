@@ -10,7 +10,7 @@
  * @property {number} rssBytes
  */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 
 const PAGE_BYTES = 4096;
@@ -119,6 +119,20 @@ export function titleOf(pid) {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
   } catch {
     return 'process';
+  }
+}
+
+/**
+ * Does the process work in this folder? Linux only; elsewhere false.
+ * @param {number} pid
+ * @param {string} folder
+ */
+export function worksIn(pid, folder) {
+  try {
+    const [its, that] = [`/proc/${pid}/cwd`, folder].map((path) => statSync(path));
+    return its.dev === that.dev && its.ino === that.ino;
+  } catch {
+    return false;
   }
 }
 

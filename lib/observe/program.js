@@ -78,6 +78,7 @@ export class Program {
     this.folder = join(home, this.id);
     mkdirSync(this.folder, { recursive: true });
     this.limits = options.isTheirs ? THEIR_LIMITS : LIMITS;
+    this.cwd = options.cwd ?? (options.isNative ? this.folder : rootFolder);
     this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'), this.limits.timeline);
     this.options = options;
     this.compileCache = compileCache;
@@ -111,12 +112,11 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], isNative = false, hasChannel, isErrorApart } = this.options;
-    const { id, ownPort: port, folder, limits } = this;
-    const { cwd = isNative ? folder : rootFolder } = this.options;
+    const { entry, args = [], isNative = false, isTheirs, hasChannel, isErrorApart } = this.options;
+    const { id, ownPort: port, folder, cwd, limits } = this;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
-    const how = { env, cwd, port, folder, hasChannel, isErrorApart, limits };
+    const how = { env, cwd, port, folder, isTheirs, hasChannel, isErrorApart, limits };
     this.send({ start: id, command, args: rest, ...how });
   }
 
@@ -128,8 +128,8 @@ export class Program {
 
   /** @returns {import('./ending.js').Started} */
   #asRun() {
-    const { id, pid, folder, ownPort: port, sinceMs, known } = this;
-    return { id, pid, folder, port, sinceMs, known };
+    const { id, pid, folder, cwd, ownPort: port, sinceMs, known } = this;
+    return { id, pid, folder, cwd, port, sinceMs, known, isTheirs: this.options.isTheirs };
   }
 
   send(message) {
