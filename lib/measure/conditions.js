@@ -16,6 +16,7 @@
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import { countRunnable } from '../observe/processes.js';
 
 const MOST_BUSY_CORES = 0.6;
 const CROWD_EVERY_MS = 100;
@@ -68,11 +69,11 @@ let watching;
 /**
  * Begins to count who wants a core, if nobody has yet.
  * @returns {() => number}  how many, for each core: the mean of the last three seconds. The load average is that of a
- *   minute, so also of what is over; it is told only where the system does not count (proc(5), loadavg).
+ *   minute, so also of what is over; it is told only where the system does not count.
  */
 export function watchCrowd() {
   watching ??= setInterval(() => {
-    crowd.push(Number(/(\d+)\//.exec(readText('/proc/loadavg') ?? '')?.[1]));
+    crowd.push(countRunnable());
     if (crowd.length > CROWD_OF) crowd.shift();
   }, CROWD_EVERY_MS).unref();
   return crowdNow;
@@ -95,7 +96,7 @@ let lastLook = { t: 0, idleMs: 0, wanting: Infinity };
 export function hasIdleCore() {
   const cores = os.availableParallelism();
   const before = lastLook;
-  const wanting = Number(/(\d+)\//.exec(readText('/proc/loadavg') ?? '')?.[1] ?? NaN); // ourselves included
+  const wanting = countRunnable();
   if (!Number.isNaN(wanting)) {
     lastLook = { ...before, wanting };
     return Math.max(wanting, before.wanting) <= cores;

@@ -111,6 +111,18 @@ export function wasStartedWith(pid, entry) {
 }
 
 /**
+ * How many processes and threads of the machine run or want to, the one that asks included: see proc(5), loadavg.
+ * @returns {number}  NaN where the system does not tell
+ */
+export function countRunnable() {
+  try {
+    return Number(/(\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1]);
+  } catch {
+    return NaN;
+  }
+}
+
+/**
  * The name of a process's program, as the system has it: 'nginx', 'sh'. Linux only; elsewhere 'process'.
  * @param {number} pid
  */

@@ -9,6 +9,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import os from 'node:os';
 import { nowMs } from './clock.js';
+import { countRunnable } from './processes.js';
 
 const LOOK_EVERY_MS = 100;
 const OWN_SHARE = 0.5; // of all cores
@@ -129,7 +130,7 @@ export function queuedMsOf(pid) {
 
 /** How many processes and threads want a core, ourselves left out. */
 function wanting() {
-  const running = Number(/(\d+)\//.exec(read('/proc/loadavg'))?.[1]);
+  const running = countRunnable();
   return Number.isNaN(running) ? Math.round(os.loadavg()[0]) : running - 1;
 }
 
