@@ -4,6 +4,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { productionPackages } from '../bench/install-size.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -61,6 +62,24 @@ test('every line ends with LF', () => {
     text.filter((file) => read(file).includes('\r')),
     [],
   );
+});
+
+test('the workflow runs the line that the README gives to authors, and may only read', () => {
+  const { jobs, permissions } = parse(read('.github/workflows/test.yml'));
+  const { steps, strategy } = jobs.test;
+  const { run: line } = steps.at(-1);
+  assert.ok(read('README.md').includes(`\`${line}\` runs all tests`));
+  assert.deepEqual(permissions, { contents: 'read' });
+  assert.deepEqual(strategy.matrix.node, [22, 24, 26]);
+  for (const { uses } of steps) if (uses) assert.match(uses, /^actions\/[\w-]+@v\d+$/);
+});
+
+test('the dev container forwards the ports that the README names', () => {
+  const { forwardPorts, build } = JSON.parse(read('.devcontainer/devcontainer.json'));
+  assert.ok(read(`.devcontainer/${build.dockerfile}`).startsWith('FROM node:'));
+  assert.ok(forwardPorts.length > 0);
+  for (const port of forwardPorts)
+    assert.match(read('README.md'), new RegExp(`127.0.0.1:${port}/`));
 });
 
 test('.ci/run can be executed', { skip: process.platform === 'win32' }, () => {
