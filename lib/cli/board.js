@@ -31,12 +31,12 @@ export async function run(argv, io) {
   );
   io.stdout.write(
     `The board, for this machine only: ${board.url}\n` +
-      `To join, a learner types, and chooses a name:\n\n` +
+      `To join, a learner types this, and chooses a name:\n\n` +
       `  npm start -- --join ${board.address} ${board.code}\n\n` +
-      `${host ? '' : `${onlyHere()}\n`}` +
-      `The board hears ${HEARD}.\n` +
-      'It hears it unencrypted, so use a network that you trust. No file leaves a machine, and nothing is kept: when you\n' +
-      'stop it with Ctrl-C, all is forgotten, and the next code is another.\n',
+      `${host ? '' : `${onlyHere()}\n\n`}` +
+      `It hears this from a learner, unencrypted, and nothing else:\n  ${HEARD}.\n` +
+      'Use a network that you trust. No file leaves a machine, and nothing is kept:\n' +
+      'stop it with Ctrl-C, and all is forgotten. The next code will be another.\n',
   );
   await stopped;
   await board.close();
@@ -64,5 +64,5 @@ const known = (/** @type {string} */ before, /** @type {string} */ after) =>
 
 function onlyHere() {
   const [address = '192.168.1.20'] = addresses();
-  return `Only this machine can join now. For a class: npm run board -- --host ${address}`;
+  return `Only this machine can join. For a class: npm run board -- --host ${address}`;
 }

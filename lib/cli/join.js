@@ -73,8 +73,8 @@ async function chosen(/** @type {string | undefined} */ typed, /** @type {Io} */
 export async function openLine({ url, code, name }, { lesson, io }) {
   const { joinBoard } = await import('../web/join.js');
   const say = (/** @type {string} */ line) => void io.stdout.write(`${line}\n`);
-  say(`Joining the board at ${url} as ${name}. It hears ${HEARD} (key r).`);
-  say('None of your files leaves this machine, and the board keeps nothing when it is stopped.');
+  say(`Joining the board at ${url} as ${name}. It hears:\n  ${HEARD}.`);
+  say('None of your files leaves this machine, and the board writes nothing down.');
   const report = {
     lesson: lesson.key,
     state: /** @type {const} */ ('reading'),
@@ -99,7 +99,7 @@ export async function openLine({ url, code, name }, { lesson, io }) {
     hand() {
       const hand = !line.report().hand;
       line.tell({ hand });
-      say(hand ? 'Your hand is up on the board. r takes it down again.' : 'Your hand is down.');
+      say(hand ? 'Your hand is up; r takes it down again.' : 'Your hand is down.');
     },
     close: line.close,
   };

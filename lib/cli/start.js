@@ -146,7 +146,7 @@ function home(lessons, io, isInteractive, hasBoard) {
     '',
     'Whenever you save, it is checked here.',
     isInteractive
-      ? `Keys: c check now, a check all promises, h hint, l list, ${hasBoard ? 'r raise your hand, ' : ''}q quit.`
+      ? `Keys: c check now, a check all promises, h hint, l list, ${hasBoard ? 'r hand, ' : ''}q quit.`
       : `To check it now: npm run check lesson-${number}`,
     '',
   ].join('\n');

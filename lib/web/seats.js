@@ -18,7 +18,7 @@ import { randomBytes } from 'node:crypto';
  * @type {string}
  */
 export const HEARD =
-  'the name that was chosen, the lesson, whether its check is running and how it ended, which of its promises fail, and whether a hand is up';
+  'a chosen name, the lesson, how its check went, failed promises, a raised hand';
 
 export const BOARD_PORT = 4020;
 export const LONGEST_NAME = 24;
