@@ -460,7 +460,7 @@ describe("a learner's machine", () => {
       ['PUT', { lesson: first.key, state: 'failed', failed: ['listens'], hand: true }],
     ]);
     const said = String(io.stdout.read());
-    assert.match(said, /It hears:\n  a chosen name, the lesson, [^]*None of your files leaves/);
+    assert.match(said, /It hears:\n {2}a chosen name, the lesson, [^]*None of your files leaves/);
     assert.match(said, /Your hand is up/);
   });
 });
