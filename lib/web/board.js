@@ -148,7 +148,12 @@ function mountJoining(app, { seats, subjects, code, tell, rates }) {
   });
   app.put('/seat', slowly, demandSeat, json, (request, response) => {
     const report = reportOf(request.body, subjects);
-    if (!report) return refuse(response, 400, 'The board does not know this lesson or state.');
+    if (!report)
+      return refuse(
+        response,
+        400,
+        'This lesson is not known here; is it the same version of the workshop?',
+      );
     if (seats.tell(response.locals.seat, report)) tell();
     response.status(204).end();
   });

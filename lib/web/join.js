@@ -62,7 +62,8 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
 
   async function put() {
     const response = await ask('PUT', 'seat', { 'x-forkshop-seat': seat }, report);
-    await response.body?.cancel();
+    if (response.status === 400) sayOnce(`The board says: ${await shortText(response)}`);
+    else await response.body?.cancel();
     return response.status;
   }
 
