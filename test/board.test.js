@@ -332,7 +332,8 @@ describe('the server of the board', () => {
       const there = `http://${address}/`;
       assert.match(there, /^http:\/\/127\.0\.0\.2:\d+\/$/);
       assert.equal((await take(there, code)).status, 201);
-      for (const path of ['/', '/events']) assert.equal((await ask(there, path)).status, 404, path);
+      for (const path of ['/', '/events', '/client/board.js'])
+        assert.equal((await ask(there, path)).status, 404, path);
       assert.equal((await take(there, code, 'Ada', { host: 'a.example' })).status, 403);
       assert.equal((await take(there, 'WRONG')).status, 403);
       assert.equal((await ask(url, '/')).status, 200);

@@ -74,7 +74,7 @@ export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...
   });
   const others = isForAll
     ? await openServer({
-        ...{ ...common, host, port: Number(new URL(own.url).port) },
+        ...{ ...common, host, hasPages: false, port: Number(new URL(own.url).port) },
         mount: (app) => mountJoining(app, joining),
       }).catch(async (error) => {
         await own.close();

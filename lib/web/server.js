@@ -15,17 +15,19 @@ export const LOOPBACK = '127.0.0.1';
 export const clientFolder = fileURLToPath(new URL('client', import.meta.url));
 
 /**
- * Opens a server: /client, and what `mount` adds to it.
+ * Opens a server: /client, unless it has no pages, and what `mount` adds to it.
  * @param {object} options
  * @param {string} [options.host]  an address of this machine; the loopback interface unless told
  * @param {number} [options.port]  0: any that is free
+ * @param {boolean} [options.hasPages]
  * @param {{ maxConnections?: number, headersTimeout?: number, requestTimeout?: number }} [options.limits]
  * @param {(port: number) => string} options.another  what to do when that port is taken
  * @param {(app: import('express').Express, token: string) => void} options.mount
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
  * @throws {UsageError}  when the port is taken, or no such address is here
  */
-export async function openServer({ host = LOOPBACK, port = 0, limits = {}, another, mount }) {
+export async function openServer({ host = LOOPBACK, port = 0, hasPages = true, ...options }) {
+  const { limits = {}, another, mount } = options;
   const token = randomBytes(18).toString('base64url');
   const app = express();
   const server = Object.assign(createServer(app), limits);
@@ -33,7 +35,7 @@ export async function openServer({ host = LOOPBACK, port = 0, limits = {}, anoth
   const names = () => namesOf(host).map((name) => `${name}:${portOf()}`);
   app.disable('x-powered-by');
   app.use(guard(names), headers);
-  app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
+  if (hasPages) app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
   mount(app, token);
   app.use(
     (request, response) => void response.status(404).type('text').send('There is no such page.\n'),
