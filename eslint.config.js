@@ -27,7 +27,7 @@ const learnerRooms = (key) => [
 /** Zones from general to special. `strict` also refuses import() and require() of computed names. */
 const ZONES = [
   {
-    files: ['test/**', 'bench/**', '*.js'],
+    files: ['test/**', 'bench/**', 'docs/**', '*.js'],
     may: [NODE, PACKAGES, DEV_PACKAGES, String.raw`\.\.?/.+`],
     because: 'a test imports node:*, declared packages and files of this repository',
   },

@@ -1,14 +1,17 @@
-// Verifies the repository's own promises: no test is silenced, line endings are LF, the install is small.
+// Verifies the repository's own promises: no test is silenced, line endings are LF, the install is small, and
+// its pictures are.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { drawTerminal } from '../docs/terminal.js';
 import { productionPackages } from '../bench/install-size.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const NOT_OURS = new Set(['.git', '.forkshop', '.nitro', '.output', 'coverage', 'node_modules']);
-const BINARY = /\.(?:png|ico|woff2|pdf)$/;
+const BINARY = /\.(?:png|webp|ico|woff2|pdf)$/;
 
 /** Every file of the repository, also in a copy without git. @returns {string[]} */
 function allFiles(folder = root) {
@@ -60,6 +63,44 @@ test('every line ends with LF', () => {
   assert.deepEqual(
     text.filter((file) => read(file).includes('\r')),
     [],
+  );
+});
+
+test('the workflow runs the line that the README gives to authors, and may only read', () => {
+  const { jobs, permissions } = parse(read('.github/workflows/test.yml'));
+  const { steps, strategy } = jobs.test;
+  const { run: line } = steps.at(-1);
+  assert.ok(read('README.md').includes(`\`${line}\` runs all tests`));
+  assert.deepEqual(permissions, { contents: 'read' });
+  assert.deepEqual(strategy.matrix.node, [22, 24, 26]);
+  for (const { uses } of steps) if (uses) assert.match(uses, /^actions\/[\w-]+@v\d+$/);
+});
+
+test('the dev container forwards the ports that the README names', () => {
+  const { forwardPorts, build } = JSON.parse(read('.devcontainer/devcontainer.json'));
+  assert.ok(read(`.devcontainer/${build.dockerfile}`).startsWith('FROM node:'));
+  assert.ok(forwardPorts.length > 0);
+  for (const port of forwardPorts)
+    assert.match(read('README.md'), new RegExp(`127.0.0.1:${port}/`));
+});
+
+test('every picture of docs/ is in the README, described, and small', () => {
+  const pictures = files.filter((file) => file.startsWith('docs/pictures/'));
+  assert.ok(pictures.length > 0);
+  const text = read('README.md');
+  for (const file of pictures) {
+    assert.ok(text.includes(`"${file}"`), file);
+    assert.ok(statSync(join(root, file)).size <= 120_000, file);
+  }
+  for (const [image] of text.matchAll(/<img [^>]*>/g)) assert.match(image, / alt="[^"]{20,}"/);
+});
+
+test('what a terminal showed is drawn with its colours, and nothing in it is markup', () => {
+  const svg = drawTerminal('$ a\n\u001b[1m\u001b[31mbad\u001b[39m <b>\u001b[22m & so', 'a "title"');
+  assert.match(svg, /<title>a &quot;title&quot;<\/title>/);
+  assert.match(
+    svg,
+    /<tspan class="bold red">bad<\/tspan><tspan class="bold"> &lt;b&gt;<\/tspan> &amp; so</,
   );
 });
 

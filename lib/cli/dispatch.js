@@ -11,7 +11,7 @@ import { visible } from '../verdict/visible.js';
 /** Every command: a file of the same name, and what the help says about it. */
 const commands = {
   start: [
-    '[--port N] [--no-page]',
+    '[--port N] [--no-page] [--join ADDRESS CODE [--name NAME]]',
     'start here: see where you are, and be checked whenever you save, here and on a page',
   ],
   check: ['[lesson]', 'run a lesson and see what your server really does'],
@@ -31,6 +31,10 @@ const commands = {
   slides: [
     '[--port N] [--agenda] [--pdf FILE [--notes]] [--html FOLDER] [--record]',
     'serve the slide deck, with a window for the speaker',
+  ],
+  board: [
+    '[--host ADDRESS] [--port N]',
+    'show a class who is at which lesson, and whose hand is up (for instructors)',
   ],
   sync: ['[--check] [--starters]', 'refresh the quoted code in all texts (for authors)'],
 };
@@ -117,7 +121,7 @@ function report(/** @type {any} */ error, /** @type {Io['stderr']} */ stderr) {
 }
 
 /** These do not end by themselves, or take long, and nobody asks how they ended. */
-const WITHOUT_VERDICT = ['start', 'try', 'slides'];
+const WITHOUT_VERDICT = ['start', 'try', 'slides', 'board'];
 
 /** The reader of a pipe may leave early, as in `npm run check | head -1`: the exit code still tells the verdict. */
 function readerHasLeft(/** @type {NodeJS.ErrnoException} */ error, /** @type {string} */ command) {

@@ -6,6 +6,7 @@ import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
 import { parse, portOf } from './args.js';
 import { checkLesson } from './check.js';
+import { both, joiningOf, openLine } from './join.js';
 import { listenForKeys } from './keys.js';
 import { nobody, openPage } from './page.js';
 import { nextLesson } from './place.js';
@@ -20,30 +21,37 @@ const DEFAULT_PORT = 4010;
 const options = /** @type {const} */ ({
   port: { type: 'string' },
   'no-page': { type: 'boolean' },
+  join: { type: 'string' },
+  name: { type: 'string', fromNpm: false },
 });
 
 /**
- * `start [--port N] [--no-page]`: says where the learner is and what comes next, then checks a lesson whenever its files
- * are saved, until it is stopped with q or Ctrl-C. Beside the terminal a page shows the same, and more.
+ * `start [--port N] [--no-page] [--join ADDRESS CODE]`: says where the learner is and what comes next, then checks a lesson
+ * whenever its files are saved, until it is stopped with q or Ctrl-C. Beside the terminal a page shows the same, and more;
+ * with --join the board of a class shows how it went.
  *
  * @param {string[]} argv
  * @param {Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {
-  const { values } = parse(argv, options, io.env, 0);
+  const { values, positionals } = parse(argv, options, io.env, 1);
   const port = portOf(values.port, DEFAULT_PORT);
+  const joining = await joiningOf(values, positionals, io);
   const hasPage =
     !values['no-page'] && !(io.env.npm_lifecycle_event && io.env.npm_config_page === '');
   const lessons = listLessons(io.root);
   const check = (/** @type {Lesson} */ lesson) => checker.check(lesson);
-  const audience = hasPage ? await openPage({ lessons, io, port, check }) : nobody;
+  const page = hasPage ? await openPage({ lessons, io, port, check }) : nobody;
+  const lesson = nextLesson(lessons, readProgress(io));
+  const line = joining && (await openLine(joining, { lesson, io }));
+  const audience = line ? both(page, line) : page;
   const checker = createChecker(lessons, io, audience);
   const onSave = (lesson, file) => checker.check(lesson, { file });
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
   return new Promise((resolve) => {
     const watcher = watchLessons(io.root, lessons, onSave);
-    io.stdout.write(home(lessons, io, isInteractive)); // from now on each save is seen, as it says
+    io.stdout.write(home(lessons, io, isInteractive, line !== undefined)); // from now on each save is seen, as it says
     const stop = async () => {
       keys.close();
       watcher.close();
@@ -57,6 +65,7 @@ export async function run(argv, io) {
       h: () => checker.afterwards(() => show('hint', [`lesson-${checker.current().number}`], io)),
       c: () => checker.check(checker.current()),
       a: () => checker.check(checker.current(), { isAll: true }),
+      r: () => line?.hand(),
     });
     process.once('SIGINT', stop).once('SIGTERM', stop);
   });
@@ -123,7 +132,7 @@ function rule(file, io) {
 }
 
 /** What a learner reads first: where they are, what to read, what to edit, and what will happen. */
-function home(lessons, io, isInteractive) {
+function home(lessons, io, isInteractive, hasBoard) {
   const { bold, cyan } = createStyle(io.stdout, io.env);
   const progress = readProgress(io);
   const { key, number, title, minutes } = nextLesson(lessons, progress);
@@ -137,7 +146,7 @@ function home(lessons, io, isInteractive) {
     '',
     'Whenever you save, it is checked here.',
     isInteractive
-      ? 'Keys: c check now, a check all promises, h hint, l list, q quit.'
+      ? `Keys: c check now, a check all promises, h hint, l list, ${hasBoard ? 'r hand, ' : ''}q quit.`
       : `To check it now: npm run check lesson-${number}`,
     '',
   ].join('\n');

@@ -22,8 +22,7 @@ import { placesOf } from '../lessons/places.js';
 import { createCheckState } from './check-state.js';
 import { lessonPage } from './learner-page.js';
 import { demandToken, openServer, send } from './server.js';
-
-const AGAIN_MS = 500; // after which a page that lost its line asks anew
+import { createStream } from './stream.js';
 
 /**
  * @param {object} options
@@ -38,18 +37,13 @@ const AGAIN_MS = 500; // after which a page that lost its line asks anew
  * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
  */
 export async function serveLearner({ root, port = 0, lessons, learner }) {
-  /** @type {Set<import('express').Response>} */
-  const pages = new Set();
-  const state = createCheckState(() => tell(pages));
+  const pages = createStream(() => whole());
+  const state = createCheckState(pages.tell);
   let ownToken = '';
   const whole = () => {
     const { current, passed, predictions, measured } = learner.where();
     const keys = Object.keys(passed);
     return { token: ownToken, current, passed: keys, predictions, measured, check: state.told() };
-  };
-  const tell = (some) => {
-    const message = `data: ${JSON.stringify(whole())}\n\n`;
-    for (const response of some) response.write(message);
   };
   const promisesOf = (key) =>
     loadCheck(checkFile(root, key)).then(
@@ -85,13 +79,7 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
         const folder = join(root, placesOf(response.locals.lesson.key).mine);
         response.sendFile(`${request.params.name}.svg`, { root: folder, cacheControl: false });
       });
-      app.get('/events', (request, response) => {
-        response.type('text/event-stream');
-        response.write(`retry: ${AGAIN_MS}\n\n`);
-        tell([response]);
-        pages.add(response);
-        response.on('close', () => pages.delete(response));
-      });
+      app.get('/events', (request, response) => pages.add(response));
       app.get('/evidence/:check/:program.json', (request, response, next) => {
         const { check, program } = request.params;
         const evidence = state.evidence(Number(check), Number(program));
@@ -119,13 +107,13 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     if (!(Number.isFinite(value) && value > 0))
       return void response.status(400).type('text').send('A prediction is a number above 0.\n');
     if (predictions[key] === undefined && !measured.includes(key)) learner.foretell(key, value);
-    tell(pages);
+    pages.tell();
     response.status(204).end();
   }
 
   return {
     ...server,
-    watching: () => pages.size,
+    watching: pages.watching,
     async begin(lesson, file) {
       state.begin({ lesson, file, promises: await promisesOf(lesson.key) });
     },
@@ -133,7 +121,7 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     promise: state.promise,
     end: state.end,
     async close() {
-      for (const response of pages) response.end();
+      pages.close();
       await server.close();
     },
   };

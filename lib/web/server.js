@@ -1,42 +1,49 @@
 /**
- * The local web server, of the deck and of the learner's page: it answers on the loopback interface only, to its own Host
- * and Origin only, and does something only for who has read a page of it (the token in it).
+ * The local web server, of the deck, the learner's page and the board of a class: it answers on the loopback interface
+ * only, unless told an address, to its own Host and Origin only, and does something only for who has read a page of it (the
+ * token in it).
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
+import { isIPv6 } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { UsageError } from '../common/usage-error.js';
 import { contentPolicy } from './shell.js';
 
-const HOST = '127.0.0.1';
+export const LOOPBACK = '127.0.0.1';
 export const clientFolder = fileURLToPath(new URL('client', import.meta.url));
 
 /**
- * Opens a server: /client, and what `mount` adds to it.
+ * Opens a server: /client, unless it has no pages, and what `mount` adds to it.
  * @param {object} options
+ * @param {string} [options.host]  an address of this machine; the loopback interface unless told
  * @param {number} [options.port]  0: any that is free
+ * @param {boolean} [options.hasPages]
+ * @param {{ maxConnections?: number, headersTimeout?: number, requestTimeout?: number }} [options.limits]
  * @param {(port: number) => string} options.another  what to do when that port is taken
  * @param {(app: import('express').Express, token: string) => void} options.mount
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
- * @throws {UsageError}  when the port is taken
+ * @throws {UsageError}  when the port is taken, or no such address is here
  */
-export async function openServer({ port = 0, another, mount }) {
+export async function openServer({ host = LOOPBACK, port = 0, hasPages = true, ...options }) {
+  const { limits = {}, another, mount } = options;
   const token = randomBytes(18).toString('base64url');
   const app = express();
-  const server = createServer(app);
+  const server = Object.assign(createServer(app), limits);
   const portOf = () => /** @type {import('node:net').AddressInfo} */ (server.address()).port;
+  const names = () => namesOf(host).map((name) => `${name}:${portOf()}`);
   app.disable('x-powered-by');
-  app.use(guard(portOf), headers);
-  app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
+  app.use(guard(names), headers);
+  if (hasPages) app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
   mount(app, token);
   app.use(
     (request, response) => void response.status(404).type('text').send('There is no such page.\n'),
   );
   app.use(tellFault);
-  await listen(server, port, another);
+  await listen(server, { host, port, another });
   return {
-    url: `http://${HOST}:${portOf()}/`,
+    url: `http://${names()[0]}/`,
     token,
     async close() {
       server.closeAllConnections();
@@ -53,7 +60,8 @@ export function demandToken(token) {
   };
 }
 
-function isSame(given, wanted) {
+/** Takes equally long whatever is the same of the two. @param {string} given  @param {string} wanted */
+export function isSame(given, wanted) {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
@@ -80,23 +88,32 @@ function tellFault(error, request, response, next) {
     .send(words);
 }
 
-function listen(server, port, another) {
+function listen(server, { host, port, another }) {
+  const told = {
+    EADDRINUSE: () => new UsageError(`Port ${port} is taken.`, another(port)),
+    EADDRNOTAVAIL: () =>
+      new UsageError(`This machine does not have the address ${host}.`, 'Name one that it has.'),
+  };
   return new Promise((resolve, reject) => {
-    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
-      if (error.code !== 'EADDRINUSE') return reject(error);
-      reject(new UsageError(`Port ${port} is taken.`, another(port)));
-    });
-    server.listen(port, HOST, resolve);
+    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) =>
+      reject(told[error.code ?? '']?.() ?? error),
+    );
+    server.listen(port, host, resolve);
   });
 }
 
+/** What a client may call an address, the first as we do. @param {string} host */
+function namesOf(host) {
+  if (host === LOOPBACK) return [host, 'localhost'];
+  return [isIPv6(host) ? `[${host}]` : host];
+}
+
 /** A page of another origin, or a name that leads here by DNS, gets nothing. */
-function guard(portOf) {
+function guard(names) {
   return (request, response, next) => {
-    const names = [`${HOST}:${portOf()}`, `localhost:${portOf()}`];
     const { host, origin } = request.headers;
     const isOurs =
-      names.includes(host) && (!origin || names.includes(origin.replace('http://', '')));
+      names().includes(host) && (!origin || names().includes(origin.replace('http://', '')));
     if (isOurs) return next();
     response.status(403).type('text').send('This server answers only to its own address.\n');
   };

@@ -1,0 +1,128 @@
+/** `npm start` on the board of a class: what was typed, and what is told of each check. */
+import { UsageError } from '../common/usage-error.js';
+import { quoted } from '../common/nearest.js';
+import { BOARD_PORT, HEARD, LONGEST_NAME, nameOf } from '../web/seats.js';
+import { LEFT, ask } from './ask.js';
+
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('./page.js').Audience} Audience */
+/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {{ url: string, code: string, name: string }} Joining */
+
+const EXAMPLE = 'npm start -- --join 192.168.1.20:4020 K7QM-3XPD --name Ada';
+
+/**
+ * What was typed after --join; who has typed no name is asked for one.
+ *
+ * @param {{ join?: string, name?: string }} values
+ * @param {string[]} positionals  the code
+ * @param {Io} io
+ * @returns {Promise<Joining | undefined>}  undefined when no board is to be joined
+ * @throws {UsageError}
+ */
+export async function joiningOf({ join, name }, [code], io) {
+  if (join === undefined) {
+    if (code !== undefined)
+      throw new UsageError(`${quoted(code)} means nothing here.`, 'Type: npm start');
+    if (name !== undefined)
+      throw new UsageError('--name is for the board of a class.', `With it: ${EXAMPLE}`);
+    return undefined;
+  }
+  const url = urlOf(join);
+  if (code === undefined)
+    throw new UsageError(
+      'After --join come the address and the code that the board shows.',
+      `For example: ${EXAMPLE}`,
+    );
+  return { url, code, name: await chosen(name, io) };
+}
+
+function urlOf(/** @type {string} */ address) {
+  const text = /^http:\/\//.test(address) ? address : `http://${address}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.hostname || url.username || url.pathname !== '/' || url.search)
+    throw new UsageError(
+      `${quoted(address)} isn't the address of a board.`,
+      `For example: ${EXAMPLE}`,
+    );
+  if (!url.port) url.port = String(BOARD_PORT);
+  return url.href;
+}
+
+async function chosen(/** @type {string | undefined} */ typed, /** @type {Io} */ io) {
+  const wanted =
+    typed ??
+    (io.stdin.isTTY ? await ask(io, 'Your name on the board, whichever you like: ') : LEFT);
+  const name = nameOf(wanted);
+  if (name) return name;
+  throw new UsageError(
+    wanted === undefined
+      ? 'The board needs a name, whichever you like.'
+      : `A name has at most ${LONGEST_NAME} letters, and at least one.`,
+    `For example: ${EXAMPLE}`,
+  );
+}
+
+/**
+ * Joins the board, and tells it of each check.
+ *
+ * @param {Joining} joining
+ * @param {{ lesson: Lesson, io: Io }} options  lesson: where the learner is
+ * @returns {Promise<Audience & { hand: () => void }>}  hand: up, or down again
+ */
+export async function openLine({ url, code, name }, { lesson, io }) {
+  const { joinBoard } = await import('../web/join.js');
+  const say = (/** @type {string} */ line) => void io.stdout.write(`${line}\n`);
+  say(`Joining the board at ${url} as ${name}. It hears:\n  ${HEARD}.`);
+  say('None of your files leaves this machine, and the board writes nothing down.');
+  const report = {
+    lesson: lesson.key,
+    state: /** @type {const} */ ('reading'),
+    failed: [],
+    hand: false,
+  };
+  const line = joinBoard({ url, code, name, report, say });
+  /** @type {string[]} */
+  let failed = [];
+  return {
+    begin({ key }) {
+      failed = [];
+      const isOther = line.report().lesson !== key;
+      line.tell({ lesson: key, state: 'checking', ...(isOther && { failed }) });
+    },
+    program() {},
+    promise({ promise: { id, verdict } }) {
+      if (verdict === 'failed') failed.push(id);
+    },
+    end: (/** @type {any} */ { verdict, fault }) =>
+      line.tell({ state: fault ? 'inconclusive' : verdict, failed }),
+    hand() {
+      const hand = !line.report().hand;
+      line.tell({ hand });
+      say(hand ? 'Your hand is up; r takes it down again.' : 'Your hand is down.');
+    },
+    close: line.close,
+  };
+}
+
+/** Tells two what happens in a check. @param {Audience} one  @param {Audience} other  @returns {Audience} */
+export const both = (one, other) => ({
+  async begin(lesson, file) {
+    await Promise.all([one.begin(lesson, file), other.begin(lesson, file)]);
+  },
+  program(started) {
+    one.program(started);
+    other.program(started);
+  },
+  promise(decided) {
+    one.promise(decided);
+    other.promise(decided);
+  },
+  end(result) {
+    one.end(result);
+    other.end(result);
+  },
+  async close() {
+    await Promise.all([one.close(), other.close()]);
+  },
+});

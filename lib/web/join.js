@@ -1,0 +1,122 @@
+/**
+ * A learner's machine on the board of a class: says where the learner is, again every few seconds. Where the board is not to
+ * be reached, that is said once, and tried again quietly: nothing waits for it.
+ */
+import { visible } from '../verdict/visible.js';
+import { nameOf } from './seats.js';
+
+const BEAT_MS = 10_000;
+const LIMIT_MS = 5_000;
+const LEAVE_MS = 1_000;
+const MOST_BYTES = 400; // of an answer: it comes from elsewhere
+const FINAL = [400, 403, 404]; // it will not be otherwise in ten seconds
+
+/** @typedef {import('./seats.js').Report} Report */
+
+/**
+ * @param {object} options
+ * @param {string} options.url  of the board, as in http://192.168.1.20:4020/
+ * @param {string} options.code
+ * @param {string} options.name
+ * @param {Report} options.report  at first
+ * @param {(line: string) => void} options.say
+ * @param {number} [options.beatMs]  how often it is said again
+ * @param {number} [options.waitMs]  for an answer
+ * @returns {{ tell: (changed: Partial<Report>) => void, report: () => Report, close: () => Promise<void> }}
+ */
+export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, waitMs = LIMIT_MS }) {
+  let seat = '';
+  let isDue = false;
+  let isOver = false;
+  const said = new Set();
+  const stop = new AbortController();
+
+  const sayOnce = (/** @type {string} */ words) => {
+    if (!said.has(words) && !isOver) say(words);
+    said.add(words);
+  };
+
+  /** @param {string} method  @param {string} path  @param {Record<string, string>} headers  @param {object} [body] */
+  const ask = (method, path, headers, body, limitMs = waitMs) =>
+    fetch(new URL(path, url), {
+      ...{ method, redirect: 'error', body: body && JSON.stringify(body) },
+      headers: { ...headers, 'content-type': 'application/json' },
+      signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...(isOver ? [] : [stop.signal])]),
+    });
+
+  async function takeSeat() {
+    const response = await ask('POST', 'seats', { 'x-forkshop-code': code }, { name });
+    const text = await shortText(response);
+    if (response.status === 201) {
+      const given = JSON.parse(text);
+      if (typeof given.seat !== 'string' || !/^[\w-]{1,100}$/.test(given.seat))
+        throw new Error(text);
+      seat = given.seat;
+      sayOnce(`You are on the board at ${url} as ${nameOf(given.name) ?? name}.`);
+      return true;
+    }
+    sayOnce(`You are not on the board: ${text} npm start goes on without it.`);
+    if (FINAL.includes(response.status)) isOver = true;
+    return false;
+  }
+
+  async function put() {
+    const response = await ask('PUT', 'seat', { 'x-forkshop-seat': seat }, report);
+    if (response.status === 400) sayOnce(`The board says: ${await shortText(response)}`);
+    else await response.body?.cancel();
+    return response.status;
+  }
+
+  async function sayNow() {
+    if (!seat && !(await takeSeat())) return;
+    if ((await put()) !== 404) return;
+    seat = ''; // the board has begun anew
+    if (await takeSeat()) await put();
+  }
+
+  /** One at a time; whatever changes meanwhile is said after it. */
+  let saying = Promise.resolve();
+  function speak() {
+    if (isDue || isOver) return;
+    isDue = true;
+    saying = saying.then(async () => {
+      isDue = false;
+      if (isOver) return;
+      await sayNow().catch(() =>
+        sayOnce(`The board at ${url} cannot be reached; npm start goes on without it.`),
+      );
+    });
+  }
+
+  const beat = setInterval(speak, beatMs).unref();
+  speak();
+  return {
+    report: () => report,
+    tell(changed) {
+      report = { ...report, ...changed };
+      speak();
+    },
+    async close() {
+      clearInterval(beat);
+      isOver = true;
+      stop.abort();
+      await saying;
+      if (seat)
+        await ask('DELETE', 'seat', { 'x-forkshop-seat': seat }, undefined, LEAVE_MS).catch(
+          () => {},
+        );
+    },
+  };
+}
+
+/** What a board says in one line; whatever else answers there is none. */
+async function shortText(response) {
+  const length = Number(response.headers.get('content-length') ?? Infinity);
+  const isOurs = /^(text\/plain|application\/json)/.test(
+    response.headers.get('content-type') ?? '',
+  );
+  if (isOurs && length <= MOST_BYTES)
+    return visible((await response.text()).trim()).replaceAll('\n', ' ');
+  await response.body?.cancel();
+  return 'What answers there is not a board.';
+}

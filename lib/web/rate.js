@@ -1,0 +1,29 @@
+/** How often somebody may do something. */
+
+const MOST_KNOWN = 1_000; // beyond it, whoever was heard of first is forgotten
+
+/**
+ * A bucket of tokens for each key: full at first, and refilled steadily.
+ * @param {{ most: number, perSecond: number, now?: () => number }} options  most: at once; now: in ms
+ * @returns {{ take: (key: string) => boolean, isEmpty: (key: string) => boolean }}  take: false when there is no token left
+ */
+export function createRate({ most, perSecond, now = () => performance.now() }) {
+  /** @type {Map<string, { tokens: number, sinceMs: number }>} */
+  const buckets = new Map();
+  const tokensOf = (key) => {
+    const bucket = buckets.get(key);
+    if (!bucket) return most;
+    return Math.min(most, bucket.tokens + ((now() - bucket.sinceMs) * perSecond) / 1_000);
+  };
+  return {
+    take(key) {
+      const tokens = tokensOf(key);
+      const isAllowed = tokens >= 1;
+      buckets.delete(key);
+      buckets.set(key, { tokens: isAllowed ? tokens - 1 : tokens, sinceMs: now() });
+      if (buckets.size > MOST_KNOWN) buckets.delete(String(buckets.keys().next().value));
+      return isAllowed;
+    },
+    isEmpty: (key) => tokensOf(key) < 1,
+  };
+}

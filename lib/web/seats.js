@@ -1,0 +1,154 @@
+/**
+ * A class as the board knows it: who has joined, and what each learner's machine has said last. In memory only. Of what is
+ * said nothing is kept but names and what this machine knows by itself: keys of lessons, ids of promises.
+ *
+ * @typedef {{ key: string, number: number, title: string, promises: Record<string, string> }} Subject  a lesson
+ * @typedef {'reading' | 'checking' | 'passed' | 'failed' | 'inconclusive'} State
+ *
+ * @typedef {object} Report  what a machine says
+ * @property {string} lesson  its key
+ * @property {State} state
+ * @property {string[]} failed  ids of promises
+ * @property {boolean} hand  is it raised?
+ */
+import { randomBytes } from 'node:crypto';
+
+/**
+ * What a Report holds, in the same words on both sides.
+ * @type {string}
+ */
+export const HEARD =
+  'a chosen name, the lesson, how its check went, failed promises, a raised hand';
+
+export const BOARD_PORT = 4020;
+export const LONGEST_NAME = 24;
+const MOST_SEATS = 120;
+const MOST_FROM_ONE = 60; // a class behind one address
+const STATES = ['reading', 'checking', 'passed', 'failed', 'inconclusive'];
+
+/**
+ * @param {{ lessons: Subject[], awayMs: number, now?: () => number }} options  awayMs: after such a silence somebody is away
+ */
+export function createSeats({ lessons, awayMs, now = () => performance.now() }) {
+  /** @type {Map<string, any>} */
+  const seats = new Map();
+  const isAway = ({ heardMs }) => now() - heardMs > awayMs;
+  const all = () =>
+    [...seats.entries()].map(([key, seat]) => ({ ...seat, key, away: isAway(seat) }));
+
+  /** Somebody who comes again takes the old seat; two at once get different names. */
+  function freeName(name) {
+    const same = all().find((one) => one.name === name);
+    if (same?.away) seats.delete(same.key);
+    if (!same || same.away) return name;
+    const taken = new Set(all().map((one) => one.name));
+    let number = 2;
+    while (taken.has(`${name} ${number}`)) number += 1;
+    return `${name} ${number}`;
+  }
+
+  function hasRoom(from) {
+    if (all().filter((one) => one.from === from).length >= MOST_FROM_ONE) dropAway(from);
+    if (seats.size >= MOST_SEATS) dropAway();
+    const mine = all().filter((one) => one.from === from).length;
+    return mine < MOST_FROM_ONE && seats.size < MOST_SEATS;
+  }
+
+  function dropAway(from) {
+    const away = all().filter((one) => one.away && (from === undefined || one.from === from));
+    away.sort((a, b) => a.heardMs - b.heardMs);
+    if (away.length > 0) seats.delete(away[0].key);
+  }
+
+  return {
+    /** @param {string} wanted  as nameOf gives it  @param {string} from  an address  @returns {{ seat: string, name: string } | undefined}  undefined when all is full */
+    join(wanted, from) {
+      const name = freeName(wanted);
+      if (!hasRoom(from)) return undefined;
+      const key = randomBytes(18).toString('base64url');
+      seats.set(key, { name, from, heardMs: now(), wasAway: false, report: undefined });
+      return { seat: key, name };
+    },
+    has: (/** @type {string} */ key) => seats.has(key),
+    /** @param {string} key  @param {Report} report  @returns {boolean} is there anything new to tell? */
+    tell(key, report) {
+      const seat = seats.get(key);
+      const isNew =
+        isAway(seat) || seat.wasAway || JSON.stringify(seat.report) !== JSON.stringify(report);
+      if (report.hand && !seat.report?.hand) seat.handMs = now();
+      Object.assign(seat, { heardMs: now(), wasAway: false, report });
+      return isNew;
+    },
+    leave(/** @type {string} */ key) {
+      const seat = seats.get(key);
+      if (seat.report) seat.report.hand = false;
+      seat.heardMs = -Infinity;
+    },
+    /** @returns {boolean} has somebody become away since the last time? */
+    sweep() {
+      const gone = [...seats.values()].filter((seat) => isAway(seat) && !seat.wasAway);
+      for (const seat of gone) seat.wasAway = true;
+      return gone.length > 0;
+    },
+    told: () => toldOf(all(), lessons),
+  };
+}
+
+const byName = new Intl.Collator('en', { numeric: true }).compare;
+
+/** What the board shows. */
+function toldOf(seats, lessons) {
+  const shown = seats.filter(({ report }) => report);
+  const here = shown.filter(({ away }) => !away);
+  const numberOf = (key) => lessons.find((one) => one.key === key).number;
+  const hands = here.filter(({ report }) => report.hand).sort((a, b) => a.handMs - b.handMs);
+  return {
+    here: here.length,
+    away: shown.length - here.length,
+    hands: hands.map(({ name, report }) => ({ name, number: numberOf(report.lesson) })),
+    lessons: lessons.flatMap((lesson) => {
+      const mine = shown.filter(({ report }) => report.lesson === lesson.key);
+      return mine.length > 0 ? [rowOf(lesson, mine)] : [];
+    }),
+  };
+}
+
+function rowOf({ number, title, promises }, seats) {
+  const learners = seats.map(({ name, away, report: { state, failed, hand } }) => ({
+    ...{ name, away, state, failed: failed.length, hand },
+  }));
+  const failing = seats.filter(({ away }) => !away).flatMap(({ report }) => report.failed);
+  const fails = Object.entries(promises).flatMap(([id, sentence]) => {
+    const count = failing.filter((one) => one === id).length;
+    return count > 0 ? [{ sentence, count }] : [];
+  });
+  return {
+    ...{ number, title },
+    learners: learners.sort((a, b) => byName(a.name, b.name)),
+    fails: fails.sort((a, b) => b.count - a.count),
+  };
+}
+
+/**
+ * The name that somebody chose, as it is shown: one line, nothing in it that steers a terminal or turns the writing round.
+ * @param {unknown} value
+ * @returns {string | undefined}  undefined for what isn't a name, or is too long
+ */
+export function nameOf(value) {
+  if (typeof value !== 'string' || value.length > 4 * LONGEST_NAME) return undefined;
+  const name = value.normalize('NFC').replace(/\s+/gu, ' ').replace(/\p{C}/gu, '').trim();
+  return /[\p{L}\p{N}]/u.test(name) && [...name].length <= LONGEST_NAME ? name : undefined;
+}
+
+/**
+ * @param {any} body  what came, parsed as JSON
+ * @param {Subject[]} lessons
+ * @returns {Report | undefined}  undefined for what isn't one, or names a lesson that isn't here
+ */
+export function reportOf(body, lessons) {
+  const lesson = lessons.find(({ key }) => key === body?.lesson);
+  const { state, failed, hand } = body ?? {};
+  if (!lesson || !STATES.includes(state) || !Array.isArray(failed)) return undefined;
+  const known = Object.keys(lesson.promises).filter((id) => failed.includes(id));
+  return { lesson: lesson.key, state, failed: known, hand: hand === true };
+}

@@ -1,0 +1,544 @@
+// Verifies the board of a class without a browser: who is shown where, what a learner's machine says and what never leaves
+// it, and that a wrong code, a huge name, a thousand joins and a foreign page are refused without harm.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
+import { openLine } from '../lib/cli/join.js';
+import { serveBoard } from '../lib/web/board.js';
+import { joinBoard } from '../lib/web/join.js';
+import { createRate } from '../lib/web/rate.js';
+import { createSeats, nameOf, reportOf } from '../lib/web/seats.js';
+import { dispatched, ioOf, keys, makeRoot, write } from './fixture-root.js';
+import { limitMs } from './limits.js';
+import { until } from './nothing-left.js';
+
+/** @typedef {import('node:test').TestContext} Context */
+
+const lessons = listLessons(rootFolder);
+const [first, second] = lessons;
+const AWAY_MS = 40;
+
+/** @type {import('../lib/web/seats.js').Subject[]} */
+const subjects = [
+  { key: 'a', number: 1, title: 'One', promises: { p: 'it does p', q: 'it does q' } },
+  { key: 'b', number: 2, title: 'Two', promises: { r: 'it does r' } },
+];
+const report = (/** @type {object} */ more = {}) => ({
+  ...{ lesson: 'a', state: /** @type {const} */ ('failed'), failed: ['p'], hand: false },
+  ...more,
+});
+
+function makeSeats() {
+  const clock = { ms: 0 };
+  const seats = createSeats({ lessons: subjects, awayMs: AWAY_MS, now: () => clock.ms });
+  const sit = (/** @type {string} */ name, /** @type {any} */ told = report(), from = 'here') => {
+    const { seat = '', name: given = '' } = seats.join(name, from) ?? {};
+    if (seat) seats.tell(seat, told);
+    return { seat, given };
+  };
+  return { clock, seats, sit };
+}
+
+describe('the seats of a class', () => {
+  test('rows by lesson, learners by name, promises by how many they fail for, hands as they were raised', () => {
+    const { clock, seats, sit } = makeSeats();
+    sit('Zoe', report({ failed: ['p', 'q'] }));
+    sit('Ada', report({ failed: ['q'], hand: true }));
+    clock.ms = 1;
+    sit('Bob', report({ lesson: 'b', state: 'passed', failed: [], hand: true }));
+    seats.join('Silent', 'here');
+    const { here, away, hands, lessons: rows } = seats.told();
+    assert.deepEqual([here, away], [3, 0]);
+    assert.deepEqual(hands, [
+      { name: 'Ada', number: 1 },
+      { name: 'Bob', number: 2 },
+    ]);
+    assert.deepEqual(
+      rows.map(({ number, learners }) => [number, learners.map(({ name }) => name)]),
+      [
+        [1, ['Ada', 'Zoe']],
+        [2, ['Bob']],
+      ],
+    );
+    assert.deepEqual(rows[0].fails, [
+      { sentence: 'it does q', count: 2 },
+      { sentence: 'it does p', count: 1 },
+    ]);
+  });
+
+  test('who is silent is away, counts no more, and comes back', () => {
+    const { clock, seats, sit } = makeSeats();
+    const { seat } = sit('Ada', report({ hand: true }));
+    assert.equal(seats.sweep(), false);
+    assert.equal(seats.tell(seat, report({ hand: true })), false, 'nothing new');
+    clock.ms = AWAY_MS + 1;
+    assert.deepEqual([seats.sweep(), seats.sweep()], [true, false]);
+    const { here, away, hands, lessons: rows } = seats.told();
+    assert.deepEqual([here, away, hands, rows[0].fails], [0, 1, [], []]);
+    assert.equal(rows[0].learners[0].away, true);
+    assert.equal(seats.tell(seat, report({ hand: true })), true);
+    assert.deepEqual([seats.told().here, seats.told().hands.length], [1, 1]);
+    seats.leave(seat);
+    assert.deepEqual([seats.told().away, seats.sweep()], [1, true]);
+  });
+
+  test('two of one name are told apart; whoever comes again takes the old seat', () => {
+    const { clock, seats, sit } = makeSeats();
+    assert.deepEqual(
+      [sit('Ada'), sit('Ada'), sit('Ada')].map(({ given }) => given),
+      ['Ada', 'Ada 2', 'Ada 3'],
+    );
+    clock.ms = AWAY_MS + 1;
+    assert.equal(sit('Ada').given, 'Ada');
+    assert.deepEqual([seats.told().here, seats.told().away], [1, 2]);
+  });
+
+  test('there is room for 60 from one address and 120 in all; who is away makes room', () => {
+    const { clock, seats, sit } = makeSeats();
+    const sat = (/** @type {string} */ from, count = 70) =>
+      Array.from({ length: count }, (_, index) => sit(`${from} ${index}`, report(), from)).filter(
+        ({ seat }) => seat,
+      ).length;
+    assert.deepEqual([sat('x'), sat('y'), sat('z')], [60, 60, 0]);
+    clock.ms = AWAY_MS + 1;
+    assert.equal(sat('z', 3), 3);
+    assert.deepEqual([seats.told().here, seats.told().away], [3, 117]);
+  });
+
+  test('a name is one line of letters, and not long', () => {
+    assert.equal(nameOf('  Zoë \n O’Neill '), 'Zoë O’Neill');
+    assert.equal(nameOf('a\u202eb\u0000c\u001b[2J'), 'abc[2J');
+    for (const bad of ['', ' ', '\u200b', '...', 'x'.repeat(25), 'x'.repeat(1e6), 7, null, ['Ada']])
+      assert.equal(nameOf(bad), undefined, String(bad).slice(0, 30));
+  });
+
+  test('of a report only what this machine knows is kept', () => {
+    const told = {
+      ...report({ failed: ['p', 'p', 'x', '<b>', {}] }),
+      code: 'const a = 1',
+      hand: 1,
+    };
+    assert.deepEqual(reportOf(told, subjects), report());
+    const bad = [{ lesson: 'c' }, { state: 'great' }, { failed: 'p' }, { lesson: '__proto__' }];
+    for (const one of bad) assert.equal(reportOf({ ...report(), ...one }, subjects), undefined);
+    for (const one of [undefined, null, 'x', []]) assert.equal(reportOf(one, subjects), undefined);
+  });
+
+  test('a bucket has so many tokens, and is refilled', () => {
+    const clock = { ms: 0 };
+    const rate = createRate({ most: 2, perSecond: 1, now: () => clock.ms });
+    assert.deepEqual([rate.take('a'), rate.take('a'), rate.take('a')], [true, true, false]);
+    assert.deepEqual([rate.isEmpty('a'), rate.isEmpty('b'), rate.take('b')], [true, false, true]);
+    clock.ms = 1_000;
+    assert.deepEqual([rate.take('a'), rate.take('a')], [true, false]);
+    for (let index = 0; index < 2_000; index += 1) rate.take(`n${index}`);
+    assert.equal(rate.isEmpty('a'), false, 'long forgotten');
+  });
+});
+
+/** @param {Context} t @param {object} [options] */
+async function serve(t, options) {
+  const clock = { ms: 0 };
+  const now = () => clock.ms;
+  const board = await serveBoard({ root: rootFolder, lessons, awayMs: AWAY_MS, now, ...options });
+  t.after(board.close);
+  return { ...board, clock };
+}
+
+/**
+ * @param {string} url
+ * @param {string} path
+ * @param {http.RequestOptions & { body?: string }} [options]
+ * @returns {Promise<{ status: number, body: string, headers: http.IncomingHttpHeaders }>}
+ */
+function ask(url, path, { body, ...options } = {}) {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const request = http.request({ host: hostname, port, path, ...options }, (response) => {
+      let text = '';
+      response.on('data', (part) => (text += part));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers }),
+      );
+    });
+    request.on('error', reject).end(body);
+  });
+}
+
+const take = (/** @type {string} */ url, /** @type {string} */ code, name = 'Ada', more = {}) =>
+  ask(url, '/seats', {
+    method: 'POST',
+    headers: { 'x-forkshop-code': code, 'content-type': 'application/json', ...more },
+    body: JSON.stringify({ name }),
+  });
+
+const say = (/** @type {string} */ url, /** @type {string} */ seat, /** @type {unknown} */ what) =>
+  ask(url, '/seat', {
+    method: 'PUT',
+    headers: { 'x-forkshop-seat': seat, 'content-type': 'application/json' },
+    body: typeof what === 'string' ? what : JSON.stringify(what),
+  });
+
+/** What a board's page that opens now is told. @param {string} url @returns {Promise<any>} */
+async function shown(url) {
+  const request = http.get(`${url}events`);
+  const [response] = await once(request, 'response');
+  let text = '';
+  for await (const part of response.setEncoding('utf8')) {
+    text += part;
+    if (/^data: .*\n\n/m.test(text)) break;
+  }
+  request.destroy();
+  return JSON.parse(String(/^data: (.*)$/m.exec(text)?.[1]));
+}
+
+/** Waits until the board shows it. @param {string} url @param {(told: any) => boolean} holds @returns {Promise<any>} */
+async function shows(url, holds) {
+  const endMs = performance.now() + limitMs(15);
+  for (;;) {
+    const told = await shown(url);
+    if (holds(told)) return told;
+    assert.ok(performance.now() < endMs, `It shows ${JSON.stringify(told)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const failing = { lesson: first.key, state: 'failed', failed: ['listens'], hand: true };
+
+describe('the server of the board', () => {
+  test('shows who has joined with the code of the day, in any case, and who has left', async (t) => {
+    const { url, code, address } = await serve(t);
+    assert.match(code, /^[A-Z2-9]{4}-[A-Z2-9]{4}$/);
+    const { body, headers } = await ask(url, '/');
+    assert.ok(body.includes(`npm start -- --join ${address} ${code}`));
+    assert.match(String(headers['content-security-policy']), /default-src 'none'/);
+    const { status, body: given } = await take(url, code.toLowerCase().replace('-', ''));
+    const { seat, name } = JSON.parse(given);
+    assert.deepEqual([status, name], [201, 'Ada']);
+    assert.equal((await say(url, seat, failing)).status, 204);
+    const told = await shown(url);
+    assert.deepEqual([told.here, told.hands], [1, [{ name: 'Ada', number: 1 }]]);
+    assert.deepEqual(told.lessons[0].learners[0].name, 'Ada');
+    const gone = { method: 'DELETE', headers: { 'x-forkshop-seat': seat } };
+    assert.equal((await ask(url, '/seat', gone)).status, 204);
+    await shows(url, ({ away }) => away === 1);
+  });
+
+  test('tells its page of somebody whose line has dropped, and who comes back', async (t) => {
+    const { url, code, clock } = await serve(t);
+    const { seat } = JSON.parse((await take(url, code)).body);
+    await say(url, seat, failing);
+    const request = http.get(`${url}events`);
+    t.after(() => request.destroy());
+    const [response] = await once(request, 'response');
+    let text = '';
+    response.setEncoding('utf8').on('data', (/** @type {string} */ part) => (text += part));
+    await until('one is here', () => text.includes('"here":1'));
+    clock.ms += AWAY_MS + 1;
+    await until('and away', () => text.includes('"here":0,"away":1'));
+    text = '';
+    await say(url, seat, failing);
+    await until('and back', () => text.includes('"here":1,"away":0'));
+  });
+
+  test('wrong codes are refused, and after some of them that address is not heard for a while', async (t) => {
+    const { url, code, clock } = await serve(t);
+    for (const wrong of ['', 'AAAA-AAAA', `${code}A`, 'é'.repeat(8)])
+      assert.equal((await take(url, encodeURIComponent(wrong))).status, 403, wrong);
+    assert.equal((await take(url, code)).status, 201);
+    const statuses = [];
+    for (let tries = 0; tries < 30; tries += 1) statuses.push((await take(url, 'WRONG')).status);
+    assert.deepEqual([statuses[0], statuses.at(-1)], [403, 429]);
+    assert.equal((await take(url, code)).status, 429, 'the right one neither');
+    clock.ms += 60_000;
+    assert.equal((await take(url, code)).status, 201);
+  });
+
+  test('a name of 1 MB, no JSON, no seat and nonsense are refused', async (t) => {
+    const { url, code } = await serve(t);
+    assert.equal((await take(url, code, 'x'.repeat(1e6))).status, 413);
+    assert.equal((await take(url, 'WRONG', 'x'.repeat(1e6))).status, 403);
+    for (const name of ['', 'x'.repeat(99), '\u202e']) {
+      const { status, body } = await take(url, code, name);
+      assert.deepEqual([status, body], [400, 'That is not a name of at most 24 letters.\n']);
+    }
+    const { seat } = JSON.parse((await take(url, code)).body);
+    for (const bad of [
+      '{',
+      '[]',
+      'null',
+      { ...failing, lesson: '../..' },
+      { ...failing, state: '' },
+    ])
+      assert.equal((await say(url, seat, bad)).status, 400, JSON.stringify(bad));
+    assert.equal((await say(url, seat, { ...failing, failed: ['x'.repeat(5_000)] })).status, 413);
+    for (const none of ['', 'x', `${seat}x`])
+      assert.equal((await say(url, none, failing)).status, 404);
+    assert.deepEqual(await shown(url), { here: 0, away: 0, hands: [], lessons: [] });
+  });
+
+  test('of a thousand joins most are refused, and whoever sits stays', async (t) => {
+    const { url, code } = await serve(t);
+    const { seat } = JSON.parse((await take(url, code, 'Grace')).body);
+    await say(url, seat, failing);
+    const statuses = new Map();
+    for (let group = 0; group < 20; group += 1) {
+      const joins = Array.from({ length: 50 }, (_, one) => take(url, code, `n${group} ${one}`));
+      for (const { status } of await Promise.all(joins))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    assert.equal(statuses.get(201), 59, 'with Grace 60');
+    assert.equal(statuses.get(201) + statuses.get(429) + statuses.get(503), 1_000);
+    const { lessons: rows } = await shown(url);
+    assert.deepEqual(
+      rows[0].learners.map((/** @type {any} */ { name }) => name),
+      ['Grace'],
+    );
+  });
+
+  test('one who says too much is not heard for a while', async (t) => {
+    const { url, code } = await serve(t);
+    const { seat } = JSON.parse((await take(url, code)).body);
+    const statuses = [];
+    for (let times = 0; times < 40; times += 1)
+      statuses.push((await say(url, seat, failing)).status);
+    assert.deepEqual([statuses[0], statuses.at(-1)], [204, 429]);
+  });
+
+  test('a foreign page and a foreign name get nothing', async (t) => {
+    const { url, code } = await serve(t);
+    for (const more of [
+      { origin: 'http://example.com' },
+      { origin: 'null' },
+      { host: 'a.example' },
+    ])
+      assert.equal((await take(url, code, 'Ada', more)).status, 403, JSON.stringify(more));
+    const headers = { host: 'a.example' };
+    for (const path of ['/', '/events'])
+      assert.equal((await ask(url, path, { headers })).status, 403);
+    assert.equal((await ask(url, '/seats')).status, 404);
+  });
+
+  test(
+    'at an address that it was told it takes what is said, and shows nothing',
+    { skip: process.platform !== 'linux' && 'Only Linux has 127.0.0.2 as it is' },
+    async (t) => {
+      const { url, code, address } = await serve(t, { host: '127.0.0.2' });
+      const there = `http://${address}/`;
+      assert.match(there, /^http:\/\/127\.0\.0\.2:\d+\/$/);
+      assert.equal((await take(there, code)).status, 201);
+      for (const path of ['/', '/events', '/client/board.js'])
+        assert.equal((await ask(there, path)).status, 404, path);
+      assert.equal((await take(there, code, 'Ada', { host: 'a.example' })).status, 403);
+      assert.equal((await take(there, 'WRONG')).status, 403);
+      assert.equal((await ask(url, '/')).status, 200);
+    },
+  );
+});
+
+describe("a learner's machine", () => {
+  const start = {
+    lesson: second.key,
+    state: /** @type {const} */ ('reading'),
+    failed: [],
+    hand: false,
+  };
+
+  /** @param {Context} t @param {{ url: string, code: string }} board @param {object} [options] */
+  function sit(t, { url, code }, options) {
+    const said = /** @type {string[]} */ ([]);
+    const line = joinBoard({
+      ...{ url, code, name: 'Ada', report: start, beatMs: 1e6, waitMs: limitMs(15) },
+      ...{ say: (/** @type {string} */ words) => void said.push(words) },
+      ...options,
+    });
+    t.after(line.close);
+    return { line, said };
+  }
+
+  test('says where it is, what has changed, and that it leaves', async (t) => {
+    const board = await serve(t, { awayMs: 1e6 });
+    const { line, said } = sit(t, board);
+    await shows(board.url, ({ here }) => here === 1);
+    line.tell({ state: 'failed', failed: ['one-port'] });
+    line.tell({ hand: true });
+    const told = await shows(board.url, ({ hands }) => hands.length === 1);
+    assert.deepEqual(
+      told.lessons[0].fails.map((/** @type {any} */ { count }) => count),
+      [1],
+    );
+    await line.close();
+    await shows(board.url, ({ away }) => away === 1);
+    assert.deepEqual(said, [`You are on the board at ${board.url} as Ada.`]);
+  });
+
+  test('goes on without a board, says so once, tries again, and stops when its code is wrong', async (t) => {
+    let tries = 0;
+    const server = http.createServer((request, response) => {
+      tries += 1;
+      if (tries < 4) return void request.socket.destroy();
+      response.writeHead(403, { 'content-type': 'text/plain', 'content-length': 6 });
+      response.end('Wrong.');
+    });
+    const url = await opened(t, server);
+    const { said } = sit(t, { url, code: 'x' }, { beatMs: 20 });
+    await until('both are said', () => said.length > 1);
+    assert.deepEqual(said, [
+      `The board at ${url} cannot be reached; npm start goes on without it.`,
+      'You are not on the board: Wrong. npm start goes on without it.',
+    ]);
+    assert.equal(tries, 4);
+  });
+
+  test('takes a seat again where the board has forgotten it, and nothing from what is no board', async (t) => {
+    const asked = /** @type {string[]} */ ([]);
+    const answers = [
+      [201, '{"seat":"one","name":"Ada"}'],
+      [404, 'gone'],
+      [201, '{"seat":"two","name":"Ada"}'],
+      [204, ''],
+    ];
+    const server = http.createServer(async (request, response) => {
+      const [status, text] = answers[asked.length] ?? [204, ''];
+      asked.push(`${request.method} ${request.headers['x-forkshop-seat'] ?? ''}`);
+      await request.resume().toArray();
+      response.writeHead(Number(status), {
+        'content-type': 'text/plain',
+        'content-length': String(text).length,
+      });
+      response.end(text);
+    });
+    const url = await opened(t, server);
+    const { line, said } = sit(t, { url, code: 'x' });
+    await until('four requests', () => asked.length >= 4);
+    await line.close();
+    assert.deepEqual(asked, ['POST ', 'PUT one', 'POST ', 'PUT two', 'DELETE two']);
+    assert.equal(said.length, 1);
+
+    const other = http.createServer((request, response) => response.end('<h1>A router</h1>'));
+    const wrong = sit(t, { url: await opened(t, other), code: 'x' });
+    await until('it says so', () => wrong.said.length > 0);
+    assert.match(wrong.said[0], /^You are not on the board: What answers there is not a board\./);
+  });
+
+  test('sends the name and a report, and nothing else', async (t) => {
+    const bodies = /** @type {any[]} */ ([]);
+    const server = http.createServer(async (request, response) => {
+      const text = Buffer.concat(await request.toArray()).toString();
+      bodies.push([request.method, text && JSON.parse(text)]);
+      const answer = '{"seat":"one","name":"Ada"}';
+      response.writeHead(request.method === 'POST' ? 201 : 204, {
+        'content-type': 'application/json',
+        ...(request.method === 'POST' && { 'content-length': answer.length }),
+      });
+      response.end(request.method === 'POST' ? answer : undefined);
+    });
+    const url = await opened(t, server);
+    const io = ioOf(rootFolder);
+    const line = await openLine({ url, code: 'x', name: 'Ada' }, { lesson: second, io });
+    t.after(() => line.close());
+    const heard = (/** @type {number} */ count) => until(`${count}`, () => bodies.length >= count);
+    await heard(2);
+    await line.begin(first, 'server.js');
+    await heard(3);
+    line.promise({ promise: { id: 'listens', verdict: 'failed', got: 'const secret = 1;' } });
+    line.promise({ promise: { id: 'other', verdict: 'passed' } });
+    line.program(/** @type {any} */ ({ name: 'secret' }));
+    line.end({ verdict: 'failed', output: 'secret' });
+    await heard(4);
+    line.hand();
+    await heard(5);
+    assert.deepEqual(bodies, [
+      ['POST', { name: 'Ada' }],
+      ['PUT', { lesson: second.key, state: 'reading', failed: [], hand: false }],
+      ['PUT', { lesson: first.key, state: 'checking', failed: [], hand: false }],
+      ['PUT', { lesson: first.key, state: 'failed', failed: ['listens'], hand: false }],
+      ['PUT', { lesson: first.key, state: 'failed', failed: ['listens'], hand: true }],
+    ]);
+    const said = String(io.stdout.read());
+    assert.match(said, /It hears:\n {2}a chosen name, the lesson, [^]*None of your files leaves/);
+    assert.match(said, /Your hand is up/);
+  });
+});
+
+/** @param {Context} t @param {http.Server} server @returns {Promise<string>} its address */
+async function opened(t, server) {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.closeAllConnections());
+  t.after(() => server.close());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return `http://127.0.0.1:${port}/`;
+}
+
+describe('the commands', () => {
+  test('what cannot be meant is refused, and said how it is', async (t) => {
+    const root = makeRoot(t);
+    const refused = {
+      'start x': /"x" means nothing here/,
+      'start --name Ada': /--name is for the board/,
+      'start --join 127.0.0.1': /come the address and the code[^]*npm start -- --join/,
+      'start --join ftp://a/b K7QM-3XPD --name Ada': /isn't the address of a board/,
+      'start --join a:b:c K7QM-3XPD --name Ada': /isn't the address of a board/,
+      'start --join 127.0.0.1 K7QM-3XPD': /The board needs a name/,
+      'start --join 127.0.0.1 K7QM-3XPD --name ...': /A name has at most 24 letters/,
+      'board --host 0.0.0.0': /"0.0.0.0" isn't one address/,
+      'board --host here': /"here" isn't one address/,
+      'board --host 192.0.2.1 --port 0': /does not have the address 192\.0\.2\.1/,
+      'board --port x': /isn't a port/,
+    };
+    for (const [line, pattern] of Object.entries(refused)) {
+      const { code, stderr } = await dispatched(root, line.split(' '));
+      assert.equal(code, 2, line);
+      assert.match(stderr, pattern, line);
+    }
+    const { url } = await serve(t);
+    const { port } = new URL(url);
+    const { stderr } = await dispatched(root, ['board', '--port', port]);
+    assert.match(stderr, new RegExp(`Port ${port} is taken\\.\nAnother: npm run board`));
+  });
+
+  test('npm start joins npm run board; its verdict is there; both end well', async (t) => {
+    const root = makeRoot(t);
+    const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
+    write(root, {
+      [`checks/${keys[0]}/check.js`]: `
+        import { check, demand } from '${door}';
+        check('${keys[0]}', { greets: 'it says hello' }, ({ observe, hold }) => {
+          hold('greets', [observe([], async () => false)], (holds) => demand(holds, { got: 'it' }));
+        });`,
+    });
+    const begin = (/** @type {string[]} */ argv) => {
+      const main = join(rootFolder, 'lib/cli/main.cjs');
+      const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
+      const child = spawn(process.execPath, [main, ...argv], { env });
+      t.after(() => child.kill('SIGKILL'));
+      const said = { text: '' };
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (part) => (said.text += part));
+      const says = async (/** @type {RegExp} */ pattern) => {
+        await until(`it says ${pattern}`, () => pattern.test(said.text), limitMs(15));
+        return pattern.exec(said.text) ?? [];
+      };
+      return { child, says };
+    };
+    const board = begin(['board', '--port', '0']);
+    const [, address, code] = await board.says(/--join (\S+) (\S+)\n/);
+    await board.says(/The next code will be another/);
+    const learner = begin(['start', '--no-page', '--join', address, code, '--name', 'Ada']);
+    await learner.says(/You are on the board at \S+ as Ada\./);
+    await learner.says(/Whenever you save/);
+    write(root, { [`lessons/${keys[0]}/server.js`]: '// saved\n' });
+    const told = await shows(`http://${address}/`, ({ lessons: [row] }) => row?.fails.length === 1);
+    assert.deepEqual(told.lessons[0].fails, [{ sentence: 'it says hello', count: 1 }]);
+    for (const { child } of [learner, board]) {
+      const ended = once(child, 'exit');
+      child.kill('SIGINT');
+      assert.deepEqual(await ended, [0, null]);
+    }
+  });
+});

@@ -1,0 +1,79 @@
+// Verifies the board of a class in a real Chromium: empty and full, light and dark, wide and narrow, and that what learners'
+// machines say appears there by itself.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
+import { serveBoard } from '../../lib/web/board.js';
+import { joinBoard } from '../../lib/web/join.js';
+import { COLOURS, accessibilityFaults, openBrowser, skip, watchFaults } from './browser.js';
+import { limitMs } from '../limits.js';
+
+const lessons = listLessons(rootFolder);
+const NAMES = ['Ada', 'Grace', 'Linus', '<b>Barbara</b>', 'W'.repeat(24), 'Zoë'];
+const STATES = /** @type {const} */ (['failed', 'passed', 'checking', 'inconclusive', 'reading']);
+
+describe('the board in Chromium', { skip }, () => {
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  test('is accessible and fits, empty and full, and follows what is said', async (t) => {
+    const board = await serveBoard({ root: rootFolder, lessons, awayMs: 1e9 });
+    t.after(board.close);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    t.after(() => context.close());
+    context.setDefaultTimeout(limitMs(15));
+    const page = await context.newPage();
+    const faults = watchFaults(page, board.url);
+    await page.goto(board.url);
+    const look = async (/** @type {string} */ name) => {
+      for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+        await page.emulateMedia({ colorScheme });
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 800 });
+          const runOnly = colorScheme === 'light' ? undefined : COLOURS;
+          const found = await accessibilityFaults(page, { runOnly });
+          const over = await page.evaluate(
+            () => document.documentElement.scrollWidth - window.innerWidth,
+          );
+          if (over > 0) found.push(`${over} px too wide`);
+          faults.push(...found.map((fault) => `${name}, ${colorScheme}, ${width}: ${fault}`));
+        }
+      }
+    };
+
+    await page.waitForFunction(() => document.querySelector('#counts').textContent === '0 here');
+    assert.match(
+      await page.locator('#nobody').innerText(),
+      new RegExp(`--join \\S+ ${board.code}`),
+    );
+    await look('empty');
+
+    const lines = NAMES.map((name, index) =>
+      joinBoard({
+        ...{ url: board.url, code: board.code, name, say: () => {}, waitMs: limitMs(15) },
+        report: {
+          ...{ lesson: lessons[index % 2].key, state: STATES[index % STATES.length] },
+          ...{ failed: index === 0 ? ['listens'] : [], hand: index === 1 },
+        },
+      }),
+    );
+    t.after(() => Promise.all(lines.map((line) => line.close())));
+    await page.waitForFunction(() => document.querySelector('#counts').textContent === '6 here');
+    assert.equal(await page.locator('#class tbody tr').count(), 2);
+    assert.match(await page.locator('#hands').innerText(), /Grace, lesson 2/);
+    assert.match(await page.locator('.fails').innerText(), /^1\s+the server listens on PORT/);
+    assert.equal(await page.locator('#class b:not(.fails b)').count(), 0, 'a name is text');
+    await lines[2].close();
+    await page.waitForSelector('.away:has-text("Linus")');
+    lines[0].tell({ state: 'passed', failed: [], hand: true });
+    await page.waitForSelector('.passed:has-text("Ada") .hand');
+    await page.waitForFunction(() => !document.querySelector('.fails'));
+    assert.equal(await page.locator('#counts').innerText(), '5 here, 1 away');
+    lines[3].tell({ state: 'failed', failed: ['one-port'] });
+    await page.waitForSelector('.fails');
+    await look('full');
+    assert.deepEqual(faults, []);
+  });
+});
