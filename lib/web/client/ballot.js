@@ -5,7 +5,7 @@
 import { all } from './page.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const RADIUS = 19;
+const RADIUS = 22;
 
 /**
  * @param {ParentNode} slide
@@ -56,7 +56,7 @@ function markOf(x, y, count) {
     for (const [name, value] of Object.entries(values)) element.setAttribute(name, String(value));
   };
   put(disc, { cx: x, cy: y, r: RADIUS });
-  put(text, { x, y: y + 8, 'text-anchor': 'middle', 'font-size': 22 });
+  put(text, { x, y: y + 10, 'text-anchor': 'middle' });
   text.textContent = String(count);
   mark.append(disc, text);
   return mark;
