@@ -79,6 +79,23 @@ describe('slides', () => {
     assert.equal(html.match(/<li class="fragment">/g)?.length, 2);
   });
 
+  test('a text that begins in bold is a large number, which comes with the step that shows it', (t) => {
+    const text = '**4.02** times as fast (3.86 to 4.17)\n2 cores\n\n![a](diagrams/a.svg)';
+    const svg =
+      '<svg><g data-step="1"><text>1</text></g><g data-step="2"><text>4.02: 3.86 to 4.17.</text></g></svg>';
+    const root = makeRoot(t, {
+      'slides/01-one/slides.md': head + slide.replace('text', text),
+      'slides/01-one/diagrams/a.svg': svg,
+    });
+    const [{ slides }] = readDeck(root);
+    assert.match(
+      slides[0].html,
+      /<p class="headline fragment" data-fragment-index="2"><strong>4.02<\/strong><span> times.*<br>\n2 cores<\/span>/,
+    );
+    writeFileSync(join(root, 'slides/01-one/diagrams/a.svg'), svg.replace('4.17', '4.71'));
+    assert.throws(() => readDeck(root), /4\.17 isn't in its diagram or table/);
+  });
+
   test('a change of the catalogue is shown as a diff, and what judges it is a demo', async (t) => {
     const text = head + slide.replace('text', '```spot mute\nWhat does it break?\n```');
     const change = '```diff\n-console.log("<hello>");\n+console.log("");\n```\n';
@@ -167,7 +184,7 @@ test("a number that a slide calls measured stands in its lesson's text", () => {
   for (const { key, text } of listLessons(rootFolder)) {
     const known = new Set(text.match(NUMBER));
     const measured = chapters.get(key)?.filter(({ heading }) => /measured/i.test(heading)) ?? [];
-    assert.ok(measured.length > 0, `No slide of ${key} is headed "What we measured".`);
+    assert.ok(measured.length > 0, `No slide of ${key} has "measured" in its heading.`);
     for (const { id, html } of measured) {
       const shown = html.replace(/<[^>]*>/g, ' ').match(NUMBER) ?? [];
       const strangers = shown.filter((number) => number.length > 1 && !known.has(number));

@@ -6,7 +6,7 @@
  * `demo name` is a live demo, and its text says what is to be seen; `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
- * hands of the room are counted.
+ * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js).
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3
@@ -34,6 +34,7 @@ import { splitFrontMatter } from '../lessons/front-matter.js';
 import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight, isWide } from './code.js';
 import { codeFigure, createMarkdown, fileOf, makeCornersCells } from './markdown.js';
+import { missingIn, setHeadline, withItsStep } from './headline.js';
 import { openerOf } from './opener.js';
 import { readSpot } from './spots.js';
 
@@ -88,7 +89,11 @@ function renderSlides(text, /** @type {Source} */ source) {
     const { content, notes, isStepwise, ...about } = anatomy(tokens, source, index + 1);
     if (isStepwise) makeStepwise(content);
     makeCornersCells(content);
-    const html = render(content);
+    const { large, numbers } = setHeadline(content);
+    const html = withItsStep(render(content), large);
+    const missing = missingIn(html, numbers);
+    if (missing)
+      throw faultIn(source.path, `"${about.heading}": ${missing} isn't in its diagram or table.`);
     const id = `${source.key}-${index + 1}`;
     return { id, ...about, html, notes: render(notes), demos: context.demos };
   });
