@@ -10,6 +10,7 @@ import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
 import { exportHandout, exportHtml, exportPdf } from '../lib/web/export.js';
+import { publicAddress } from '../lib/web/repository.js';
 import { readDemos, recordDemos } from '../lib/web/recordings.js';
 import { serveDeck } from '../lib/web/serve.js';
 import { perform } from '../lib/web/stage.js';
@@ -94,6 +95,30 @@ describe('slides', () => {
     );
     writeFileSync(join(root, 'slides/01-one/diagrams/a.svg'), svg.replace('4.17', '4.71'));
     assert.throws(() => readDeck(root), /4\.17 isn't in its diagram or table/);
+  });
+
+  test('the address of the workshop is shown, without its secrets, if everybody can reach it', (t) => {
+    const https = 'https://github.com/a/b';
+    for (const address of [
+      'https://user:secret@github.com/a/b.git',
+      'git+https://github.com/a/b.git',
+      'git@github.com:a/b.git',
+      'ssh://git@github.com:22/a/b',
+    ])
+      assert.equal(publicAddress(address), https, address);
+    for (const address of [
+      '/a/b',
+      'https://git.example.com/a/b',
+      'https://10.0.0.1/a',
+      'https://github.com/a?<b>',
+    ])
+      assert.equal(publicAddress(address), undefined, address);
+    const text = head + slide.replace('text', '```repository\nIt is yours.\n```');
+    const root = makeRoot(t, { 'slides/01-one/slides.md': text, 'package.json': '{}' });
+    assert.match(readDeck(root)[0].slides[0].html, /<p>It is yours\.<\/p>/);
+    const repository = { url: 'git@github.com:a/b.git' };
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ repository }));
+    assert.match(readDeck(root)[0].slides[0].html, /<p class="address">https:\/\/github\.com\/a\/b<\/p>/);
   });
 
   test('a change of the catalogue is shown as a diff, and what judges it is a demo', async (t) => {

@@ -4,7 +4,7 @@
  * end in `{minutes=20 steps}` (steps: the items of its lists come one by one), and one that begins with "Your turn" is an
  * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
  * `demo name` is a live demo, and its text says what is to be seen; `spot name` shows an answer of the catalogue as a change,
- * and Run has it judged. An image that is an SVG of slides/ becomes part of
+ * and Run has it judged; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
  * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js).
  *
@@ -36,6 +36,7 @@ import { escapeHtml, focusSteps, highlight, isWide } from './code.js';
 import { codeFigure, createMarkdown, fileOf, makeCornersCells } from './markdown.js';
 import { missingIn, setHeadline, withItsStep } from './headline.js';
 import { openerOf } from './opener.js';
+import { repositoryOf } from './repository.js';
 import { readSpot } from './spots.js';
 
 /**
@@ -138,6 +139,7 @@ function renderFence({ info, content }, context) {
   const [language, ...settings] = info.trim().split(/\s+/);
   if (language === 'demo') return renderDemo(settings[0], content.trim(), context);
   if (language === 'spot') return renderSpot(settings[0], content.trim(), context);
+  if (language === 'repository') return renderRepository(content.trim(), context);
   const text = content.replace(/\n$/, '');
   const lines = /\blines=(\S+)/.exec(info)?.[1];
   const file = fileOf(info);
@@ -156,6 +158,13 @@ function renderDemo(name, text, context) {
     `<button type="button" class="run">Run</button><p class="status" role="status">${escapeHtml(text)}</p></div>` +
     `<div class="stage"></div></figure>\n`
   );
+}
+
+/** Where the workshop can be had, or, where nobody knows, the block's own sentence. */
+function renderRepository(text, { root }) {
+  const address = repositoryOf(root);
+  if (!address) return `<p>${escapeHtml(text)}</p>\n`;
+  return `<p class="address">${escapeHtml(address)}</p>\n`;
 }
 
 /** Somebody's change, and what judges it. */

@@ -23,8 +23,9 @@ export function setHeadline(tokens) {
   const [, large = ''] = /^\*\*([^*]*\d[^*]*)\*\*/.exec(line) ?? [];
   if (open?.type !== 'paragraph_open' || !large) return { large: '', numbers: [] };
   open.attrJoin('class', 'headline');
-  const end = inline.children.findIndex(({ type }) => type === 'strong_close') + 1;
-  const [before, after] = [inline.children.slice(0, end), inline.children.slice(end)];
+  const children = inline.children ?? [];
+  const end = children.findIndex(({ type }) => type === 'strong_close') + 1;
+  const [before, after] = [children.slice(0, end), children.slice(end)];
   for (const one of after) if (one.type === 'softbreak') one.type = 'hardbreak';
   inline.children = [...before, markOf(inline, '<span>'), ...after, markOf(inline, '</span>')];
   return { large, numbers: line.match(/\d[\d.,]*\d|\d/g) ?? [] };
