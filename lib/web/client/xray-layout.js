@@ -48,6 +48,7 @@ export const spanFor = (/** @type {number} */ ms) =>
 /**
  * @typedef {object} View
  * @property {number} height  that there is
+ * @property {boolean} [hasLegend]  unless told, it has
  * @property {number} nowMs
  * @property {number} spanMs  of the axis
  * @property {boolean} isFinal  nothing more comes: sides of a comparison are put under one another
@@ -69,7 +70,7 @@ export const createMemo = () => ({ place: '', marks: new Map() });
  * @returns {{ height: number, marks: Mark[] }}
  */
 export function arrange(story, view) {
-  const signs = signsIn(story);
+  const signs = view.hasLegend === false ? [] : signsIn(story);
   const all = compose(story, view, signs);
   if (!view.isFinal) return all;
   const drawn = new Set(
