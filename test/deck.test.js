@@ -10,6 +10,7 @@ import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
 import { exportHandout, exportHtml, exportPdf } from '../lib/web/export.js';
+import { publicAddress } from '../lib/web/repository.js';
 import { readDemos, recordDemos } from '../lib/web/recordings.js';
 import { serveDeck } from '../lib/web/serve.js';
 import { perform } from '../lib/web/stage.js';
@@ -77,6 +78,47 @@ describe('slides', () => {
     assert.match(html, /<svg class="diagram" role="img" aria-label="two &quot;boxes&quot;"/);
     assert.match(html, /<g class="fragment" data-fragment-index="1">/);
     assert.equal(html.match(/<li class="fragment">/g)?.length, 2);
+  });
+
+  test('a text that begins in bold is a large number, which comes with the step that shows it', (t) => {
+    const text = '**4.02** times as fast (3.86 to 4.17)\n2 cores\n\n![a](diagrams/a.svg)';
+    const svg =
+      '<svg><g data-step="1"><text>1</text></g><g data-step="2"><text>4.02: 3.86 to 4.17.</text></g></svg>';
+    const root = makeRoot(t, {
+      'slides/01-one/slides.md': head + slide.replace('text', text),
+      'slides/01-one/diagrams/a.svg': svg,
+    });
+    const [{ slides }] = readDeck(root);
+    assert.match(
+      slides[0].html,
+      /<p class="headline fragment" data-fragment-index="2"><strong>4.02<\/strong><span> times.*<br>\n2 cores<\/span>/,
+    );
+    writeFileSync(join(root, 'slides/01-one/diagrams/a.svg'), svg.replace('4.17', '4.71'));
+    assert.throws(() => readDeck(root), /4\.17 isn't in its diagram or table/);
+  });
+
+  test('the address of the workshop is shown, without its secrets, if everybody can reach it', (t) => {
+    const https = 'https://github.com/a/b';
+    for (const address of [
+      'https://user:secret@github.com/a/b.git',
+      'git+https://github.com/a/b.git',
+      'git@github.com:a/b.git',
+      'ssh://git@github.com:22/a/b',
+    ])
+      assert.equal(publicAddress(address), https, address);
+    for (const address of [
+      '/a/b',
+      'https://git.example.com/a/b',
+      'https://10.0.0.1/a',
+      'https://github.com/a?<b>',
+    ])
+      assert.equal(publicAddress(address), undefined, address);
+    const text = head + slide.replace('text', '```repository\nIt is yours.\n```');
+    const root = makeRoot(t, { 'slides/01-one/slides.md': text, 'package.json': '{}' });
+    assert.match(readDeck(root)[0].slides[0].html, /<p>It is yours\.<\/p>/);
+    const repository = { url: 'git@github.com:a/b.git' };
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ repository }));
+    assert.match(readDeck(root)[0].slides[0].html, /<p class="address">https:\/\/github\.com\/a\/b<\/p>/);
   });
 
   test('a change of the catalogue is shown as a diff, and what judges it is a demo', async (t) => {
@@ -167,7 +209,7 @@ test("a number that a slide calls measured stands in its lesson's text", () => {
   for (const { key, text } of listLessons(rootFolder)) {
     const known = new Set(text.match(NUMBER));
     const measured = chapters.get(key)?.filter(({ heading }) => /measured/i.test(heading)) ?? [];
-    assert.ok(measured.length > 0, `No slide of ${key} is headed "What we measured".`);
+    assert.ok(measured.length > 0, `No slide of ${key} has "measured" in its heading.`);
     for (const { id, html } of measured) {
       const shown = html.replace(/<[^>]*>/g, ' ').match(NUMBER) ?? [];
       const strangers = shown.filter((number) => number.length > 1 && !known.has(number));

@@ -3,10 +3,10 @@
  * opened by it. Slides are divided by `---`; a slide's heading may
  * end in `{minutes=20 steps}` (steps: the items of its lists come one by one), and one that begins with "Your turn" is an
  * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
- * `demo name` is a live demo, and its text says what is to be seen; `spot name` shows an answer of the catalogue as a change,
- * and Run has it judged. An image that is an SVG of slides/ becomes part of
+ * `demo name` is a live demo, and its text says what is to be seen (`vote=2`: it answers the second row of the chapter's vote); `spot name` shows an answer of the catalogue as a change,
+ * and Run has it judged; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
- * hands of the room are counted.
+ * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js).
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3
@@ -34,7 +34,9 @@ import { splitFrontMatter } from '../lessons/front-matter.js';
 import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight, isWide } from './code.js';
 import { codeFigure, createMarkdown, fileOf, makeCornersCells } from './markdown.js';
+import { missingIn, setHeadline, withItsStep } from './headline.js';
 import { openerOf } from './opener.js';
+import { repositoryOf } from './repository.js';
 import { readSpot } from './spots.js';
 
 /**
@@ -88,7 +90,11 @@ function renderSlides(text, /** @type {Source} */ source) {
     const { content, notes, isStepwise, ...about } = anatomy(tokens, source, index + 1);
     if (isStepwise) makeStepwise(content);
     makeCornersCells(content);
-    const html = render(content);
+    const { large, numbers } = setHeadline(content);
+    const html = withItsStep(render(content), large);
+    const missing = missingIn(html, numbers);
+    if (missing)
+      throw faultIn(source.path, `"${about.heading}": ${missing} isn't in its diagram or table.`);
     const id = `${source.key}-${index + 1}`;
     return { id, ...about, html, notes: render(notes), demos: context.demos };
   });
@@ -131,26 +137,36 @@ function makeStepwise(tokens) {
 
 function renderFence({ info, content }, context) {
   const [language, ...settings] = info.trim().split(/\s+/);
-  if (language === 'demo') return renderDemo(settings[0], content.trim(), context);
+  if (language === 'demo') return renderDemo(settings, content.trim(), context);
   if (language === 'spot') return renderSpot(settings[0], content.trim(), context);
+  if (language === 'repository') return renderRepository(content.trim(), context);
   const text = content.replace(/\n$/, '');
   const lines = /\blines=(\S+)/.exec(info)?.[1];
   const file = fileOf(info);
   const rows = text.split('\n');
-  const steps = lines ? focusSteps(lines, rows.length) : [];
+  const steps = lines ? [...focusSteps(lines, rows.length), ''] : []; // at last all of them
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
   return codeFigure({ html: highlight(text, language), isWide: isWide(rows), marks, file });
 }
 
-function renderDemo(name, text, context) {
+function renderDemo([name, ...settings], text, context) {
   if (!name || text === '')
     throw faultIn(context.path, 'A demo needs a name, and a text that says what is to be seen.');
   context.demos.push(name);
+  const [, row] = /\bvote=(\d+)/.exec(settings.join(' ')) ?? [];
+  const vote = row ? ` data-vote="${row}"` : '';
   return (
-    `<figure class="demo" data-demo="${escapeHtml(name)}"><div class="desk">` +
+    `<figure class="demo" data-demo="${escapeHtml(name)}"${vote}><div class="desk">` +
     `<button type="button" class="run">Run</button><p class="status" role="status">${escapeHtml(text)}</p></div>` +
-    `<div class="stage"></div></figure>\n`
+    `${row ? '<p class="said" hidden></p>' : ''}<div class="stage"></div></figure>\n`
   );
+}
+
+/** Where the workshop can be had, or, where nobody knows, the block's own sentence. */
+function renderRepository(text, { root }) {
+  const address = repositoryOf(root);
+  if (!address) return `<p>${escapeHtml(text)}</p>\n`;
+  return `<p class="address">${escapeHtml(address)}</p>\n`;
 }
 
 /** Somebody's change, and what judges it. */
@@ -158,7 +174,7 @@ function renderSpot(name, text, context) {
   const { root, key, path } = context;
   try {
     const { demo, figures } = readSpot(root, key, name);
-    return figures.map(codeFigure).join('') + renderDemo(demo, text, context);
+    return figures.map(codeFigure).join('') + renderDemo([demo], text, context);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     throw faultIn(path, error.message, error.hint);

@@ -33,7 +33,7 @@ export default [
         draw();
         if (count === CONNECTIONS / 2)
           say(
-            'Thin lines: the primary of rr hands over what it has accepted. That of none has no part.',
+            'Thin lines: under rr the primary hands over what it has accepted. Under none it does nothing.',
           );
       }
       for (const program of [rr, none]) await program.drained();

@@ -16,7 +16,7 @@ export default [
     mayFail: true,
     async perform(stage) {
       const { launch, say, begin, signal } = stage;
-      say('Two machines start, two workers each, and nginx before them.');
+      say('Two machines start, with two workers each, and nginx in front of them.');
       const program = await launch('solutions/10-nginx-ports/server.js', {
         as: 'server.js',
         hosts: { [MACHINE]: 'machine 1', '127.0.0.3': 'machine 2' },
@@ -31,7 +31,7 @@ export default [
       await sleep(CALM_MS, undefined, { signal });
       const dead = listenersAt(program, MACHINE);
       for (const { pid } of dead) program.kill(pid, 'SIGKILL');
-      say(`Machine ${MACHINE} is dead, all of it. Whom does nginx ask now?`);
+      say(`Machine ${MACHINE} is dead, all of it. Which one does nginx ask now?`);
       const isHeir = ({ pid }) => !dead.some((one) => one.pid === pid);
       const heir = () => listenersAt(program, MACHINE).find(isHeir);
       if (await program.until(heir)) say(`Machine ${MACHINE} has booted. When is it asked again?`);

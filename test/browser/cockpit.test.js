@@ -275,6 +275,22 @@ describe("the speaker's window in Chromium", { skip }, () => {
       String(await wall.locator('section.present svg[data-ballot]').getAttribute('aria-label')),
       /Hands: .* 7, .* 12\.$/,
     );
+    const voted = found(lesson.find(({ html }) => html.includes('data-vote="1"')));
+    await goTo(wall, voted.id);
+    await hears(speaker, voted);
+    const said = wall.locator('section.present .said');
+    assert.match(await said.innerText(), /^You said: about 30: 7$/);
+    await wall.locator('section.present .recording').click();
+    const time = wall.locator('section.present .time');
+    await time.waitFor();
+    await time.evaluate((/** @type {HTMLInputElement} */ one) => {
+      one.value = one.max;
+      one.dispatchEvent(new Event('input'));
+    });
+    assert.match(
+      await said.innerText(),
+      /^You said: about 30 \(7 of 7 hands\)\. It was: Answered: /,
+    );
     await goTo(wall, turn.id);
     await hears(speaker, turn);
     assert.equal(await speaker.inputValue('#minutes'), String(turn.minutes));

@@ -206,6 +206,13 @@ describe('the deck in Chromium', { skip }, () => {
       );
     const bad = [...(await layoutFaults(page)), ...(await accessibilityFaults(page)), ...faults];
     assert.deepEqual(bad, []);
+    if (id === demoSlides[0].id) {
+      await page.keyboard.press('r');
+      const beside = page.locator('section.present .beside');
+      await beside.waitFor();
+      assert.ok((await beside.locator('p').innerText()).startsWith(`Here, just now: ${told}`));
+      assert.ok((await beside.locator('.work .served').count()) > 0);
+    }
     if (!isSpot({ demos })) {
       await gone(pidsIn(messages));
       await closed(portsIn(messages));

@@ -2,10 +2,10 @@
  * The hands of a vote. The diagram of a vote and that of its answer have the same boxes in the same order, so a count is
  * known by the number of its box.
  */
-import { all } from './page.js';
+import { all, make } from './page.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const RADIUS = 19;
+const RADIUS = 22;
 
 /**
  * @param {ParentNode} slide
@@ -47,6 +47,43 @@ export function drawHands(svg, counts) {
   svg.setAttribute('aria-label', `${svg.dataset.words}${hands}`);
 }
 
+/**
+ * What the room has said to one question of a vote.
+ * @param {SVGSVGElement} svg
+ * @param {(number | null)[]} counts
+ * @param {number} row  from 1
+ * @returns {{ label: string, count: number }[]}  those boxes of the row that have been counted
+ */
+export function saidIn(svg, counts, row) {
+  const boxes = boxesOf(svg).map((box, index) => ({ ...box, count: counts[index] ?? null }));
+  const rows = [...new Set(boxes.map(({ y }) => y))];
+  return boxes.filter(({ y, count }) => y === rows[row - 1] && count !== null);
+}
+
+/**
+ * Over a demo: what the room has said, and when it is over, what it was.
+ * @param {HTMLElement} figure  figure.demo; data-was: what the demo has shown
+ * @param {{ label: string, count: number }[]} [said]  unless told, as it was told last
+ */
+export function showVote(figure, said) {
+  const place = /** @type {HTMLElement | null} */ (figure.querySelector('.said'));
+  if (!place) return;
+  if (said) place.dataset.said = JSON.stringify(said);
+  const votes = JSON.parse(place.dataset.said ?? '[]');
+  const all = votes.reduce((sum, { count }) => sum + count, 0);
+  const most = Math.max(...votes.map(({ count }) => count));
+  const winners = votes.filter(({ count }) => count === most).map(({ label }) => label);
+  const { was } = figure.dataset;
+  place.hidden = all === 0;
+  const each = votes.map(({ label, count }) => `${label}: ${count}`).join(', ');
+  const words = was
+    ? ['You said: ', `${winners.join(' or ')} (${most} of ${all} hands). `, 'It was: ', was]
+    : ['You said: ', each];
+  place.replaceChildren(
+    ...words.map((one, index) => (index % 2 === 0 ? make('b', { textContent: one }) : one)),
+  );
+}
+
 function markOf(x, y, count) {
   const mark = document.createElementNS(SVG, 'g');
   mark.setAttribute('class', 'hands');
@@ -56,7 +93,7 @@ function markOf(x, y, count) {
     for (const [name, value] of Object.entries(values)) element.setAttribute(name, String(value));
   };
   put(disc, { cx: x, cy: y, r: RADIUS });
-  put(text, { x, y: y + 8, 'text-anchor': 'middle', 'font-size': 22 });
+  put(text, { x, y: y + 10, 'text-anchor': 'middle' });
   text.textContent = String(count);
   mark.append(disc, text);
   return mark;

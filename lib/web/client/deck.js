@@ -20,6 +20,7 @@ const deck = new Reveal(wall, {
   controls: true,
   progress: true,
   slideNumber: false,
+  jumpToSlide: false, // the speaker's window finds slides
   transition: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'none' : 'fade',
   transitionSpeed: 'fast',
   view: null,

@@ -1,6 +1,7 @@
 /**
  * A demo on a slide: its buttons, and what they do. Live it shows what the server sends, a JSON object a line; in a
- * static export it plays what was recorded. What was shown can be held, moved through, and seen again more slowly.
+ * static export it plays what was recorded. What was shown can be held, moved through, and seen again more slowly. The
+ * recording is played over what was performed here, if that came to its end.
  */
 import { isTaken, letGo } from './page.js';
 import { createPlayback, performed, recordingOf } from './player.js';
@@ -17,6 +18,8 @@ export function createDemo(figure) {
   const { run, again, hold, recording, time, status } = parts;
   /** @type {any[]} what was shown last, each with the time at which it came */
   let messages = [];
+  /** @type {any[]} of the last performance here that came to its end */
+  let live = [];
   /** @type {AbortController | undefined} of what runs now */
   let end;
   /** @type {ReturnType<typeof createPlayback> | undefined} */
@@ -55,6 +58,7 @@ export function createDemo(figure) {
   async function showLive() {
     const signal = start();
     offer();
+    parts.beside.show([]);
     messages = [];
     const sinceMs = performance.now();
     let origin = { timelineMs: 0, pageMs: sinceMs };
@@ -75,6 +79,7 @@ export function createDemo(figure) {
       if (!signal.aborted) figure.classList.add('in-doubt');
     }
     if (signal.aborted) return scene.leave(); // and somebody else draws already
+    live = error || !messages.some(({ events }) => events) ? [] : messages;
     scene.finish();
     arm(scene, { isShown: true });
     time.value = time.max;
@@ -112,7 +117,10 @@ export function createDemo(figure) {
     time.max = String(Math.ceil(playback.durationMs));
   }
 
-  const playRecording = () => showKnown((signal) => recordingOf(name, signal), 1);
+  const playRecording = () => {
+    parts.beside.show(live);
+    return showKnown((signal) => recordingOf(name, signal), 1);
+  };
   const slower = () => showKnown(async () => messages, SLOWER);
   const toggle = () => {
     if (isRunning() && performance.now() - startedMs < DOUBLE_CLICK_MS) return; // the second half of a double click

@@ -1,5 +1,7 @@
 /** What a demo draws on, and one showing of it: the X-ray, the numbers, what is said. */
-import { chartOf, measurementOf, put, tableOf } from './charts.js';
+import { showVote } from './ballot.js';
+import { createBeside } from './beside.js';
+import { chartOf, measuredWords, measurementOf, put, tableOf } from './charts.js';
 import { make } from './page.js';
 import { createXray } from './xray.js';
 
@@ -30,13 +32,14 @@ export function furnish(figure) {
   const table = make('table', {});
   details.append(make('summary', { textContent: 'Table', title: 'The same as a table' }), table);
   transport.append(details, hold, time, again, recording, badge);
-  stage.append(drawing, numbers, transport, point);
+  const beside = createBeside(figure);
+  stage.append(drawing, numbers, beside.place, transport, point);
   const xray = createXray(drawing, {
     height: () => Math.max(LEAST_HEIGHT, drawing.clientHeight),
     onPoint: (words, event) => showPoint(point, stage, words, event),
   });
   const parts = { run, again, hold, recording, time, status, badge, drawing, numbers, details };
-  return { figure, ...parts, table, xray };
+  return { figure, ...parts, table, xray, beside };
 }
 
 /** @typedef {ReturnType<typeof furnish>} Parts */
@@ -62,6 +65,8 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
   const { figure, status, badge, drawing, numbers, details, table, xray } = parts;
   let timer;
   let isOver = false;
+  let was = '';
+  let measured = '';
   begin();
 
   function begin() {
@@ -70,6 +75,9 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
     figure.classList.remove('in-doubt');
     details.hidden = true;
     badge.classList.remove('warns');
+    delete figure.dataset.was;
+    was = measured = '';
+    showVote(figure);
     badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
   }
 
@@ -88,7 +96,8 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
       xray.take(message);
       if (message.events) drawing.hidden = false;
       if (message.recorded) badge.textContent = recordedWords(message.recorded, slower);
-      if (message.say) status.textContent = message.say;
+      if (message.say) status.textContent = was = message.say;
+      if (message.measurement) measured = measuredWords(message.measurement);
       if (message.measurement)
         put(numbers, message.measurement.name, measurementOf(message.measurement));
       if (message.chart && message.chart.t === undefined)
@@ -96,6 +105,7 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
       if (message.doubt) warn(parts, message.doubt);
       if (message.end?.error) status.textContent = message.end.error;
       if (message.end?.error) figure.classList.add('in-doubt');
+      if (message.end && !message.end.error) figure.dataset.was = measured || was;
     },
     /** Draws the moment. */
     draw: (/** @type {number} */ ms) => xray.draw(ms),
@@ -106,6 +116,7 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
     },
     finish() {
       scene.leave();
+      showVote(figure);
       if (drawing.hidden) return;
       xray.draw();
       table.replaceChildren(...tableOf(xray.rows()));

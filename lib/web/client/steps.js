@@ -31,7 +31,7 @@ export function showSteps(view, step) {
 export function focusLines(slide) {
   for (const figure of all('figure.code', slide)) {
     const marks = all('.focus.visible', figure);
-    const wanted = new Set(marks.at(-1)?.dataset.lines.split(' ') ?? []);
+    const wanted = new Set(marks.at(-1)?.dataset.lines.split(' ').filter(Boolean) ?? []);
     figure.classList.toggle('focused', wanted.size > 0);
     for (const [index, line] of all('.line', figure).entries())
       line.classList.toggle('here', wanted.has(String(index + 1)));

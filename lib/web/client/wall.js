@@ -7,7 +7,7 @@
  * From the wall: { now: { id, step, steps, isBlack, isOverview, demo } } after every change. That it has been closed is
  * learnt by waiting for its lock: a page that goes has no time to say so.
  */
-import { ballotOf, drawHands } from './ballot.js';
+import { ballotOf, drawHands, saidIn, showVote } from './ballot.js';
 import { all, make } from './page.js';
 import { stopwatch } from './pace.js';
 import { stepsOf } from './steps.js';
@@ -55,9 +55,17 @@ export function connectWall(deck) {
     const whole = { subtree: true, childList: true, characterData: true, attributes: true };
     for (const part of all(CONTROLS, slide)) watcher.observe(part, whole);
     const ballot = ballotOf(slide);
-    if (ballot) drawHands(ballot, wish.hands[chapterOf(slide.id)] ?? []);
+    const hands = wish.hands[chapterOf(slide.id)] ?? [];
+    if (ballot) drawHands(ballot, hands);
+    for (const figure of all('figure.demo[data-vote]', slide)) showSaid(figure, slide.id, hands);
     showCountdown();
     tell();
+  }
+
+  function showSaid(figure, id, hands) {
+    const slides = deck.getSlides().filter((slide) => chapterOf(slide.id) === chapterOf(id));
+    const vote = slides.map(ballotOf).find((svg) => svg?.dataset.ballot === 'vote');
+    if (vote) showVote(figure, saidIn(vote, hands, Number(figure.dataset.vote)));
   }
 
   /** Says what is on the wall, when it is not what was said last. */

@@ -20,6 +20,7 @@ import {
   LARGE,
   RIGHT,
   SMALL,
+  TINY,
   WIDTH,
   curveMarks,
   panelMarks,
@@ -32,9 +33,10 @@ const FEW = 2; // lanes or rows: they may be wider by half
 const ROW = 12; // of a client, where there is room
 const CLIENTS = 40; // at least, all rows together
 const MOST_FOR_CLIENTS = 0.45;
-const LEAST_LANE = 24;
+const LINE = 1.3; // of a name, in parts of its font's size
+const LEAST_LANE = LINE * SMALL;
 const TOP = 4;
-const AXIS = 36;
+const AXIS = 40;
 const TICK_EVERY = 96; // px, at least
 const STEPS_MS = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
 const SPANS_MS = [600, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000];
@@ -46,6 +48,7 @@ export const spanFor = (/** @type {number} */ ms) =>
 /**
  * @typedef {object} View
  * @property {number} height  that there is
+ * @property {boolean} [hasLegend]  unless told, it has
  * @property {number} nowMs
  * @property {number} spanMs  of the axis
  * @property {boolean} isFinal  nothing more comes: sides of a comparison are put under one another
@@ -67,7 +70,7 @@ export const createMemo = () => ({ place: '', marks: new Map() });
  * @returns {{ height: number, marks: Mark[] }}
  */
 export function arrange(story, view) {
-  const signs = signsIn(story);
+  const signs = view.hasLegend === false ? [] : signsIn(story);
   const all = compose(story, view, signs);
   if (!view.isFinal) return all;
   const drawn = new Set(
@@ -149,7 +152,8 @@ function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, expected, lege
   const room = height - TOP - AXIS - legend.height - brackets - curveCount * CURVE;
   const shares = rows.map(({ count }) => (count > 0 ? Math.max(CLIENTS, count * ROW + 10) : 0));
   const wanted = shares.reduce((sum, share) => sum + share, 0);
-  const most = Math.min(MOST_FOR_CLIENTS * room, room - lanes * LEAST_LANE);
+  const least = shares.filter((share) => share > 0).length * CLIENTS;
+  const most = Math.max(least, Math.min(MOST_FOR_CLIENTS * room, room - lanes * LEAST_LANE));
   const cut = Math.max(0, wanted - most);
   const widestLane = WIDEST_LANE * (lanes <= FEW ? 1.5 : 1);
   const lane = Math.min(widestLane, Math.max(12, (room - wanted + cut) / lanes));
@@ -161,7 +165,7 @@ function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, expected, lege
     const taken = (cut * above[index]) / allAbove;
     return count > 0 ? Math.min(widest, shares[index] - taken + spare / rows.length) : 0;
   });
-  const size = lane < 30 ? SMALL : LARGE;
+  const size = [LARGE, SMALL].find((one) => lane >= LINE * one) ?? TINY;
   const names = [
     ...panels.flatMap(({ processes }) => processes.map(nameOf)),
     ...story.curves.keys(),
@@ -234,7 +238,7 @@ function axisMarks({ margin, width, spanMs, axisY, widthOf }) {
     (ms) => {
       const x = margin + (ms / spanMs) * width;
       const line = { class: 'grid', x1: x, x2: x, y1: 0, y2: axisY };
-      const at = { class: 'tick', x, y: axisY + 26, 'font-size': LARGE };
+      const at = { class: 'tick', x, y: axisY + 30, 'font-size': LARGE };
       const isCut = x + widthOf(words(ms), LARGE) / 2 > WIDTH;
       return [
         { key: `grid ${ms}`, layer: 'grid', tag: 'line', at: line },

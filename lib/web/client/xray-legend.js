@@ -1,8 +1,8 @@
 /** The signs of an X-ray, and what each means: only those that are drawn. */
 import { heirsOf } from './xray-story.js';
 
-const SIZE = 20;
-const ROW = 30;
+const SIZE = 24;
+const ROW = 34;
 const SIGN = 34;
 const GAP = 18;
 
@@ -86,7 +86,7 @@ export function legendOf(signs, { width, widthOf }) {
 
 function signMarks({ key, x, row }, top) {
   const { name, kind, tag = 'rect', at } = SIGNS[key];
-  const y = top + row * ROW + 22;
+  const y = top + row * ROW + 25;
   const layer = 'legend';
   const words = { class: 'legend', x: x + SIGN, y, 'font-size': SIZE };
   const marks = [

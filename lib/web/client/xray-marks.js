@@ -19,8 +19,9 @@ export const WIDTH = 1168;
 export const RIGHT = 44; // half of the last label of the axis
 export const BRACKET = 34;
 export const CURVE = 130;
-export const LARGE = 24;
-export const SMALL = 20;
+export const LARGE = 28;
+export const SMALL = 24;
+export const TINY = 20; // only where lanes are so many that no larger name finds room
 const MOST_NAMED = 8; // requests that have their own words
 
 /** The lanes of a panel, what is in them, and their words. @returns {{ marks: Mark[], labels: Label[] }} */

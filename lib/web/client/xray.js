@@ -21,10 +21,10 @@ let count = 0;
 
 /**
  * @param {HTMLElement} element  where the drawing is put
- * @param {{ height?: () => number, onPoint?: (words: string, event: PointerEvent) => void }} [options]  height: that there
+ * @param {{ height?: () => number, hasLegend?: boolean, onPoint?: (words: string, event: PointerEvent) => void }} [options]  height: that there
  *   is, in px of a drawing of 1168; onPoint: told what somebody points at, and '' afterwards
  */
-export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
+export function createXray(element, { height = () => HEIGHT, hasLegend = true, onPoint } = {}) {
   let story = createStory();
   const expected = createStory();
   const sheet = createSheet(element);
@@ -59,6 +59,7 @@ export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
       sheet.show(
         arrange(shown, {
           height: height(),
+          hasLegend,
           nowMs: now,
           spanMs,
           isFinal: isFinal && !isEmpty,
