@@ -43,6 +43,11 @@ const ZONES = [
     because: 'the mutants have packages of their own, beside node:* and files of this repository',
   },
   {
+    files: ['bench/peers/servers/**'],
+    may: [NODE, packages('throng'), String.raw`\.\.?/.+`],
+    because: 'a peer has packages of its own, beside node:* and files of this repository',
+  },
+  {
     files: ['lib/**'],
     may: [NODE, PACKAGES, INSIDE, LIB_BELOW],
     because: 'in lib only lib/cli imports lib/cli and lib/web',
@@ -271,7 +276,7 @@ export default [
   },
   {
     // Nitro imports these by itself.
-    files: ['**/11-nitro/**/*.js'],
+    files: ['**/11-nitro/**/*.js', 'bench/peers/nitro/**/*.js'],
     languageOptions: { globals: readonly(NITRO_GLOBALS) },
   },
   {

@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
 import { closingGenerators } from '../measure/generator.js';
+import { ownOfUser } from '../observe/environment.js';
 import { createRunner } from '../observe/run.js';
 import { Starved } from '../observe/turn.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
@@ -10,7 +11,8 @@ import { allVisible, cutLine, visible } from '../verdict/visible.js';
 import { crashLoops, findingsOf, sorted, trialFindings } from '../xray/findings.js';
 import { NotUp, launch } from '../xray/launch.js';
 import { look } from '../xray/look.js';
-import { factLines, findingLines, trialLines } from '../xray/tell.js';
+import { tryScale } from '../xray/scale.js';
+import { factLines, findingLines, scaleLines, trialLines } from '../xray/tell.js';
 import { traceOf } from '../xray/trace.js';
 import { tryKill, tryReload, tryStop } from '../xray/trials.js';
 import { parse } from './args.js';
@@ -29,6 +31,9 @@ const options = /** @type {const} */ ({
   kill: { type: 'boolean' },
   stop: { type: 'boolean' },
   reload: { type: 'string' },
+  scale: { type: 'string' },
+  'workers-env': { type: 'string' },
+  all: { type: 'boolean' },
   trace: { type: 'string' },
   json: { type: 'boolean' },
 });
@@ -38,6 +43,9 @@ const RATE = 50;
 const SECONDS = 10;
 const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535 };
 const MOST_REQUESTS = 10_000; // each on a connection of its own, whose port is not free again for a minute
+const SCALE = '1,2,4';
+const MOST_WORKERS = 16;
+const MOST_STEPS = 5;
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const COLUMNS = 80;
 const LAST_LINES = 12; // of what it printed
@@ -53,7 +61,7 @@ const LAST_LINES = 12; // of what it printed
 export async function run(argv, io) {
   const { values, order } = read(argv, io);
   const plan = planOf(values);
-  const trials = trialsOf(values);
+  const trials = trialsOf(values, order, io);
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -88,23 +96,21 @@ async function see({ runner, order, plan, trials, values, io }) {
   let isUndecided = false;
   for (const { head, attempt } of trials) {
     print([style.bold(head)]);
-    const up = await launch(runner, order, plan);
     try {
-      const trial = await attempt(up, plan);
+      const trial = await attempt(runner, order, plan);
       if (trial) done.push(trial);
-      print(trial ? trialLines(allVisible(trial), columns) : [`  ${ALONE}`]);
+      print(linesOf(trial && allVisible(trial), style, columns));
     } catch (error) {
       if (!(error instanceof Starved)) throw error;
       isUndecided = true;
       print([`  It cannot be told now. ${error.story.got} ${error.story.why}`]);
     }
-    await up.program.stop();
     print(['']);
   }
   const found = [
     ...findingsOf(facts),
     ...crashLoops(events, facts.zeroMs),
-    ...done.flatMap(trialFindings),
+    ...done.filter(({ kind }) => kind !== 'scale').flatMap(trialFindings),
   ];
   const findings = sorted(found);
   if (values.json) printJson({ facts, trials: done, findings }, io);
@@ -112,6 +118,11 @@ async function see({ runner, order, plan, trials, values, io }) {
   if (findings.length > 0) return EXIT_CODES.failed;
   return isUndecided ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
+
+const linesOf = (trial, style, columns) => {
+  if (!trial) return [`  ${ALONE}`];
+  return trial.kind === 'scale' ? scaleLines(trial, style, columns) : trialLines(trial, columns);
+};
 
 const ALONE = 'Only one process listens there: nobody could replace it, so it was not killed.';
 
@@ -228,26 +239,65 @@ function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ t
   );
 }
 
-/** @param {Record<string, any>} values */
-function trialsOf({ kill, reload, stop }) {
+/** @param {Record<string, any>} values @param {import('../xray/launch.js').Order} order @param {Io} io */
+function trialsOf({ kill, reload, stop, scale, all, ...values }, { cwd }, { env }) {
   const trials = [];
-  if (kill) trials.push({ head: 'A worker is killed', attempt: tryKill });
+  if (kill || all) trials.push({ head: 'A worker is killed', attempt: startedAnew(tryKill) });
   if (reload !== undefined) {
-    const signal = signalOf(reload);
-    trials.push({
-      head: 'It is told to reload',
-      attempt: (up, plan) => tryReload(up, plan, signal),
-    });
+    const how = howToReload(reload, cwd, env);
+    const attempt = startedAnew((up, plan) => tryReload(up, plan, how));
+    trials.push({ head: 'It is told to reload', attempt });
   }
-  if (stop) trials.push({ head: 'It is told to stop', attempt: tryStop });
+  if (scale !== undefined || all) {
+    const what = { counts: countsOf(scale ?? SCALE), variable: variableOf(values['workers-env']) };
+    const attempt = (runner, order, plan) => tryScale(runner, order, plan, what);
+    const head = `With ${what.counts.join(', ')} workers in turn, which takes a minute or two`;
+    trials.push({ head, attempt });
+  }
+  if (stop || all) trials.push({ head: 'It is told to stop', attempt: startedAnew(tryStop) });
   return trials;
 }
 
-function signalOf(/** @type {string} */ name) {
-  const signal = /** @type {NodeJS.Signals} */ (name.toUpperCase());
-  if (['SIGHUP', 'SIGUSR2'].includes(signal)) return signal;
+/** A trial with a program of its own. */
+const startedAnew =
+  (/** @type {(up: import('../xray/launch.js').Up, plan: any) => Promise<any>} */ attempt) =>
+  async (runner, order, plan) => {
+    const up = await launch(runner, order, plan);
+    try {
+      return await attempt(up, plan);
+    } finally {
+      await up.program.stop();
+    }
+  };
+
+/** Numbers of workers, from the fewest up. */
+function countsOf(/** @type {string} */ text) {
+  const counts = [...new Set(text.split(',').map(Number))].sort((a, b) => a - b);
+  const isFine = counts.every((one) => Number.isInteger(one) && one >= 1 && one <= MOST_WORKERS);
+  if (/^[\d,]+$/.test(text) && isFine && counts.length >= 2 && counts.length <= MOST_STEPS)
+    return counts;
   throw new UsageError(
-    'A reload is asked for by SIGHUP or SIGUSR2.',
-    'For example: --reload SIGHUP',
+    `--scale takes 2 to ${MOST_STEPS} numbers of workers, each from 1 to ${MOST_WORKERS}.`,
+    'For example: --scale 1,2,4',
+  );
+}
+
+function variableOf(/** @type {string} */ name = 'NODE_CLUSTER_WORKERS') {
+  if (/^[A-Za-z_]\w*$/.test(name)) return name;
+  throw new UsageError(
+    '--workers-env takes the name of an environment variable.',
+    'For example: --workers-env WEB_CONCURRENCY',
+  );
+}
+
+/** A signal, or else a command: what looks like a signal is none. */
+function howToReload(/** @type {string} */ text, cwd, env) {
+  const signal = /** @type {NodeJS.Signals} */ (text.toUpperCase());
+  if (['SIGHUP', 'SIGUSR2'].includes(signal)) return { signal };
+  if (text.trim() !== '' && !/^(SIG)?[A-Z]+[12]?$/.test(text))
+    return { command: text, cwd, env: ownOfUser(env) };
+  throw new UsageError(
+    'A reload is asked for by SIGHUP or SIGUSR2, or by a command.',
+    "For example: --reload SIGHUP, or --reload 'pm2 reload shop'",
   );
 }

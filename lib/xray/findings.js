@@ -238,17 +238,21 @@ export function crashLoops(events, zeroMs) {
   ];
 }
 
+/** What the trial did to the program. @param {import('./trials.js').Trial} trial */
+export const whatWasDone = ({ command, signal, pid }) =>
+  command === undefined ? `${signal} to pid ${pid}` : `\`${command}\``;
+
 /**
  * What a trial finds. Requests that a killed process had begun nobody could have saved: they are told, and are no finding.
  * @param {import('./trials.js').Trial} trial
  * @returns {Finding[]}
  */
 export function trialFindings(trial) {
-  const { kind, signal, pid, lost, sent, errors, tookMs, waitedMs = 0, fate, left } = trial;
+  const { kind, lost, sent, errors, tookMs, waitedMs = 0, fate, left } = trial;
   const found = /** @type {Finding[]} */ ([]);
   const add = (id, weight, says, evidence, /** @type {[number, string]} */ see) =>
     found.push({ id, weight, says, evidence, see });
-  const when = `${signal} to pid ${pid} at ${at(trial, trial.atMs)}`;
+  const when = `${whatWasDone(trial)} at ${at(trial, trial.atMs)}`;
   const total = lost.fresh + lost.kept;
   const of = sent.fresh + sent.kept;
   const kinds = Object.entries(errors).map(([error, count]) => `${error}: ${count}`);
@@ -293,7 +297,13 @@ export function trialFindings(trial) {
     add('left-behind', 82, 'It ended and left processes behind.', [when, names], [5, 'orphans']);
   }
   if (kind === 'reload' && fate)
-    add('reload-ends', 88, `${signal} ended it instead of reloading it.`, [when], [8, 'kill-all']);
+    add(
+      'reload-ends',
+      88,
+      `${trial.signal ?? 'The command'} ended it instead of reloading it.`,
+      [when],
+      [8, 'kill-all'],
+    );
   else if (kind === 'reload' && total > 0)
     add(
       'reload-loses',

@@ -7,9 +7,9 @@
  * @typedef {import('./trials.js').Trial} Trial
  * @typedef {import('../verdict/style.js').Style} Style
  */
-import { chartLines, wrap } from '../verdict/terminal.js';
+import { chartLines, format, wrap } from '../verdict/terminal.js';
 import { serversOf } from './facts.js';
-import { nameIt } from './findings.js';
+import { nameIt, whatWasDone } from './findings.js';
 
 const MOST_ROWS = 16;
 const EVEN = 0.1; // of the most
@@ -245,12 +245,12 @@ function blind(/** @type {Facts} */ { processes, seen, report }) {
  * @returns {string[]}
  */
 export function trialLines(trial, columns) {
-  const { signal, pid, sent, lost, underWay, repeated, errors } = trial;
+  const { sent, lost, underWay, repeated, errors } = trial;
   const total = lost.fresh + lost.kept;
   const kinds = Object.entries(errors).map(([kind, count]) => `${kind}: ${count}`);
   const begun = trial.kind === 'stop' ? '' : `${underWay} of them under way in a process; `;
   const sentences = [
-    `${signal} to pid ${pid}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
+    `${whatWasDone(trial)}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
     total === 0
       ? 'None was lost.'
       : `Lost: ${lost.fresh} on fresh connections, ${lost.kept} on kept ones. ${begun}${kinds.join(', ')}.`,
@@ -264,8 +264,49 @@ export function trialLines(trial, columns) {
   return sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
 }
 
+function commandFailed(/** @type {import('./command.js').Failed} */ { code, printed }) {
+  const last = printed.trim().split('\n').at(-1);
+  const how = code === null ? 'was not over in time, or was ended' : `ended with exit code ${code}`;
+  return `The command ${how}${last ? `: ${last}` : ''}.`;
+}
+
+/**
+ * @param {import('./scale.js').Scaled} scaled
+ * @param {Style} style
+ * @param {number} columns
+ * @returns {string[]}
+ */
+export function scaleLines({ variable, isObeyed, steps, choice }, style, columns) {
+  const say = (/** @type {string[]} */ sentences) =>
+    sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
+  if (!isObeyed) {
+    const served = steps.map(({ asked, serve }) => `${serve} with ${variable}=${asked}`);
+    return say([
+      `The processes that serve were not as many as asked for: ${served.join(', ')}. Name the variable that says how many there are to be: --workers-env WEB_CONCURRENCY`,
+    ]);
+  }
+  const [first] = steps;
+  const rows = steps.map(({ asked, perSecond }) => ({ name: String(asked), value: perSecond }));
+  const about = { name: 'scale', label: 'requests a second, by workers', unit: '', rows };
+  const ratios = steps.slice(1).map(({ asked, ratio, ceiling }) => {
+    const interval = `95 % interval ${format(ratio.low)} to ${format(ratio.high)}`;
+    return `${asked} against ${first.asked}: ${format(ratio.value)} times as fast (${interval}). Ceiling ${format(asked / first.asked)} for work that waits, ${format(ceiling)} for work that computes, which is what as many spinning threads got here meanwhile.`;
+  });
+  const errors = steps.reduce((sum, one) => sum + one.errors, 0);
+  const verdict =
+    choice === undefined
+      ? 'The windows differ too much to choose: is the machine busy?'
+      : choice === steps.at(-1)?.asked
+        ? `It would choose ${choice}, the most that were tried, for this request, on this machine.`
+        : `It would choose ${choice}: more are not surely faster by 5 %, for this request, on this machine.`;
+  return [
+    ...chartLines(about, style),
+    ...say([...ratios, ...(errors > 0 ? [`${errors} requests failed.`] : []), verdict]),
+  ];
+}
+
 /** @param {Trial} trial @returns {string[]} */
-function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }) {
+function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left, failed }) {
   const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;
   if (kind === 'kill' && !fate)
     return [
@@ -277,6 +318,7 @@ function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }
     fate && `It ended ${fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`}`;
   if (kind === 'kill') return [`${ended}, too.`];
   if (kind === 'reload') {
+    if (failed) return [commandFailed(failed), `${replaced} of ${servers} were replaced.`];
     if (ended) return [`${ended}.`];
     if (replaced === 0) return ['No process was replaced.'];
     return [
