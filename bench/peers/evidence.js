@@ -122,7 +122,7 @@ const memory = (results) => [
 const kills = (results, { amounts }) => [
   '## A worker is killed',
   '',
-  `SIGKILL under 200 requests a second, half of them on fresh connections and half on kept ones, ${amounts.trials} times, each with a new`,
+  `SIGKILL under 200 requests a second, half of them on fresh connections and half on kept ones, ${often(amounts.trials)}, each with a new`,
   'start: seconds until as many serve as before, and requests lost. What the killed process had begun nobody could have saved.',
   '',
   ...table(
@@ -161,7 +161,7 @@ const reloads = (results) => [
 const stops = (results, { amounts }) => [
   '## A stop',
   '',
-  `SIGTERM to its first process under the same traffic, ${amounts.trials} times: seconds until it had ended, what it had begun and not`,
+  `SIGTERM to its first process under the same traffic, ${often(amounts.trials)}: seconds until it had ended, what it had begun and not`,
   'answered, and whether processes were left behind.',
   '',
   ...table(
@@ -175,6 +175,8 @@ const stops = (results, { amounts }) => [
     }),
   ),
 ];
+
+const often = (/** @type {number} */ times) => (times === 1 ? 'once' : `${times} times`);
 
 function doubts(/** @type {Result[]} */ results) {
   const all = results.flatMap(({ name, doubts: own }) => own.map((one) => `- ${name}, ${one}`));
@@ -209,13 +211,13 @@ const tables = ({ closed, open }) => [
 ];
 
 /** 1.95 [1.93 to 1.97] */
-const times = (/** @type {Interval} */ one) => interval(one);
+const times = (/** @type {Interval} */ one) => interval(one, 1, 'too rough to tell');
 
-/** @param {Interval | undefined} one @param {number} [unit] */
-function interval(one, unit = 1) {
+/** @param {Interval | undefined} one @param {number} [unit] @param {string} [unknown]  why there is no interval */
+function interval(one, unit = 1, unknown = 'once') {
   if (!one) return NONE;
   const [value, low, high] = [one.value, one.low, one.high].map((number) => number / unit);
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return `${format(value)} (once)`;
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return `${format(value)} (${unknown})`;
   return `${format(value)} [${format(Math.max(0, low))} to ${format(high)}]`;
 }
 

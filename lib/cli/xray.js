@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
+import { conditionsNow } from '../measure/conditions.js';
 import { closingGenerators } from '../measure/generator.js';
 import { ownOfUser } from '../observe/environment.js';
 import { createRunner } from '../observe/run.js';
@@ -12,7 +13,14 @@ import { crashLoops, findingsOf, sorted, trialFindings } from '../xray/findings.
 import { NotUp, launch } from '../xray/launch.js';
 import { look } from '../xray/look.js';
 import { tryScale } from '../xray/scale.js';
-import { factLines, findingLines, scaleLines, trialLines } from '../xray/tell.js';
+import {
+  factLines,
+  findingLines,
+  scaleSection,
+  sectionLines,
+  sectionsOf,
+  trialSection,
+} from '../xray/tell.js';
 import { traceOf } from '../xray/trace.js';
 import { tryKill, tryReload, tryStop } from '../xray/trials.js';
 import { parse } from './args.js';
@@ -35,6 +43,7 @@ const options = /** @type {const} */ ({
   'workers-env': { type: 'string' },
   all: { type: 'boolean' },
   trace: { type: 'string' },
+  html: { type: 'string' },
   json: { type: 'boolean' },
 });
 
@@ -92,6 +101,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   const { facts, events } = await look(runner, order, plan);
   if (values.trace) writeFileSync(values.trace, JSON.stringify(traceOf({ ...facts, events })));
   print(factLines(allVisible(facts), style, columns));
+  const sections = sectionsOf(allVisible(facts));
   const done = [];
   let isUndecided = false;
   for (const { head, attempt } of trials) {
@@ -99,7 +109,9 @@ async function see({ runner, order, plan, trials, values, io }) {
     try {
       const trial = await attempt(runner, order, plan);
       if (trial) done.push(trial);
-      print(linesOf(trial && allVisible(trial), style, columns));
+      const section = sectionOf(trial && allVisible(trial), head);
+      sections.push(section);
+      print(sectionLines(section, style, columns).slice(1));
     } catch (error) {
       if (!(error instanceof Starved)) throw error;
       isUndecided = true;
@@ -113,18 +125,30 @@ async function see({ runner, order, plan, trials, values, io }) {
     ...done.filter(({ kind }) => kind !== 'scale').flatMap(trialFindings),
   ];
   const findings = sorted(found);
+  if (values.html) {
+    const { titleOf, xrayPage } = await import('../web/xray-page.js');
+    const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
+    const shown = { sections, findings: allVisible(findings), events, silences: facts.silences };
+    writeFileSync(values.html, xrayPage({ name: visible(titleOf(order)), about, ...shown }));
+  }
   if (values.json) printJson({ facts, trials: done, findings }, io);
   else print(findingLines(allVisible(findings), style, columns));
   if (findings.length > 0) return EXIT_CODES.failed;
   return isUndecided ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
 
-const linesOf = (trial, style, columns) => {
-  if (!trial) return [`  ${ALONE}`];
-  return trial.kind === 'scale' ? scaleLines(trial, style, columns) : trialLines(trial, columns);
+/** @returns {import('../xray/tell.js').Section} */
+const sectionOf = (trial, /** @type {string} */ head) => {
+  if (!trial) return { head, says: [ALONE] };
+  return trial.kind === 'scale' ? scaleSection(trial, head) : trialSection(trial, head);
 };
 
 const ALONE = 'Only one process listens there: nobody could replace it, so it was not killed.';
+
+const conditionsWords = () => {
+  const { cpu, cores, node } = conditionsNow();
+  return `${new Date().toISOString().slice(0, 10)}, ${cpu}, ${cores} cores, Node.js ${node}`;
+};
 
 const printJson = (/** @type {unknown} */ record, /** @type {Io} */ io) =>
   void io.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
@@ -161,7 +185,8 @@ function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const cwd = resolve(io.env.INIT_CWD ?? process.cwd());
   const port = values.port === undefined ? undefined : numberOf('port', values.port);
   const [script] = positionals;
-  if (values.trace !== undefined) values.trace = fileToWrite(resolve(cwd, values.trace));
+  for (const name of /** @type {const} */ (['trace', 'html']))
+    if (values[name] !== undefined) values[name] = fileToWrite(name, cwd, values[name]);
   if (script !== undefined)
     return {
       values,
@@ -183,14 +208,24 @@ function scriptAt(/** @type {string} */ file) {
   );
 }
 
-function fileToWrite(/** @type {string} */ file) {
-  const isFolder = statSync(resolve(file, '..'), { throwIfNoEntry: false })?.isDirectory();
-  if (isFolder && !statSync(file, { throwIfNoEntry: false })?.isDirectory()) return file;
+/** As an export of the slides: nothing that is there is written over. */
+function fileToWrite(
+  /** @type {string} */ flag,
+  /** @type {string} */ cwd,
+  /** @type {string} */ name,
+) {
+  const file = resolve(cwd, name);
+  if (name !== '' && statSync(file, { throwIfNoEntry: false }))
+    throw new UsageError(`${file} already exists.`, `Name a new file: --${flag} ${EXAMPLES[flag]}`);
+  if (name !== '' && statSync(resolve(file, '..'), { throwIfNoEntry: false })?.isDirectory())
+    return file;
   throw new UsageError(
     `${file} cannot be written.`,
-    'After --trace comes a file, in a folder that is there.',
+    `After --${flag} comes a new file, in a folder that is there.`,
   );
 }
+
+const EXAMPLES = { trace: 'shop-trace.json', html: 'shop.html' };
 
 /** @param {Record<string, any>} values @returns {import('../xray/load.js').Plan} */
 function planOf({ path = '/', method = 'GET', header = [], body, rate, connections, seconds }) {

@@ -26,7 +26,7 @@
  * @property {{ rssBytes: number, ussBytes?: number, pssBytes?: number }} [memory]  the most under load
  *
  * @typedef {object} Facts
- * @property {number} zeroMs  when the program was started: times are told from there
+ * @property {number} zeroMs  when its first Node.js process began: times are told from there
  * @property {number} port
  * @property {string | undefined} address
  * @property {number[]} otherPorts

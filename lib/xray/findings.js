@@ -10,6 +10,7 @@
  * @property {number} weight  the more, the worse
  * @property {string} says  one sentence
  * @property {string[]} evidence  pid, request, time
+ * @property {{ pid: number, t: number, toMs?: number, says: string }[]} [moments]  where it is to be seen in the timeline
  * @property {[lesson: number, experiment: string]} [see]  the lesson that explains it, and its experiment that shows it
  */
 import { groupBy } from '../observe/timeline.js';
@@ -23,6 +24,7 @@ const STARVED = 0.2; // the machine had too little time for it
 const ENDS_IN_A_ROW = 5;
 const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // somebody meant it
 const UNAVAILABLE = 503; // to many clients at once it may be meant, and Node.js limits requests a connection by it
+const MOST_MOMENTS = 3; // of a finding, marked in a drawing
 const BACK_OFF_MS = 50; // a start that waits for less waits for nothing
 
 /** What a look at a server under load finds. @param {Facts} facts @returns {Finding[]} */
@@ -65,6 +67,9 @@ function crashes(facts) {
       weight: 100,
       says: `${count} ended while in service.`,
       evidence,
+      moments: ended
+        .slice(0, MOST_MOMENTS)
+        .map((one) => ({ pid: one.pid, t: one.endMs ?? 0, says: howItEnded(one) })),
       see: [5, 'life-and-death'],
     },
   ];
@@ -142,10 +147,17 @@ function blocking(facts) {
         `${silences.length} times for ${LONG_MS} ms or more, in ${pids.length === 1 ? `pid ${pids[0]}` : `${pids.length} processes`}`,
         `the longest: pid ${worst.pid} at ${at(facts, worst.fromMs)}`,
       ],
+      moments: longest(silences).map((one) => ({
+        ...{ pid: one.pid, t: one.fromMs, toMs: one.fromMs + one.ms },
+        says: `silent for ${one.ms} ms`,
+      })),
       see: /** @type {[number, string]} */ ([1, 'block-or-wait']),
     };
   });
 }
+
+const longest = (/** @type {import('./silences.js').Silence[]} */ silences) =>
+  [...silences].sort((a, b) => b.ms - a.ms).slice(0, MOST_MOMENTS);
 
 /** A worker that runs the same file as its siblings, and never listens as they do. @param {Facts} facts @returns {Finding[]} */
 function deaf(facts) {

@@ -16,32 +16,61 @@ const EVEN = 0.1; // of the most
 const MEGABYTE = 2 ** 20;
 
 /**
+ * @typedef {object} Section  of what was seen; its parts in the order in which they are shown
+ * @property {string} head
+ * @property {string[]} [says]  sentences
+ * @property {import('../verdict/terminal.js').Chart[]} [charts]
+ * @property {string[]} [lines]  whose blanks matter
+ * @property {string[]} [adds]  sentences, too
+ *
+ * @param {Facts} facts
+ * @returns {Section[]}
+ */
+export function sectionsOf(facts) {
+  const since = facts.load.isOpen ? 'from when each was due' : 'from when each was sent';
+  /** @type {Section[]} */
+  const all = [
+    { head: 'Processes', lines: treeLines(facts) },
+    { head: 'Who listens, who accepts', says: listening(facts) },
+    {
+      head: 'Requests',
+      ...{ says: outcome(facts), charts: byProcess(facts), adds: evenness(facts) },
+    },
+    { head: `Latency, ${since}`, charts: latency(facts) },
+    { head: 'Event loops', charts: silences(facts), adds: loops(facts) },
+    { head: 'Memory, the most under load', lines: memory(facts) },
+    { head: 'What was not seen', says: blind(facts) },
+  ];
+  return all.filter(({ says, charts, lines, adds }) =>
+    [says, charts, lines, adds].some((part) => part && part.length > 0),
+  );
+}
+
+/**
  * @param {Facts} facts
  * @param {Style} style
  * @param {number} columns
  * @returns {string[]}
  */
-export function factLines(facts, style, columns) {
-  const part = (/** @type {string} */ head, /** @type {string[]} */ lines) =>
-    lines.length > 0 ? [style.bold(head), ...lines, ''] : [];
+export const factLines = (facts, style, columns) =>
+  sectionsOf(facts).flatMap((section) => [...sectionLines(section, style, columns), '']);
+
+/**
+ * @param {Section} section
+ * @param {Style} style
+ * @param {number} columns
+ * @returns {string[]}
+ */
+export function sectionLines(
+  { head, says = [], charts = [], lines = [], adds = [] },
+  style,
+  columns,
+) {
   const say = (/** @type {string[]} */ sentences) =>
     sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
-  return [
-    ...part('Processes', treeLines(facts)),
-    ...part('Who listens, who accepts', say(listening(facts))),
-    ...part('Requests', [
-      ...say(outcome(facts)),
-      ...byProcess(facts, style),
-      ...say(evenness(facts)),
-    ]),
-    ...part(
-      `Latency, ${facts.load.isOpen ? 'from when each was due' : 'from when each was sent'}`,
-      latency(facts, style),
-    ),
-    ...part('Event loops', [...silences(facts, style), ...say(loops(facts))]),
-    ...part('Memory, the most under load', memory(facts)),
-    ...part('What was not seen', say(blind(facts))),
-  ];
+  const drawn = charts.flatMap((chart) => chartLines(chart, style));
+  const space = says.length > 0 && drawn.length > 0 ? [''] : [];
+  return [style.bold(head), ...say(says), ...space, ...drawn, ...lines, ...say(adds)];
 }
 
 /** Each below the one that started it. */
@@ -120,20 +149,16 @@ function outcome({ report, seen, load }) {
   return lines;
 }
 
-function byProcess(facts, style) {
+/** @returns {import('../verdict/terminal.js').Chart[]} */
+function byProcess(facts) {
   const servers = facts.processes.filter(({ requests }) => requests > 0);
   const names = new Set([...serversOf(facts), ...servers]);
   const rows = [...names].map((one) => ({ name: nameIt(one), value: one.requests }));
   if (rows.length < 2) return [];
   const shown = rows.slice(0, MOST_ROWS);
   const note = rows.length > shown.length ? `and ${rows.length - shown.length} more` : undefined;
-  return [
-    '',
-    ...chartLines(
-      { name: 'requests', label: 'by the process that executed them', unit: '', rows: shown, note },
-      style,
-    ),
-  ];
+  const label = 'by the process that executed them';
+  return [{ name: 'requests', label, unit: '', rows: shown, note }];
 }
 
 function evenness(facts) {
@@ -154,32 +179,24 @@ function evenness(facts) {
   return [`${word}: from ${least} to ${most} each, ${kind}.${why}`];
 }
 
-function latency({ report }, style) {
+/** @returns {import('../verdict/terminal.js').Chart[]} */
+function latency({ report }) {
   const { p50, p90, p99, max } = report.latencyMs;
-  const rows = Object.entries({ median: p50, '90 %': p90, '99 %': p99, most: max });
-  return chartLines(
-    {
-      name: 'latency',
-      label: 'so many were answered within',
-      unit: 'ms',
-      rows: rows.map(([name, value]) => ({ name, value })),
-    },
-    style,
-  );
+  const all = Object.entries({ median: p50, '90 %': p90, '99 %': p99, most: max });
+  const rows = all.map(([name, value]) => ({ name, value }));
+  return [{ name: 'latency', label: 'so many were answered within', unit: 'ms', rows }];
 }
 
-/** The longest silence of each process. */
-function silences(facts, style) {
+/** The longest silence of each process. @returns {import('../verdict/terminal.js').Chart[]} */
+function silences(facts) {
   const rows = facts.processes.flatMap((one) => {
     const own = facts.silences.filter(({ pid }) => pid === one.pid);
     if (own.length === 0) return [];
     return { name: nameIt(one), value: Math.max(...own.map(({ ms }) => ms)) };
   });
+  const shown = rows.slice(0, MOST_ROWS);
   if (rows.length === 0) return [];
-  return chartLines(
-    { name: 'silences', label: 'the longest silence', unit: 'ms', rows: rows.slice(0, MOST_ROWS) },
-    style,
-  );
+  return [{ name: 'silences', label: 'the longest silence', unit: 'ms', rows: shown }];
 }
 
 function loops(facts) {
@@ -241,15 +258,15 @@ function blind(/** @type {Facts} */ { processes, seen, report }) {
 
 /**
  * @param {Trial} trial
- * @param {number} columns
- * @returns {string[]}
+ * @param {string} head
+ * @returns {Section}
  */
-export function trialLines(trial, columns) {
+export function trialSection(trial, head) {
   const { sent, lost, underWay, repeated, errors } = trial;
   const total = lost.fresh + lost.kept;
   const kinds = Object.entries(errors).map(([kind, count]) => `${kind}: ${count}`);
   const begun = trial.kind === 'stop' ? '' : `${underWay} of them under way in a process; `;
-  const sentences = [
+  const says = [
     `${whatWasDone(trial)}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
     total === 0
       ? 'None was lost.'
@@ -261,7 +278,7 @@ export function trialLines(trial, columns) {
       : []),
     ...howItWent(trial),
   ];
-  return sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
+  return { head, says };
 }
 
 function commandFailed(/** @type {import('./command.js').Failed} */ { code, printed }) {
@@ -272,37 +289,38 @@ function commandFailed(/** @type {import('./command.js').Failed} */ { code, prin
 
 /**
  * @param {import('./scale.js').Scaled} scaled
- * @param {Style} style
- * @param {number} columns
- * @returns {string[]}
+ * @param {string} head
+ * @returns {Section}
  */
-export function scaleLines({ variable, isObeyed, steps, choice }, style, columns) {
-  const say = (/** @type {string[]} */ sentences) =>
-    sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
+export function scaleSection({ variable, isObeyed, steps, choice }, head) {
   if (!isObeyed) {
     const served = steps.map(({ asked, serve }) => `${serve} with ${variable}=${asked}`);
-    return say([
-      `The processes that serve were not as many as asked for: ${served.join(', ')}. Name the variable that says how many there are to be: --workers-env WEB_CONCURRENCY`,
-    ]);
+    const says = `The processes that serve were not as many as asked for: ${served.join(', ')}. Name the variable that says how many there are to be: --workers-env WEB_CONCURRENCY`;
+    return { head, says: [says] };
   }
   const [first] = steps;
   const rows = steps.map(({ asked, perSecond }) => ({ name: String(asked), value: perSecond }));
-  const about = { name: 'scale', label: 'requests a second, by workers', unit: '', rows };
   const ratios = steps.slice(1).map(({ asked, ratio, ceiling }) => {
     const interval = `95 % interval ${format(ratio.low)} to ${format(ratio.high)}`;
     return `${asked} against ${first.asked}: ${format(ratio.value)} times as fast (${interval}). Ceiling ${format(asked / first.asked)} for work that waits, ${format(ceiling)} for work that computes, which is what as many spinning threads got here meanwhile.`;
   });
   const errors = steps.reduce((sum, one) => sum + one.errors, 0);
-  const verdict =
-    choice === undefined
-      ? 'The windows differ too much to choose: is the machine busy?'
-      : choice === steps.at(-1)?.asked
-        ? `It would choose ${choice}, the most that were tried, for this request, on this machine.`
-        : `It would choose ${choice}: more are not surely faster by 5 %, for this request, on this machine.`;
-  return [
-    ...chartLines(about, style),
-    ...say([...ratios, ...(errors > 0 ? [`${errors} requests failed.`] : []), verdict]),
-  ];
+  return {
+    head,
+    charts: [{ name: 'scale', label: 'requests a second, by workers', unit: '', rows }],
+    adds: [
+      ...ratios,
+      ...(errors > 0 ? [`${errors} requests failed.`] : []),
+      whatItChose(choice, steps.at(-1)?.asked),
+    ],
+  };
+}
+
+function whatItChose(/** @type {number | undefined} */ choice, most) {
+  if (choice === undefined) return 'The windows differ too much to choose: is the machine busy?';
+  const here = 'for this request, on this machine';
+  if (choice === most) return `It would choose ${choice}, the most that were tried, ${here}.`;
+  return `It would choose ${choice}: more are not surely faster by 5 %, ${here}.`;
 }
 
 /** @param {Trial} trial @returns {string[]} */
