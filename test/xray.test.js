@@ -289,6 +289,8 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   assert.deepEqual(found({ processes: { 3: { listenedMs: undefined } } }), ['deaf']);
   const other = { listenedMs: undefined, name: 'jobs.js' };
   assert.deepEqual(found({ processes: { 3: other } }), [], 'it has another job');
+  const mailer = { listenedMs: undefined, given: 7 };
+  assert.deepEqual(found({ processes: { 3: mailer } }), [], 'its environment may tell it so');
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGKILL' } } }), ['crash']);
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGTERM' } } }), [], 'asked to');
   assert.deepEqual(found({ report: { errors: { ECONNRESET: 2, timeout: 1 } } }), ['lost']);

@@ -159,7 +159,12 @@ function blocking(facts) {
 const longest = (/** @type {import('./silences.js').Silence[]} */ silences) =>
   [...silences].sort((a, b) => b.ms - a.ms).slice(0, MOST_MOMENTS);
 
-/** A worker that runs the same file as its siblings, and never listens as they do. @param {Facts} facts @returns {Finding[]} */
+/**
+ * A worker that runs the same file as a sibling, was given the same environment and arguments, and does not listen as that
+ * does. One that was given others may have another job.
+ * @param {Facts} facts
+ * @returns {Finding[]}
+ */
 function deaf(facts) {
   return [...workersOf(facts)].flatMap(([primary, workers]) => {
     const settled = workers.filter(
@@ -167,8 +172,10 @@ function deaf(facts) {
     );
     const listening = settled.filter(({ listenedMs }) => listenedMs !== undefined);
     const silent = settled.filter(
-      ({ listenedMs, isNode, name }) =>
-        listenedMs === undefined && isNode && listening.some((one) => one.name === name),
+      ({ listenedMs, isNode, name, given }) =>
+        listenedMs === undefined &&
+        isNode &&
+        listening.some((one) => one.name === name && one.given === given),
     );
     if (silent.length === 0) return [];
     return {
@@ -176,7 +183,8 @@ function deaf(facts) {
       weight: 60,
       says: `Of ${settled.length} workers of pid ${primary} only ${listening.length} listen on port ${facts.port}.`,
       evidence: silent.map(
-        (one) => `${nameIt(one)} runs the same file as those, and executed none of the requests`,
+        (one) =>
+          `${nameIt(one)} runs the same file as those, with the same environment, and executed none of the requests`,
       ),
       see: /** @type {[number, string]} */ ([2, 'who-answers']),
     };
