@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import js from '@eslint/js';
 
 const manifest = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const peers = JSON.parse(
+  readFileSync(new URL('bench/peers/package.json', import.meta.url), 'utf8'),
+);
 
 /** Patterns of a whole import specifier. */
 const NODE = 'node:.+';
@@ -43,8 +46,8 @@ const ZONES = [
     because: 'the mutants have packages of their own, beside node:* and files of this repository',
   },
   {
-    files: ['bench/peers/servers/**'],
-    may: [NODE, packages('throng'), String.raw`\.\.?/.+`],
+    files: ['bench/peers/servers/**', 'bench/peers/applications/**'],
+    may: [NODE, packages(...Object.keys(peers.dependencies)), 'express', String.raw`\.\.?/.+`],
     because: 'a peer has packages of its own, beside node:* and files of this repository',
   },
   {

@@ -87,13 +87,13 @@ test('EVIDENCE.md says what was measured, what was not and why, and under which 
       ...{ load: 0, busyCores: null, stealPercent: null, throttledMs: null },
     },
     disturbance: 'the machine had a load of 9',
-    amounts: { workers: 2, trials: 3, reloads: 20, blockingMs: 1, cpuMs: 1 },
+    amounts: { workers: 2, trials: 3, reloads: 20, blockingMs: 1, cpuMs: 1, untilMs: 1 },
     results: [
       {
         ...{ name: 'pm2', about: 'pm2 start', version: 'pm2 7', doubts: ['reload: it | broke'] },
         blocking: { ...speedup, ...rates },
         cpu: { ...speedup, ...rates, low: 0, high: Infinity, note: 'inconclusive: busy' },
-        reload: { eachMs: { value: 3000, low: 2900, high: 3100 }, lost, isWhole: true },
+        reload: { eachMs: { value: 3000, low: 2900, high: 3100 }, lost, wanted: 20 },
       },
       { name: 'reusePort', about: 'by itself', obstacle: 'it needs Node.js 23.1', doubts: [] },
     ],

@@ -151,7 +151,8 @@ const reloads = (results) => [
     ['', 'reloads', 'each, s', 'lost, fresh', 'lost, kept'],
     results.flatMap(({ name, reload }) => {
       if (!reload) return [];
-      const count = `${reload.lost.times}${reload.isWhole ? '' : ' (the next was not finished)'}`;
+      const { times: done } = reload.lost;
+      const count = done < reload.wanted ? `${done} of ${reload.wanted}` : String(done);
       return [[name, count, interval(reload.eachMs, 1000), ...bothLost(reload.lost)]];
     }),
   ),

@@ -17,7 +17,7 @@
  * @property {Interval} [ussBytes]
  * @property {number} [processes]
  * @property {{ isAlone?: boolean, fullMs?: Interval, lost: Lost, never: number }} [kill]
- * @property {{ eachMs?: Interval, lost: Lost, isWhole: boolean }} [reload]
+ * @property {{ eachMs?: Interval, lost: Lost, wanted: number }} [reload]
  * @property {{ tookMs?: Interval, lost: Lost, left: number, never: number }} [stop]
  * @property {string[]} doubts  what could not be told, and why
  */
@@ -37,6 +37,8 @@ import { control } from './field.js';
 /** @type {import('../../lib/xray/load.js').Plan} */
 const PLAN = { path: '/', method: 'GET', headers: {}, rate: 200, seconds: 1 };
 
+const RELOADS_MS = 90_000;
+
 /**
  * @typedef {object} Amounts  how much of each; a quick run takes little
  * @property {number} workers
@@ -44,6 +46,7 @@ const PLAN = { path: '/', method: 'GET', headers: {}, rate: 200, seconds: 1 };
  * @property {number} reloads  in a row
  * @property {number} blockingMs  no round of windows begins after that
  * @property {number} cpuMs
+ * @property {number} untilMs  of performance.now(): nothing of a peer begins after that
  *
  * @param {import('../../lib/observe/run.js').Runner} runner
  * @param {import('./field.js').Peer} peer
@@ -58,6 +61,10 @@ export async function measurePeer(runner, peer, amounts, say) {
   const result = /** @type {Result} */ ({ name, about, version: peer.version?.(), doubts: [] });
   const parts = { throughput, killsAndStops, reloads };
   for (const [part, measure] of Object.entries(parts)) {
+    if (performance.now() > amounts.untilMs) {
+      result.doubts.push(`${part}: the time was up`);
+      continue;
+    }
     say(part);
     try {
       Object.assign(result, await measure(runner, peer, amounts));
@@ -147,13 +154,13 @@ const killed = (/** @type {import('../../lib/xray/trials.js').Trial[]} */ kills)
 async function reloads(runner, peer, /** @type {Amounts} */ { workers, reloads: times }) {
   if (!peer.reload) return {};
   return having(runner, peer, workers, async (up, order) => {
-    const trial = await tryReload(up, PLAN, peer.reload(order), times);
+    const trial = await tryReload(up, PLAN, peer.reload(order), { times, budgetMs: RELOADS_MS });
     const { eachMs = [], sent, lost, failed } = trial;
     if (failed) throw new Error(`The command failed: ${failed.printed.trim().split('\n').at(-1)}`);
     return {
       reload: {
         ...{ eachMs: eachMs.length > 0 ? meanOf(eachMs) : undefined },
-        ...{ lost: { sent, lost, times: eachMs.length }, isWhole: eachMs.length === times },
+        ...{ lost: { sent, lost, times: eachMs.length }, wanted: times },
       },
     };
   });

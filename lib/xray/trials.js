@@ -117,19 +117,21 @@ export async function tryStop(up, plan) {
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
  * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
- * @param {number} [times]  one after the other, under the same traffic
+ * @param {{ times?: number, budgetMs?: number }} [amount]  times: one after the other, under the same traffic; budgetMs: none
+ *   begins after that
  * @returns {Promise<Trial>}
  */
-export async function tryReload(up, plan, how, times = 1) {
+export async function tryReload(up, plan, how, { times = 1, budgetMs = Infinity } = {}) {
   const isCommand = 'command' in how;
   const about = isCommand
     ? { command: how.command }
     : { signal: how.signal, pid: primaryOf(up) ?? Number(up.program.pid) };
   return during(up, plan, { kind: 'reload', ...about }, async () => {
     const all = [];
+    const untilMs = nowMs() + budgetMs;
     do {
       all.push(await reloadOnce(up, how));
-    } while (all.length < times && all.at(-1)?.tookMs !== undefined);
+    } while (all.length < times && all.at(-1)?.tookMs !== undefined && nowMs() < untilMs);
     if (!up.program.fate) await sleep(AFTERWARDS_MS);
     const eachMs = all.flatMap(({ tookMs }) => tookMs ?? []);
     return { ...all.at(-1), ...(times > 1 && { eachMs }), fate: up.program.fate };
