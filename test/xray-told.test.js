@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { evidencePage } from '../bench/peers/evidence.js';
 import { trialFindings } from '../lib/xray/findings.js';
 import { chosen } from '../lib/xray/scale.js';
+import { traceOf } from '../lib/xray/trace.js';
 import { scaleSection, trialSection } from '../lib/xray/tell.js';
 import { xrayPage } from '../lib/web/xray-page.js';
 
@@ -115,4 +116,49 @@ test('EVIDENCE.md says what was measured, what was not and why, and under which 
     /^\| pm2 \| 20 \| 3\.00 \[2\.90 to 3\.10\] \| 22 of 1000 \[1\.46 to 3\.31 %\] \| – \|$/m,
   );
   assert.match(page, /^## What could not be told\n\n- pm2, reload: it \| broke$/m);
+});
+
+/** What the Trace Event Format demands of an event of each phase. @type {Record<string, (event: any) => boolean>} */
+const PHASES = {
+  M: ({ name, args }) => name === 'process_name' && typeof args.name === 'string',
+  X: ({ dur }) => Number.isFinite(dur) && dur >= 0,
+  b: ({ id, cat }) => id !== undefined && typeof cat === 'string',
+  e: ({ id, cat }) => id !== undefined && typeof cat === 'string',
+  i: ({ s }) => ['g', 'p', 't'].includes(s),
+};
+
+test('a trace is as the Trace Event Format demands, and has as many of each as the timeline', () => {
+  const at = (/** @type {number} */ t, /** @type {string} */ what, more = {}) => ({
+    ...{ t, pid: 7, what, ...more },
+  });
+  const request = { method: 'GET', url: '/a' };
+  const events = [
+    at(10, 'start', { ppid: 1, role: 'primary' }),
+    at(11, 'fork', { worker: 1, workerPid: 8 }),
+    at(12, 'start', { pid: 8, ppid: 7, role: 'worker', worker: 1 }),
+    at(13, 'listening', { pid: 8, port: 80 }),
+    at(14, 'beat', { pid: 8, late: 0, elu: 0 }),
+    ...[20, 21, 22].map((t) => at(t, 'request', { pid: 8, client: t, ...request })),
+    ...[23, 24].map((t) => at(t, 'response', { pid: 8, client: t - 3, status: 200 })),
+    at(30, 'crash', { pid: 8, error: 'Error: x' }),
+    at(31, 'worker-exit', { worker: 1, workerPid: 8, code: 1, signal: null }),
+  ];
+  const silences = [{ pid: 8, fromMs: 15, ms: 60, under: '/a' }];
+  const { traceEvents } = JSON.parse(JSON.stringify(traceOf({ events, silences, zeroMs: 10 })));
+  for (const event of traceEvents) {
+    assert.ok(PHASES[event.ph]?.(event), JSON.stringify(event));
+    assert.ok(Number.isInteger(event.pid) && Number.isInteger(event.tid));
+    if (event.ph !== 'M') assert.ok(event.ts >= 0, JSON.stringify(event));
+  }
+  const count = (/** @type {string} */ ph) =>
+    traceEvents.filter((/** @type {any} */ event) => event.ph === ph).length;
+  assert.deepEqual(['M', 'b', 'e', 'X', 'i'].map(count), [2, 3, 3, 1, 6]);
+  const ends = new Map(
+    traceEvents.flatMap((/** @type {any} */ one) => (one.ph === 'e' ? [[one.id, one]] : [])),
+  );
+  for (const begin of traceEvents.filter((/** @type {any} */ { ph }) => ph === 'b')) {
+    const { name, pid, cat, ts } = ends.get(begin.id);
+    assert.deepEqual({ name, pid, cat }, { name: begin.name, pid: begin.pid, cat: begin.cat });
+    assert.ok(ts >= begin.ts);
+  }
 });
