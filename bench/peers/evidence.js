@@ -127,8 +127,8 @@ const kills = (results, { amounts }) => [
   '',
   ...table(
     ['', 'full capacity after, s', 'lost, fresh', 'lost, kept'],
-    results.map(({ name, kill, stop }) => {
-      if (!kill) return [name, stop ? 'one process: not killed' : NONE, NONE, NONE];
+    results.map(({ name, kill, isAlone }) => {
+      if (!kill) return [name, isAlone ? 'one process: not killed' : NONE, NONE, NONE];
       const full = interval(kill.fullMs, 1000);
       const never = kill.never > 0 ? `never in ${kill.never} of ${kill.lost.times}` : '';
       return [

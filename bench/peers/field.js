@@ -101,7 +101,7 @@ export const field = [
     name: 'nginx',
     about: 'nginx before N processes, each on a port of its own; reload one by one by SIGHUP',
     async order({ folder, ...place }) {
-      const env = { NGINX: findTool('nginx') ?? '', NGINX_FOLDER: folder };
+      const env = { NGINX_FILE: findTool('nginx') ?? '', NGINX_FOLDER: folder };
       return orderOf(script('nginx.js'), { ...place, env });
     },
     reload: byHangup,

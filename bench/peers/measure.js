@@ -16,7 +16,8 @@
  * @property {Interval} [pssBytes]  of all its processes together
  * @property {Interval} [ussBytes]
  * @property {number} [processes]
- * @property {{ isAlone?: boolean, fullMs?: Interval, lost: Lost, never: number }} [kill]
+ * @property {boolean} [isAlone]  one process, which nobody could replace
+ * @property {{ fullMs?: Interval, lost: Lost, never: number }} [kill]
  * @property {{ eachMs?: Interval, lost: Lost, wanted: number }} [reload]
  * @property {{ tookMs?: Interval, lost: Lost, left: number, never: number }} [stop]
  * @property {string[]} doubts  what could not be told, and why
@@ -67,14 +68,20 @@ export async function measurePeer(runner, peer, amounts, say) {
     }
     say(part);
     try {
-      Object.assign(result, await measure(runner, peer, amounts));
-    } catch (/** @type {any} */ error) {
-      const { got, why } = error.story ?? { got: error.message, why: '' };
-      result.doubts.push(`${part}: ${[got, why].filter(Boolean).join(' ')}`);
+      const { doubts = [], ...measured } = await measure(runner, peer, amounts);
+      Object.assign(result, measured);
+      result.doubts.push(...doubts);
+    } catch (error) {
+      result.doubts.push(`${part}: ${wordsOf(error)}`);
     }
     await runner.clear();
   }
   return result;
+}
+
+function wordsOf(/** @type {any} */ error) {
+  const { got, why } = error.story ?? { got: error.message, why: '' };
+  return [got, why].filter(Boolean).join(' ');
 }
 
 /** Starts it in a folder of its own, does something with it, and ends it. */
@@ -117,38 +124,44 @@ const throughput = (runner, peer, /** @type {Amounts} */ { workers, blockingMs, 
   );
 
 /** A worker is killed, then the whole is told to stop: several times, each with a new start. */
-async function killsAndStops(runner, peer, /** @type {Amounts} */ { workers, trials }) {
+async function killsAndStops(runner, peer, /** @type {Amounts} */ { workers, trials: times }) {
   const all = [];
-  while (all.length < trials)
-    all.push(
-      await having(runner, peer, workers, async (up) => {
-        await putUnderLoad(up.program, PLAN);
-        const sizes = memoryOfAll(up.program);
-        const kill = await tryKill(up, PLAN);
-        return { kill, sizes, stop: await tryStop(up, PLAN) };
-      }),
-    );
+  while (all.length < times) all.push(await having(runner, peer, workers, killAndStop));
   const kills = all.flatMap(({ kill }) => kill ?? []);
-  const stops = all.map(({ stop }) => stop);
+  const stops = all.flatMap(({ stop }) => stop ?? []);
   const of = (/** @type {'pssBytes' | 'ussBytes'} */ size) => {
     const values = all.flatMap(({ sizes }) => sizes[size] ?? []);
     return values.length === all.length ? meanOf(values) : undefined;
   };
   return {
     ...{ pssBytes: of('pssBytes'), ussBytes: of('ussBytes'), processes: all[0].sizes.processes },
-    kill: kills.length > 0 ? killed(kills) : undefined,
-    stop: {
-      ...{ tookMs: timesOf(stops), lost: lostIn(stops) },
+    kill: kills.length > 0 ? { fullMs: timesOf(kills), ...summaryOf(kills) } : undefined,
+    stop: stops.length > 0 && {
+      ...{ tookMs: timesOf(stops), ...summaryOf(stops) },
       left: stops.filter(({ left }) => left.length > 0).length,
-      never: stops.filter(({ tookMs }) => tookMs === undefined).length,
     },
+    isAlone: all.every(({ isAlone }) => isAlone),
+    doubts: all.flatMap(({ doubts }) => doubts),
   };
 }
 
-const killed = (/** @type {import('../../lib/xray/trials.js').Trial[]} */ kills) => ({
-  fullMs: timesOf(kills),
-  lost: lostIn(kills),
-  never: kills.filter(({ tookMs }) => tookMs === undefined).length,
+/** @typedef {import('../../lib/xray/trials.js').Trial} Trial */
+
+async function killAndStop(/** @type {import('../../lib/xray/launch.js').Up} */ up) {
+  const doubts = /** @type {string[]} */ ([]);
+  /** What a busy machine does not let us tell leaves the rest as it is. */
+  const told = (/** @type {string} */ what, /** @type {Promise<Trial | undefined>} */ trial) =>
+    trial.catch((error) => void doubts.push(`${what}: ${wordsOf(error)}`));
+  await putUnderLoad(up.program, PLAN);
+  const sizes = memoryOfAll(up.program);
+  const kill = await told('a kill', tryKill(up, PLAN));
+  const isAlone = !kill && doubts.length === 0;
+  return { sizes, kill, stop: await told('a stop', tryStop(up, PLAN)), isAlone, doubts };
+}
+
+const summaryOf = (/** @type {Trial[]} */ trials) => ({
+  lost: lostIn(trials),
+  never: trials.filter(({ tookMs }) => tookMs === undefined).length,
 });
 
 async function reloads(runner, peer, /** @type {Amounts} */ { workers, reloads: times }) {

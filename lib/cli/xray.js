@@ -10,10 +10,12 @@ import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { allVisible, cutLine, visible } from '../verdict/visible.js';
 import { crashLoops, findingsOf, sorted, trialFindings } from '../xray/findings.js';
+import { tryCost } from '../xray/cost.js';
 import { NotUp, launch } from '../xray/launch.js';
 import { look } from '../xray/look.js';
 import { tryScale } from '../xray/scale.js';
 import {
+  costSection,
   factLines,
   findingLines,
   scaleSection,
@@ -41,6 +43,7 @@ const options = /** @type {const} */ ({
   reload: { type: 'string' },
   scale: { type: 'string' },
   'workers-env': { type: 'string' },
+  cost: { type: 'boolean' },
   all: { type: 'boolean' },
   trace: { type: 'string' },
   html: { type: 'string' },
@@ -122,7 +125,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   const found = [
     ...findingsOf(facts),
     ...crashLoops(events, facts.zeroMs),
-    ...done.filter(({ kind }) => kind !== 'scale').flatMap(trialFindings),
+    ...done.filter(({ kind }) => !['scale', 'cost'].includes(kind)).flatMap(trialFindings),
   ];
   const findings = sorted(found);
   if (values.html) {
@@ -140,7 +143,8 @@ async function see({ runner, order, plan, trials, values, io }) {
 /** @returns {import('../xray/tell.js').Section} */
 const sectionOf = (trial, /** @type {string} */ head) => {
   if (!trial) return { head, says: [ALONE] };
-  return trial.kind === 'scale' ? scaleSection(trial, head) : trialSection(trial, head);
+  if (trial.kind === 'scale') return scaleSection(trial, head);
+  return trial.kind === 'cost' ? costSection(trial, head) : trialSection(trial, head);
 };
 
 const ALONE = 'Only one process listens there: nobody could replace it, so it was not killed.';
@@ -275,7 +279,7 @@ function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ t
 }
 
 /** @param {Record<string, any>} values @param {import('../xray/launch.js').Order} order @param {Io} io */
-function trialsOf({ kill, reload, stop, scale, all, ...values }, { cwd }, { env }) {
+function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { cwd }, { env }) {
   const trials = [];
   if (kill || all) trials.push({ head: 'A worker is killed', attempt: startedAnew(tryKill) });
   if (reload !== undefined) {
@@ -289,6 +293,7 @@ function trialsOf({ kill, reload, stop, scale, all, ...values }, { cwd }, { env 
     const head = `With ${what.counts.join(', ')} workers in turn, which takes a minute or two`;
     trials.push({ head, attempt });
   }
+  if (cost || all) trials.push({ head: 'What looking costs', attempt: tryCost });
   if (stop || all) trials.push({ head: 'It is told to stop', attempt: startedAnew(tryStop) });
   return trials;
 }

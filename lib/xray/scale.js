@@ -90,7 +90,15 @@ export async function tryScale(runner, order, plan, { counts, variable }) {
 const nameOf = (/** @type {number} */ count) => `${count} workers`;
 const spunBy = (/** @type {number} */ count) => `${count} spinning`;
 
-async function rateOf(load, program, /** @type {import('./load.js').Plan} */ plan, connections) {
+/**
+ * One window of a closed loop, after a warm-up.
+ * @param {import('../measure/load.js').Load} load
+ * @param {import('./launch.js').Program} program
+ * @param {import('./load.js').Plan} plan
+ * @param {number} connections
+ * @returns {Promise<{ perSecond: number, errors: number }>}
+ */
+export async function rateOf(load, program, plan, connections) {
   const { path, method, headers, body } = plan;
   const { startMs, answers, errors, timeouts } = await load.fire({
     ...{ url: program.url + path, method, headers, body, connections },

@@ -14,6 +14,8 @@ import { nameIt, whatWasDone } from './findings.js';
 const MOST_ROWS = 16;
 const EVEN = 0.1; // of the most
 const MEGABYTE = 2 ** 20;
+const ROUGH = 0.1; // half an interval that is wider says too little
+const MOST_COST = 0.03; // of the throughput, by the probe
 
 /**
  * @typedef {object} Section  of what was seen; its parts in the order in which they are shown
@@ -314,6 +316,29 @@ export function scaleSection({ variable, isObeyed, steps, choice }, head) {
       whatItChose(choice, steps.at(-1)?.asked),
     ],
   };
+}
+
+/**
+ * @param {import('./cost.js').Cost} cost
+ * @param {string} head
+ * @returns {Section}
+ */
+export function costSection({ share, obstacle }, head) {
+  if (!share) return { head, says: [obstacle ?? ''] };
+  const [value, low, high] = [share.value, share.low, share.high].map(
+    (one) => `${(one * 100).toFixed(1)} %`,
+  );
+  if (!((share.high - share.low) / 2 <= ROUGH))
+    return {
+      head,
+      says: [`Its windows differ too much to tell: somewhere from ${low} to ${high}.`],
+    };
+  const says = [`The probe takes ${value} of its throughput (95 % interval ${low} to ${high}).`];
+  if (share.low > MOST_COST)
+    says.push(
+      'That is more than the 3 % that it should take at the most: without it the server is faster than is told here.',
+    );
+  return { head, says };
 }
 
 function whatItChose(/** @type {number | undefined} */ choice, most) {

@@ -112,7 +112,7 @@ export async function tryStop(up, plan) {
 }
 
 /**
- * Has it reload, by a signal to the primary or to the one process that serves, or by a command; and waits until all that
+ * Has it reload, by a signal to whoever started those that serve or to the one process that serves, or by a command; and waits until all that
  * served before have gone and others serve.
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
@@ -162,13 +162,13 @@ async function reloadOnce(/** @type {Up} */ up, how) {
   };
 }
 
-/** Who forked those that serve, or else one of these. */
+/** Who started those that serve, or else the one that does. @returns {number | undefined} */
 function primaryOf(/** @type {Up} */ up) {
   const servers = serving(up);
-  const fork = up.program.events.find(
-    ({ what, workerPid }) => what === 'fork' && servers.includes(workerPid),
-  );
-  return fork?.pid ?? servers[0];
+  const { events } = up.program;
+  const fork = events.find(({ what, workerPid }) => what === 'fork' && servers.includes(workerPid));
+  if (fork || servers.length < 2) return fork?.pid ?? servers[0];
+  return events.find(({ what, childPid }) => what === 'child' && servers.includes(childPid))?.pid;
 }
 
 /** Traffic before, while and after something happens. @returns {Promise<Trial>} */

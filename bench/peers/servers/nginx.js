@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { nginxConf } from '../../../solutions/10-nginx-ports/conf.js';
 import { handle } from '../app.js';
 
-const { PORT, NODE_CLUSTER_WORKERS, IS_BACKEND, NGINX, NGINX_FOLDER } = process.env;
+const { PORT, NODE_CLUSTER_WORKERS, IS_BACKEND, NGINX_FILE, NGINX_FOLDER } = process.env;
 
 if (IS_BACKEND) serve();
 else await lead(Number(NODE_CLUSTER_WORKERS));
@@ -18,7 +18,7 @@ function serve() {
   process.on('disconnect', () => process.exit());
   process.on('SIGTERM', () => {
     server.close(() => process.exit());
-    setTimeout(() => server.closeIdleConnections(), 100);
+    setInterval(() => server.closeIdleConnections(), 100);
   });
 }
 
@@ -52,5 +52,5 @@ function startNginx(backends) {
   mkdirSync(NGINX_FOLDER, { recursive: true });
   const file = join(NGINX_FOLDER, 'nginx.conf');
   writeFileSync(file, nginxConf({ port: Number(PORT), backends, folder: NGINX_FOLDER }));
-  return spawn(NGINX, ['-p', NGINX_FOLDER, '-c', file], { stdio: 'inherit' });
+  return spawn(NGINX_FILE, ['-p', NGINX_FOLDER, '-c', file], { stdio: 'inherit' });
 }
