@@ -38,7 +38,7 @@ import { control } from './field.js';
 /** @type {import('../../lib/xray/load.js').Plan} */
 const PLAN = { path: '/', method: 'GET', headers: {}, rate: 200, seconds: 1 };
 
-const RELOADS_MS = 90_000;
+const RELOADS_MS = 75_000; // none begins after that
 
 /**
  * @typedef {object} Amounts  how much of each; a quick run takes little

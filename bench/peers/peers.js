@@ -17,10 +17,10 @@ import { field, here } from './field.js';
 import { measurePeer } from './measure.js';
 
 const WORKERS = Math.max(2, os.availableParallelism());
-const PEERS_WITHIN_MS = 7.5 * 60_000; // the articles take another one and a half
+const PEERS_WITHIN_MS = 7 * 60_000; // what is under way then may take another, the articles one and a half
 const IDLE_LOAD = 0.5; // of each core
 const GIGABYTE = 2 ** 30;
-const FULL = { trials: 3, reloads: 20, blockingMs: 3_000, cpuMs: 8_000 };
+const FULL = { trials: 3, reloads: 20, blockingMs: 3_000, cpuMs: 6_000 };
 const QUICK = { trials: 1, reloads: 2, blockingMs: 500, cpuMs: 500 };
 const ARTICLES = 'articles';
 const names = [...field.map(({ name }) => name), ARTICLES];

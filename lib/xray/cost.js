@@ -15,8 +15,7 @@ import { launch } from './launch.js';
 import { rateOf } from './scale.js';
 
 const CONNECTIONS = 10;
-const ROUNDS = 2;
-const BUDGET_MS = 40_000; // no round begins after that
+const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 40_000 };
 const EXACT = 0.02;
 const ANSWERS_WITHIN_MS = 15_000;
 const POLL_MS = 50;
@@ -28,16 +27,17 @@ const OTHER_PORT =
  * @param {import('../observe/run.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
+ * @param {import('./scale.js').Amount} [amount]
  * @returns {Promise<Cost>}
  * @throws {import('./launch.js').NotUp}
  */
-export async function tryCost(runner, order, plan) {
+export async function tryCost(runner, order, plan, amount = USUAL) {
   const load = createLoad();
   const connections = plan.connections ?? CONNECTIONS;
   let port = 0;
   let isLost = false;
   const windowOf = async (/** @type {import('./launch.js').Program} */ program) => {
-    const { perSecond } = await rateOf(load, program, plan, connections);
+    const { perSecond } = await rateOf(load, program, plan, connections, amount);
     return perSecond;
   };
   const sides = {
@@ -59,9 +59,9 @@ export async function tryCost(runner, order, plan) {
   try {
     const isEnough = (/** @type {{ seen: number[], bare: number[] }} */ { seen, bare }) => {
       const { low, high } = ratioOf(bare, seen);
-      return isLost || (seen.length >= 2 * ROUNDS && (high - low) / 2 <= EXACT);
+      return isLost || (seen.length >= 2 * amount.rounds && (high - low) / 2 <= EXACT);
     };
-    const { seen, bare } = await interleave(sides, { isEnough, budgetMs: BUDGET_MS });
+    const { seen, bare } = await interleave(sides, { isEnough, budgetMs: amount.budgetMs });
     if (isLost) return { kind: 'cost', obstacle: OTHER_PORT };
     const { value, low, high } = ratioOf(bare, seen);
     return { kind: 'cost', share: { value: 1 - value, low: 1 - high, high: 1 - low } };

@@ -24,26 +24,27 @@ import { mean, ratioOf, servedWithin } from '../measure/stats.js';
 import { launch } from './launch.js';
 import { serving } from './trials.js';
 
-const WARM_MS = 700; // until code is compiled, and connections are dealt
-const WINDOW_MS = 1_500;
+const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 60_000 }; // warm: code is compiled, connections are dealt
 const SPIN_MS = 200;
 const CONNECTIONS_PER_PROCESS = 3;
 const LEAST_CONNECTIONS = 12;
-const ROUNDS = 2;
-const BUDGET_MS = 60_000; // no round begins after that
 const EXACT = 0.1; // of the ratio: half of its interval
 const WIDE = 2; // an interval whose high end is so many times its low end says nothing
 const WORTH = 1.05; // faster by less than that is no reason for one more process
 
 /**
+ * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  of each window; at least so many
+ *   rounds, unless the budget is used up: none begins after that
+ *
  * @param {import('../observe/run.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @param {{ counts: number[], variable: string }} what
+ * @param {Amount} [amount]
  * @returns {Promise<Scaled>}
  * @throws {import('./launch.js').NotUp}
  */
-export async function tryScale(runner, order, plan, { counts, variable }) {
+export async function tryScale(runner, order, plan, { counts, variable }, amount = USUAL) {
   const load = createLoad();
   const most = Math.max(...counts);
   const spinners = createSpinners(most);
@@ -57,7 +58,7 @@ export async function tryScale(runner, order, plan, { counts, variable }) {
     try {
       const serve = serving(up).length;
       isObeyed &&= serve === count;
-      const { errors, perSecond } = await rateOf(load, up.program, plan, connections);
+      const { errors, perSecond } = await rateOf(load, up.program, plan, connections, amount);
       served.set(count, { serve, errors: errors + (served.get(count)?.errors ?? 0) });
       return perSecond;
     } finally {
@@ -71,8 +72,8 @@ export async function tryScale(runner, order, plan, { counts, variable }) {
     ),
   };
   try {
-    const isEnough = (rates) => !isObeyed || (hasRounds(rates) && isExact(rates, counts));
-    const rates = await interleave(sides, { isEnough, budgetMs: BUDGET_MS });
+    const isEnough = (rates) => !isObeyed || (hasRounds(rates, amount) && isExact(rates, counts));
+    const rates = await interleave(sides, { isEnough, budgetMs: amount.budgetMs });
     const steps = counts.map((count) => ({
       ...{ asked: count, serve: 0, errors: 0, ...served.get(count) },
       perSecond: mean(rates[nameOf(count)]),
@@ -96,23 +97,26 @@ const spunBy = (/** @type {number} */ count) => `${count} spinning`;
  * @param {import('./launch.js').Program} program
  * @param {import('./load.js').Plan} plan
  * @param {number} connections
+ * @param {Amount} [amount]
  * @returns {Promise<{ perSecond: number, errors: number }>}
  */
-export async function rateOf(load, program, plan, connections) {
+export async function rateOf(load, program, plan, connections, { warmMs, windowMs } = USUAL) {
   const { path, method, headers, body } = plan;
   const { startMs, answers, errors, timeouts } = await load.fire({
     ...{ url: program.url + path, method, headers, body, connections },
-    durationMs: WARM_MS + WINDOW_MS,
+    durationMs: warmMs + windowMs,
   });
-  const fromMs = startMs + WARM_MS;
+  const fromMs = startMs + warmMs;
   const good = answers.filter(({ status }) => status < 500);
   const spans = good.map(({ sentMs, doneMs }) => ({ startMs: sentMs, endMs: doneMs }));
-  const perSecond = (servedWithin(spans, fromMs, fromMs + WINDOW_MS) / WINDOW_MS) * 1000;
+  const perSecond = (servedWithin(spans, fromMs, fromMs + windowMs) / windowMs) * 1000;
   return { perSecond, errors: errors + timeouts + answers.length - good.length };
 }
 
-const hasRounds = (/** @type {Record<string, number[]>} */ rates) =>
-  Object.values(rates)[0].length >= 2 * ROUNDS;
+const hasRounds = (
+  /** @type {Record<string, number[]>} */ rates,
+  /** @type {Amount} */ { rounds },
+) => Object.values(rates)[0].length >= 2 * rounds;
 
 const isExact = (rates, /** @type {number[]} */ counts) =>
   counts.slice(1).every((count) => {

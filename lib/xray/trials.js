@@ -151,7 +151,8 @@ async function reloadOnce(/** @type {Up} */ up, how) {
     t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);
   const hasNews = () => program.events.some(isNews);
   if (command) await program.until(() => hasNews() || command.isOver(), COMMAND_WITHIN_MS);
-  await program.until(hasNews, BEGINS_WITHIN_MS);
+  const hasFailed = command?.isOver() && (await command.ended);
+  if (!hasFailed) await program.until(hasNews, BEGINS_WITHIN_MS);
   const isDone = () => remain() === 0 && serving(up).length >= servers.length;
   const done = hasNews() && (await program.until(isDone, RELOADED_WITHIN_MS));
   const tookMs = done ? nowMs() - atMs : undefined;

@@ -4,10 +4,13 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { nginxConf } from '../../../solutions/10-nginx-ports/conf.js';
 import { handle } from '../app.js';
 
 const { PORT, NODE_CLUSTER_WORKERS, IS_BACKEND, NGINX_FILE, NGINX_FOLDER } = process.env;
+
+const SHUNNED_MS = 1_200; // nginx does not ask one again for a second after it has failed: fail_timeout
 
 if (IS_BACKEND) serve();
 else await lead(Number(NODE_CLUSTER_WORKERS));
@@ -39,6 +42,7 @@ async function lead(count) {
       child.kill('SIGTERM');
       await once(child, 'exit');
       await start(index);
+      await sleep(SHUNNED_MS);
     }
   });
   process.on('SIGTERM', () => {
