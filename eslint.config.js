@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import js from '@eslint/js';
 
 const manifest = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const peers = JSON.parse(
+  readFileSync(new URL('bench/peers/package.json', import.meta.url), 'utf8'),
+);
 
 /** Patterns of a whole import specifier. */
 const NODE = 'node:.+';
@@ -41,6 +44,11 @@ const ZONES = [
       String.raw`\.\.?/.+`,
     ],
     because: 'the mutants have packages of their own, beside node:* and files of this repository',
+  },
+  {
+    files: ['bench/peers/servers/**', 'bench/peers/applications/**'],
+    may: [NODE, packages(...Object.keys(peers.dependencies)), 'express', String.raw`\.\.?/.+`],
+    because: 'a peer has packages of its own, beside node:* and files of this repository',
   },
   {
     files: ['lib/**'],
@@ -271,7 +279,7 @@ export default [
   },
   {
     // Nitro imports these by itself.
-    files: ['**/11-nitro/**/*.js'],
+    files: ['**/11-nitro/**/*.js', 'bench/peers/nitro/**/*.js'],
     languageOptions: { globals: readonly(NITRO_GLOBALS) },
   },
   {

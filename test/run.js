@@ -1,5 +1,6 @@
 // Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
-// `npm run try` tells), `browser` (test/browser/) or `peers` (test/peers/: ours beside other tools). `proofs all` judges
+// `npm run try` tells), `browser` (test/browser/), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
+// xray on other people's applications, and on many small ones with a fault). `proofs all` judges
 // every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and
 // `proofs lesson-5 no-back-off` that one.
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
@@ -14,7 +15,7 @@ import { measureStartMs } from './limits.js';
 const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const rooms = ['unit', 'proofs', 'experiments', 'browser', 'peers'];
+const rooms = ['unit', 'proofs', 'experiments', 'browser', 'peers', 'field'];
 const [wanted, what = 'quick', answer] = process.argv.slice(2);
 const isAmount = /^(quick|all|\d+\/\d+)$/.test(what);
 if (!rooms.includes(wanted)) {
@@ -25,7 +26,7 @@ if (!rooms.includes(wanted)) {
 const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
 const roomOf = (/** @type {string} */ file) => {
   if (nameOf(file) === 'experiments') return 'experiments';
-  return /^(proofs|browser|peers)\b/.exec(file)?.[1] ?? 'unit';
+  return /^(proofs|browser|peers|field)\b/.exec(file)?.[1] ?? 'unit';
 };
 
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,7 @@
 // Verifies the arithmetic of measurement against values that were worked out elsewhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mean, meanOf, quantile, ratioOf, servedWithin, sideOf } from '../lib/measure/stats.js';
+import { mean, meanOf, quantile, ratioOf, servedWithin, shareOf, sideOf } from '../lib/measure/stats.js';
 
 const near = (actual, expected, within = 0.005) =>
   assert.ok(Math.abs(actual - expected) <= within, `${actual} is not near ${expected}`);
@@ -18,6 +18,17 @@ test("the mean's interval is Student's: five values, four degrees of freedom", (
   near(value, 10);
   near(high - value, 2.776 * Math.sqrt(0.5 / 5));
   near(value - low, high - value, 1e-12);
+});
+
+test("a share's interval is Wilson's, also of none and of all", () => {
+  const { value, low, high } = shareOf(15, 50);
+  near(value, 0.3);
+  near(low, 0.191, 0.001);
+  near(high, 0.438, 0.001);
+  const none = shareOf(0, 100);
+  assert.equal(none.low, 0);
+  near(none.high, 0.037, 0.001);
+  near(shareOf(100, 100).high, 1);
 });
 
 test('one value has no known error', () => {

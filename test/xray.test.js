@@ -1,7 +1,7 @@
 // Verifies `xray` on small servers with one fault each, in test/fixtures/xray/, and on healthy ones, of which it says
 // nothing; and the pure parts on events written by hand.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -11,10 +11,15 @@ import { createLoad } from '../lib/measure/load.js';
 import { createOpenLoop } from '../lib/measure/open-loop.js';
 import { ownOfUser } from '../lib/observe/environment.js';
 import { freePort } from '../lib/observe/ports.js';
+import { createRunner } from '../lib/observe/run.js';
+import { tryCost } from '../lib/xray/cost.js';
 import { crashLoops, findingsOf, trialFindings } from '../lib/xray/findings.js';
-import { isAtRest } from '../lib/xray/launch.js';
+import { isAtRest, launch } from '../lib/xray/launch.js';
+import { tryScale } from '../lib/xray/scale.js';
 import { silencesOf } from '../lib/xray/silences.js';
+import { costSection } from '../lib/xray/tell.js';
 import { traceOf } from '../lib/xray/trace.js';
+import { tryReload } from '../lib/xray/trials.js';
 import { dispatched, forkshop } from './fixture-root.js';
 import { Watched, until } from './nothing-left.js';
 
@@ -77,14 +82,18 @@ describe('servers', { concurrency: 2 }, () => {
   });
 });
 
-test('in a terminal: who runs, who listens, and the finding with its lesson, in 80 columns', async () => {
+test('in a terminal: who runs, who listens, and the finding with its lesson, in 80 columns', async (t) => {
   const env = { INIT_CWD: fixtures, PORT: String(await freePort()) };
-  const { code, stdout } = await forkshop(
-    rootFolder,
-    ['xray', 'crashes.js', '--seconds', '1'],
-    env,
-  );
+  const folder = mkdtempSync(join(tmpdir(), 'forkshop-xray-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const html = join(folder, 'x.html');
+  const argv = ['xray', 'crashes.js', '--seconds', '1', '--html', html];
+  const { code, stdout } = await forkshop(rootFolder, argv, env);
   assert.equal(code, 1);
+  assert.match(
+    readFileSync(html, 'utf8'),
+    /<h1>X-ray of crashes\.js<.*<b>One process ended while/s,
+  );
   assert.match(stdout, /^ {2}\d+ crashes\.js, primary, listens on \d+\n {4}\d+ worker 1, /m);
   assert.match(stdout, /accepts every connection and deals them/);
   assert.match(stdout, /ended with exit code 1, Error: the\s+fortieth\\u001b\[2J/);
@@ -119,6 +128,10 @@ test('what cannot be meant is refused', async () => {
     'no such method': ['plain.js', '--method', 'BREW'],
     'A reload is asked for by': ['plain.js', '--reload', 'SIGKILL'],
     'cannot be written': ['plain.js', '--trace', 'nowhere/trace.json'],
+    'already exists': ['plain.js', '--html', 'plain.js'],
+    '--scale takes 2 to 5 numbers': ['plain.js', '--scale', '4'],
+    'from 1 to 16': ['plain.js', '--scale', '1,200'],
+    'name of an environment variable': ['plain.js', '--scale', '1,2', '--workers-env', 'A=B'],
   };
   for (const [says, argv] of Object.entries(cases)) {
     const { code, stderr } = await dispatched(rootFolder, ['xray', ...argv], {
@@ -127,6 +140,69 @@ test('what cannot be meant is refused', async () => {
     assert.equal(code, 2, says);
     assert.ok(stderr.includes(says), stderr);
   }
+});
+
+describe('what is tried with starts of its own', { concurrency: 3 }, () => {
+  const lesson8 = 'solutions/08-graceful-reload/server.js';
+  const brief = { warmMs: 50, windowMs: 150, rounds: 1, budgetMs: 0 };
+  const plan = { path: '/', method: 'GET', headers: {}, seconds: 1 };
+  /** @param {string} entry @param {import('node:test').TestContext} t */
+  async function orderOf(entry, t) {
+    const runner = createRunner();
+    t.after(() => runner.close());
+    const env = { PORT: String(await freePort()), NODE_CLUSTER_WORKERS: '2' };
+    return { runner, order: { entry, args: [], isCommand: false, cwd: fixtures, env } };
+  }
+
+  test('so many workers in turn: each number is obeyed, or it is said that it was not', async (t) => {
+    const counts = { counts: [1, 2], variable: 'NODE_CLUSTER_WORKERS' };
+    const cluster = join(rootFolder, 'solutions/02-cluster-fork/server.js');
+    const { runner, order } = await orderOf(cluster, t);
+    const { isObeyed, steps } = await tryScale(runner, order, plan, counts, brief);
+    assert.equal(isObeyed, true);
+    assert.deepEqual(
+      steps.map(({ asked, serve, errors }) => [asked, serve, errors]),
+      [
+        [1, 1, 0],
+        [2, 2, 0],
+      ],
+    );
+    assert.ok(steps.every(({ perSecond, ceiling }) => perSecond > 0 && ceiling > 0));
+    const other = await orderOf(join(fixtures, 'plain.js'), t);
+    const not = await tryScale(other.runner, other.order, plan, counts, brief);
+    assert.deepEqual(
+      { isObeyed: not.isObeyed, choice: not.choice },
+      { isObeyed: false, choice: undefined },
+    );
+  });
+
+  test('the cost of the probe is a share, or it is said why it cannot be told', async (t) => {
+    const { runner, order } = await orderOf(join(fixtures, 'restarts-nobody.js'), t);
+    const { share } = await tryCost(runner, order, plan, brief);
+    assert.ok(share && share.value < 1);
+    const head = 'cost';
+    const sure = { value: 0.06, low: 0.05, high: 0.07 };
+    assert.match(
+      String(costSection({ kind: 'cost', share: sure }, head).says),
+      /6\.0 % .* more than the 3 %/,
+    );
+    const rough = { value: 0.06, low: -0.4, high: 0.5 };
+    assert.match(String(costSection({ kind: 'cost', share: rough }, head).says), /differ too much/);
+    assert.deepEqual(costSection({ kind: 'cost', obstacle: 'x' }, head), { head, says: ['x'] });
+  });
+
+  test('a command that makes it reload, and one that fails', async (t) => {
+    const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
+    const up = await launch(runner, order, plan);
+    const how = { cwd: fixtures, env: process.env };
+    const command = `kill -HUP ${up.program.pid}`;
+    const { tookMs, replaced, failed } = await tryReload(up, plan, { ...how, command });
+    assert.ok(tookMs);
+    assert.deepEqual({ replaced, failed }, { replaced: 2, failed: undefined });
+    const not = await tryReload(up, plan, { ...how, command: 'echo no such process; exit 7' });
+    assert.deepEqual(not.failed, { code: 7, printed: 'no such process\n' });
+    assert.equal(not.replaced, 0);
+  });
 });
 
 test('Ctrl-C leaves nothing', async (t) => {
@@ -289,6 +365,8 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   assert.deepEqual(found({ processes: { 3: { listenedMs: undefined } } }), ['deaf']);
   const other = { listenedMs: undefined, name: 'jobs.js' };
   assert.deepEqual(found({ processes: { 3: other } }), [], 'it has another job');
+  const mailer = { listenedMs: undefined, given: 7 };
+  assert.deepEqual(found({ processes: { 3: mailer } }), [], 'its environment may tell it so');
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGKILL' } } }), ['crash']);
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGTERM' } } }), [], 'asked to');
   assert.deepEqual(found({ report: { errors: { ECONNRESET: 2, timeout: 1 } } }), ['lost']);

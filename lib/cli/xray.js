@@ -1,16 +1,28 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
+import { conditionsNow } from '../measure/conditions.js';
 import { closingGenerators } from '../measure/generator.js';
+import { ownOfUser } from '../observe/environment.js';
 import { createRunner } from '../observe/run.js';
 import { Starved } from '../observe/turn.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { allVisible, cutLine, visible } from '../verdict/visible.js';
 import { crashLoops, findingsOf, sorted, trialFindings } from '../xray/findings.js';
+import { tryCost } from '../xray/cost.js';
 import { NotUp, launch } from '../xray/launch.js';
 import { look } from '../xray/look.js';
-import { factLines, findingLines, trialLines } from '../xray/tell.js';
+import { tryScale } from '../xray/scale.js';
+import {
+  costSection,
+  factLines,
+  findingLines,
+  scaleSection,
+  sectionLines,
+  sectionsOf,
+  trialSection,
+} from '../xray/tell.js';
 import { traceOf } from '../xray/trace.js';
 import { tryKill, tryReload, tryStop } from '../xray/trials.js';
 import { parse } from './args.js';
@@ -29,7 +41,12 @@ const options = /** @type {const} */ ({
   kill: { type: 'boolean' },
   stop: { type: 'boolean' },
   reload: { type: 'string' },
+  scale: { type: 'string' },
+  'workers-env': { type: 'string' },
+  cost: { type: 'boolean' },
+  all: { type: 'boolean' },
   trace: { type: 'string' },
+  html: { type: 'string' },
   json: { type: 'boolean' },
 });
 
@@ -38,6 +55,9 @@ const RATE = 50;
 const SECONDS = 10;
 const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535 };
 const MOST_REQUESTS = 10_000; // each on a connection of its own, whose port is not free again for a minute
+const SCALE = '1,2,4';
+const MOST_WORKERS = 16;
+const MOST_STEPS = 5;
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const COLUMNS = 80;
 const LAST_LINES = 12; // of what it printed
@@ -53,7 +73,7 @@ const LAST_LINES = 12; // of what it printed
 export async function run(argv, io) {
   const { values, order } = read(argv, io);
   const plan = planOf(values);
-  const trials = trialsOf(values);
+  const trials = trialsOf(values, order, io);
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -84,36 +104,55 @@ async function see({ runner, order, plan, trials, values, io }) {
   const { facts, events } = await look(runner, order, plan);
   if (values.trace) writeFileSync(values.trace, JSON.stringify(traceOf({ ...facts, events })));
   print(factLines(allVisible(facts), style, columns));
+  const sections = sectionsOf(allVisible(facts));
   const done = [];
   let isUndecided = false;
   for (const { head, attempt } of trials) {
     print([style.bold(head)]);
-    const up = await launch(runner, order, plan);
     try {
-      const trial = await attempt(up, plan);
+      const trial = await attempt(runner, order, plan);
       if (trial) done.push(trial);
-      print(trial ? trialLines(allVisible(trial), columns) : [`  ${ALONE}`]);
+      const section = sectionOf(trial && allVisible(trial), head);
+      sections.push(section);
+      print(sectionLines(section, style, columns).slice(1));
     } catch (error) {
       if (!(error instanceof Starved)) throw error;
       isUndecided = true;
       print([`  It cannot be told now. ${error.story.got} ${error.story.why}`]);
     }
-    await up.program.stop();
     print(['']);
   }
   const found = [
     ...findingsOf(facts),
     ...crashLoops(events, facts.zeroMs),
-    ...done.flatMap(trialFindings),
+    ...done.filter(({ kind }) => !['scale', 'cost'].includes(kind)).flatMap(trialFindings),
   ];
   const findings = sorted(found);
+  if (values.html) {
+    const { titleOf, xrayPage } = await import('../web/xray-page.js');
+    const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
+    const shown = { sections, findings: allVisible(findings), events, silences: facts.silences };
+    writeFileSync(values.html, xrayPage({ name: visible(titleOf(order)), about, ...shown }));
+  }
   if (values.json) printJson({ facts, trials: done, findings }, io);
   else print(findingLines(allVisible(findings), style, columns));
   if (findings.length > 0) return EXIT_CODES.failed;
   return isUndecided ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
 
+/** @returns {import('../xray/tell.js').Section} */
+const sectionOf = (trial, /** @type {string} */ head) => {
+  if (!trial) return { head, says: [ALONE] };
+  if (trial.kind === 'scale') return scaleSection(trial, head);
+  return trial.kind === 'cost' ? costSection(trial, head) : trialSection(trial, head);
+};
+
 const ALONE = 'Only one process listens there: nobody could replace it, so it was not killed.';
+
+const conditionsWords = () => {
+  const { cpu, cores, node } = conditionsNow();
+  return `${new Date().toISOString().slice(0, 10)}, ${cpu}, ${cores} cores, Node.js ${node}`;
+};
 
 const printJson = (/** @type {unknown} */ record, /** @type {Io} */ io) =>
   void io.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
@@ -150,7 +189,8 @@ function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const cwd = resolve(io.env.INIT_CWD ?? process.cwd());
   const port = values.port === undefined ? undefined : numberOf('port', values.port);
   const [script] = positionals;
-  if (values.trace !== undefined) values.trace = fileToWrite(resolve(cwd, values.trace));
+  for (const name of /** @type {const} */ (['trace', 'html']))
+    if (values[name] !== undefined) values[name] = fileToWrite(name, cwd, values[name]);
   if (script !== undefined)
     return {
       values,
@@ -172,14 +212,24 @@ function scriptAt(/** @type {string} */ file) {
   );
 }
 
-function fileToWrite(/** @type {string} */ file) {
-  const isFolder = statSync(resolve(file, '..'), { throwIfNoEntry: false })?.isDirectory();
-  if (isFolder && !statSync(file, { throwIfNoEntry: false })?.isDirectory()) return file;
+/** As an export of the slides: nothing that is there is written over. */
+function fileToWrite(
+  /** @type {string} */ flag,
+  /** @type {string} */ cwd,
+  /** @type {string} */ name,
+) {
+  const file = resolve(cwd, name);
+  if (name !== '' && statSync(file, { throwIfNoEntry: false }))
+    throw new UsageError(`${file} already exists.`, `Name a new file: --${flag} ${EXAMPLES[flag]}`);
+  if (name !== '' && statSync(resolve(file, '..'), { throwIfNoEntry: false })?.isDirectory())
+    return file;
   throw new UsageError(
     `${file} cannot be written.`,
-    'After --trace comes a file, in a folder that is there.',
+    `After --${flag} comes a new file, in a folder that is there.`,
   );
 }
+
+const EXAMPLES = { trace: 'shop-trace.json', html: 'shop.html' };
 
 /** @param {Record<string, any>} values @returns {import('../xray/load.js').Plan} */
 function planOf({ path = '/', method = 'GET', header = [], body, rate, connections, seconds }) {
@@ -228,26 +278,66 @@ function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ t
   );
 }
 
-/** @param {Record<string, any>} values */
-function trialsOf({ kill, reload, stop }) {
+/** @param {Record<string, any>} values @param {import('../xray/launch.js').Order} order @param {Io} io */
+function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { cwd }, { env }) {
   const trials = [];
-  if (kill) trials.push({ head: 'A worker is killed', attempt: tryKill });
+  if (kill || all) trials.push({ head: 'A worker is killed', attempt: startedAnew(tryKill) });
   if (reload !== undefined) {
-    const signal = signalOf(reload);
-    trials.push({
-      head: 'It is told to reload',
-      attempt: (up, plan) => tryReload(up, plan, signal),
-    });
+    const how = howToReload(reload, cwd, env);
+    const attempt = startedAnew((up, plan) => tryReload(up, plan, how));
+    trials.push({ head: 'It is told to reload', attempt });
   }
-  if (stop) trials.push({ head: 'It is told to stop', attempt: tryStop });
+  if (scale !== undefined || all) {
+    const what = { counts: countsOf(scale ?? SCALE), variable: variableOf(values['workers-env']) };
+    const attempt = (runner, order, plan) => tryScale(runner, order, plan, what);
+    const head = `With ${what.counts.join(', ')} workers in turn, which takes a minute or two`;
+    trials.push({ head, attempt });
+  }
+  if (cost || all) trials.push({ head: 'What looking costs', attempt: tryCost });
+  if (stop || all) trials.push({ head: 'It is told to stop', attempt: startedAnew(tryStop) });
   return trials;
 }
 
-function signalOf(/** @type {string} */ name) {
-  const signal = /** @type {NodeJS.Signals} */ (name.toUpperCase());
-  if (['SIGHUP', 'SIGUSR2'].includes(signal)) return signal;
+/** A trial with a program of its own. */
+const startedAnew =
+  (/** @type {(up: import('../xray/launch.js').Up, plan: any) => Promise<any>} */ attempt) =>
+  async (runner, order, plan) => {
+    const up = await launch(runner, order, plan);
+    try {
+      return await attempt(up, plan);
+    } finally {
+      await up.program.stop();
+    }
+  };
+
+/** Numbers of workers, from the fewest up. */
+function countsOf(/** @type {string} */ text) {
+  const counts = [...new Set(text.split(',').map(Number))].sort((a, b) => a - b);
+  const isFine = counts.every((one) => Number.isInteger(one) && one >= 1 && one <= MOST_WORKERS);
+  if (/^[\d,]+$/.test(text) && isFine && counts.length >= 2 && counts.length <= MOST_STEPS)
+    return counts;
   throw new UsageError(
-    'A reload is asked for by SIGHUP or SIGUSR2.',
-    'For example: --reload SIGHUP',
+    `--scale takes 2 to ${MOST_STEPS} numbers of workers, each from 1 to ${MOST_WORKERS}.`,
+    'For example: --scale 1,2,4',
+  );
+}
+
+function variableOf(/** @type {string} */ name = 'NODE_CLUSTER_WORKERS') {
+  if (/^[A-Za-z_]\w*$/.test(name)) return name;
+  throw new UsageError(
+    '--workers-env takes the name of an environment variable.',
+    'For example: --workers-env WEB_CONCURRENCY',
+  );
+}
+
+/** A signal, or else a command: what looks like a signal is none. */
+function howToReload(/** @type {string} */ text, cwd, env) {
+  const signal = /** @type {NodeJS.Signals} */ (text.toUpperCase());
+  if (['SIGHUP', 'SIGUSR2'].includes(signal)) return { signal };
+  if (text.trim() !== '' && !/^(SIG)?[A-Z]+[12]?$/.test(text))
+    return { command: text, cwd, env: ownOfUser(env) };
+  throw new UsageError(
+    'A reload is asked for by SIGHUP or SIGUSR2, or by a command.',
+    "For example: --reload SIGHUP, or --reload 'pm2 reload shop'",
   );
 }

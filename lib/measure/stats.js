@@ -69,6 +69,21 @@ export function meanOf(values) {
   return { value, low: value - reach, high: value + reach };
 }
 
+/**
+ * A share of independent cases, with Wilson's interval, which says something of 0 cases in many, too.
+ * @param {number} count
+ * @param {number} of  more than 0
+ * @returns {Interval}
+ */
+export function shareOf(count, of) {
+  const value = count / of;
+  const square = NORMAL ** 2 / of;
+  const middle = value + square / 2;
+  const reach = NORMAL * Math.sqrt((value * (1 - value)) / of + square / (4 * of));
+  const bound = (/** @type {number} */ edge) => Math.min(1, Math.max(0, edge / (1 + square)));
+  return { value, low: count === 0 ? 0 : bound(middle - reach), high: bound(middle + reach) };
+}
+
 function sumOfSquares(values) {
   const middle = mean(values);
   return values.reduce((sum, value) => sum + (value - middle) ** 2, 0);

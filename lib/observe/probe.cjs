@@ -12,7 +12,8 @@
  *
  * Every event has `t` (milliseconds of the system's monotonic clock, the same clock in every process), `pid` and
  * `what`; thread events have `tid` too. `what` is one of
- *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file
+ *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS of
+ *               a worker also given: a number that is the same for the same environment and arguments
  *   listening   port, address, handle ('kernel': this process has the listening socket | 'handed': the primary deals |
  *               'received': a listening socket that another process opened and sent)
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': by hand)
@@ -105,6 +106,7 @@ function observe(fd) {
     worker: cluster.worker?.id,
     node: process.versions.node,
     file: process.argv[1],
+    given: followsChildren && cluster.isWorker ? givenTo(process) : undefined,
   });
   reportLife(tell);
   const { watch, countListeners } = watchListeners();
@@ -114,6 +116,16 @@ function observe(fd) {
   if (seesWaits) reportWaits(tell, now);
   const countRequests = seesRequests ? reportRequests(log, now, who) : () => ({});
   startBeat(tell, log, now, countRequests, countListeners);
+}
+
+/** What a worker was given beside its file, as one number: its environment and arguments, but for what Node itself adds. */
+function givenTo({ env, argv }) {
+  const own = Object.entries(env).filter(([name]) => !/^NODE_(UNIQUE_ID|CHANNEL_\w+)$/.test(name));
+  const text = stringify([own.sort(), argv.slice(2)]);
+  let sum = 0;
+  for (let index = 0; index < text.length; index += 1)
+    sum = (Math.imul(sum, 31) + text.charCodeAt(index)) | 0;
+  return sum;
 }
 
 /**

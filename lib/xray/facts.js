@@ -11,6 +11,7 @@
  * @property {boolean} isNode  the probe sees into it
  * @property {'primary' | 'worker' | 'process'} role
  * @property {number} [worker]  the cluster's id
+ * @property {number} [given]  to a worker: the same for the same environment and arguments
  * @property {number} threads  worker threads that it started
  * @property {number} startMs
  * @property {number} [endMs]
@@ -26,7 +27,7 @@
  * @property {{ rssBytes: number, ussBytes?: number, pssBytes?: number }} [memory]  the most under load
  *
  * @typedef {object} Facts
- * @property {number} zeroMs  when the program was started: times are told from there
+ * @property {number} zeroMs  when its first Node.js process began: times are told from there
  * @property {number} port
  * @property {string | undefined} address
  * @property {number[]} otherPorts
@@ -108,6 +109,7 @@ function seenOf(known, { events, during, port, memory, alive }) {
           ? 'primary'
           : 'process',
     worker,
+    given: start?.given,
     threads: own.filter(({ what, tid }) => what === 'start' && tid !== undefined).length,
     startMs: known.startMs,
     endMs: known.endMs ?? (alive.has(pid) ? undefined : own.at(-1)?.t),

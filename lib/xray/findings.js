@@ -10,6 +10,7 @@
  * @property {number} weight  the more, the worse
  * @property {string} says  one sentence
  * @property {string[]} evidence  pid, request, time
+ * @property {{ pid: number, t: number, toMs?: number, says: string }[]} [moments]  where it is to be seen in the timeline
  * @property {[lesson: number, experiment: string]} [see]  the lesson that explains it, and its experiment that shows it
  */
 import { groupBy } from '../observe/timeline.js';
@@ -23,6 +24,7 @@ const STARVED = 0.2; // the machine had too little time for it
 const ENDS_IN_A_ROW = 5;
 const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // somebody meant it
 const UNAVAILABLE = 503; // to many clients at once it may be meant, and Node.js limits requests a connection by it
+const MOST_MOMENTS = 3; // of a finding, marked in a drawing
 const BACK_OFF_MS = 50; // a start that waits for less waits for nothing
 
 /** What a look at a server under load finds. @param {Facts} facts @returns {Finding[]} */
@@ -65,6 +67,9 @@ function crashes(facts) {
       weight: 100,
       says: `${count} ended while in service.`,
       evidence,
+      moments: ended
+        .slice(0, MOST_MOMENTS)
+        .map((one) => ({ pid: one.pid, t: one.endMs ?? 0, says: howItEnded(one) })),
       see: [5, 'life-and-death'],
     },
   ];
@@ -142,12 +147,24 @@ function blocking(facts) {
         `${silences.length} times for ${LONG_MS} ms or more, in ${pids.length === 1 ? `pid ${pids[0]}` : `${pids.length} processes`}`,
         `the longest: pid ${worst.pid} at ${at(facts, worst.fromMs)}`,
       ],
+      moments: longest(silences).map((one) => ({
+        ...{ pid: one.pid, t: one.fromMs, toMs: one.fromMs + one.ms },
+        says: `silent for ${one.ms} ms`,
+      })),
       see: /** @type {[number, string]} */ ([1, 'block-or-wait']),
     };
   });
 }
 
-/** A worker that runs the same file as its siblings, and never listens as they do. @param {Facts} facts @returns {Finding[]} */
+const longest = (/** @type {import('./silences.js').Silence[]} */ silences) =>
+  [...silences].sort((a, b) => b.ms - a.ms).slice(0, MOST_MOMENTS);
+
+/**
+ * A worker that runs the same file as a sibling, was given the same environment and arguments, and does not listen as that
+ * does. One that was given others may have another job.
+ * @param {Facts} facts
+ * @returns {Finding[]}
+ */
 function deaf(facts) {
   return [...workersOf(facts)].flatMap(([primary, workers]) => {
     const settled = workers.filter(
@@ -155,8 +172,10 @@ function deaf(facts) {
     );
     const listening = settled.filter(({ listenedMs }) => listenedMs !== undefined);
     const silent = settled.filter(
-      ({ listenedMs, isNode, name }) =>
-        listenedMs === undefined && isNode && listening.some((one) => one.name === name),
+      ({ listenedMs, isNode, name, given }) =>
+        listenedMs === undefined &&
+        isNode &&
+        listening.some((one) => one.name === name && one.given === given),
     );
     if (silent.length === 0) return [];
     return {
@@ -164,7 +183,8 @@ function deaf(facts) {
       weight: 60,
       says: `Of ${settled.length} workers of pid ${primary} only ${listening.length} listen on port ${facts.port}.`,
       evidence: silent.map(
-        (one) => `${nameIt(one)} runs the same file as those, and executed none of the requests`,
+        (one) =>
+          `${nameIt(one)} runs the same file as those, with the same environment, and executed none of the requests`,
       ),
       see: /** @type {[number, string]} */ ([2, 'who-answers']),
     };
@@ -238,17 +258,21 @@ export function crashLoops(events, zeroMs) {
   ];
 }
 
+/** What the trial did to the program. @param {import('./trials.js').Trial} trial */
+export const whatWasDone = ({ command, signal, pid }) =>
+  command === undefined ? `${signal} to pid ${pid}` : `\`${command}\``;
+
 /**
  * What a trial finds. Requests that a killed process had begun nobody could have saved: they are told, and are no finding.
  * @param {import('./trials.js').Trial} trial
  * @returns {Finding[]}
  */
 export function trialFindings(trial) {
-  const { kind, signal, pid, lost, sent, errors, tookMs, waitedMs = 0, fate, left } = trial;
+  const { kind, lost, sent, errors, tookMs, waitedMs = 0, fate, left } = trial;
   const found = /** @type {Finding[]} */ ([]);
   const add = (id, weight, says, evidence, /** @type {[number, string]} */ see) =>
     found.push({ id, weight, says, evidence, see });
-  const when = `${signal} to pid ${pid} at ${at(trial, trial.atMs)}`;
+  const when = `${whatWasDone(trial)} at ${at(trial, trial.atMs)}`;
   const total = lost.fresh + lost.kept;
   const of = sent.fresh + sent.kept;
   const kinds = Object.entries(errors).map(([error, count]) => `${error}: ${count}`);
@@ -293,7 +317,13 @@ export function trialFindings(trial) {
     add('left-behind', 82, 'It ended and left processes behind.', [when, names], [5, 'orphans']);
   }
   if (kind === 'reload' && fate)
-    add('reload-ends', 88, `${signal} ended it instead of reloading it.`, [when], [8, 'kill-all']);
+    add(
+      'reload-ends',
+      88,
+      `${trial.signal ?? 'The command'} ended it instead of reloading it.`,
+      [when],
+      [8, 'kill-all'],
+    );
   else if (kind === 'reload' && total > 0)
     add(
       'reload-loses',

@@ -8,6 +8,7 @@
  * @property {string[]} args
  * @property {boolean} isCommand  the entry is executed as it is, not by Node.js
  * @property {string} cwd  absolute path
+ * @property {Record<string, string>} [env]  beside the user's own
  * @property {number} [port]  where load is to go; what listens is found unless told
  *
  * @typedef {object} Up  a server that listens
@@ -50,9 +51,9 @@ export class NotUp extends Error {
  * @throws {NotUp | Starved}
  */
 export async function launch(runner, order, plan) {
-  const { entry, args, isCommand, cwd } = order;
+  const { entry, args, isCommand, cwd, env } = order;
   const program = await runner.start({
-    ...{ entry, args, cwd, isNative: isCommand },
+    ...{ entry, args, cwd, env, isNative: isCommand },
     ...{ isTheirs: true, followsChildren: true },
   });
   const port = await program.until(

@@ -24,7 +24,8 @@ export async function look(runner, order, plan) {
     .filter(({ pid }) => pids.includes(pid))
     .map(({ pid, ppid }) => ({ pid, ppid, name: titleOf(pid) }));
   const holders = (listeningSockets(program) ?? []).map(({ pid }) => pid);
-  const { events, sinceMs: zeroMs } = program;
+  const { events } = program;
+  const zeroMs = events[0]?.t ?? program.sinceMs;
   const isOpen = plan.rate !== undefined;
   const facts = factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family });
   await program.stop();

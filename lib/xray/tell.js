@@ -7,13 +7,46 @@
  * @typedef {import('./trials.js').Trial} Trial
  * @typedef {import('../verdict/style.js').Style} Style
  */
-import { chartLines, wrap } from '../verdict/terminal.js';
+import { chartLines, format, wrap } from '../verdict/terminal.js';
 import { serversOf } from './facts.js';
-import { nameIt } from './findings.js';
+import { nameIt, whatWasDone } from './findings.js';
 
 const MOST_ROWS = 16;
 const EVEN = 0.1; // of the most
 const MEGABYTE = 2 ** 20;
+const ROUGH = 0.1; // half an interval that is wider says too little
+const MOST_COST = 0.03; // of the throughput, by the probe
+
+/**
+ * @typedef {object} Section  of what was seen; its parts in the order in which they are shown
+ * @property {string} head
+ * @property {string[]} [says]  sentences
+ * @property {import('../verdict/terminal.js').Chart[]} [charts]
+ * @property {string[]} [lines]  whose blanks matter
+ * @property {string[]} [adds]  sentences, too
+ *
+ * @param {Facts} facts
+ * @returns {Section[]}
+ */
+export function sectionsOf(facts) {
+  const since = facts.load.isOpen ? 'from when each was due' : 'from when each was sent';
+  /** @type {Section[]} */
+  const all = [
+    { head: 'Processes', lines: treeLines(facts) },
+    { head: 'Who listens, who accepts', says: listening(facts) },
+    {
+      head: 'Requests',
+      ...{ says: outcome(facts), charts: byProcess(facts), adds: evenness(facts) },
+    },
+    { head: `Latency, ${since}`, charts: latency(facts) },
+    { head: 'Event loops', charts: silences(facts), adds: loops(facts) },
+    { head: 'Memory, the most under load', lines: memory(facts) },
+    { head: 'What was not seen', says: blind(facts) },
+  ];
+  return all.filter(({ says, charts, lines, adds }) =>
+    [says, charts, lines, adds].some((part) => part && part.length > 0),
+  );
+}
 
 /**
  * @param {Facts} facts
@@ -21,27 +54,25 @@ const MEGABYTE = 2 ** 20;
  * @param {number} columns
  * @returns {string[]}
  */
-export function factLines(facts, style, columns) {
-  const part = (/** @type {string} */ head, /** @type {string[]} */ lines) =>
-    lines.length > 0 ? [style.bold(head), ...lines, ''] : [];
+export const factLines = (facts, style, columns) =>
+  sectionsOf(facts).flatMap((section) => [...sectionLines(section, style, columns), '']);
+
+/**
+ * @param {Section} section
+ * @param {Style} style
+ * @param {number} columns
+ * @returns {string[]}
+ */
+export function sectionLines(
+  { head, says = [], charts = [], lines = [], adds = [] },
+  style,
+  columns,
+) {
   const say = (/** @type {string[]} */ sentences) =>
     sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
-  return [
-    ...part('Processes', treeLines(facts)),
-    ...part('Who listens, who accepts', say(listening(facts))),
-    ...part('Requests', [
-      ...say(outcome(facts)),
-      ...byProcess(facts, style),
-      ...say(evenness(facts)),
-    ]),
-    ...part(
-      `Latency, ${facts.load.isOpen ? 'from when each was due' : 'from when each was sent'}`,
-      latency(facts, style),
-    ),
-    ...part('Event loops', [...silences(facts, style), ...say(loops(facts))]),
-    ...part('Memory, the most under load', memory(facts)),
-    ...part('What was not seen', say(blind(facts))),
-  ];
+  const drawn = charts.flatMap((chart) => chartLines(chart, style));
+  const space = says.length > 0 && drawn.length > 0 ? [''] : [];
+  return [style.bold(head), ...say(says), ...space, ...drawn, ...lines, ...say(adds)];
 }
 
 /** Each below the one that started it. */
@@ -120,20 +151,16 @@ function outcome({ report, seen, load }) {
   return lines;
 }
 
-function byProcess(facts, style) {
+/** @returns {import('../verdict/terminal.js').Chart[]} */
+function byProcess(facts) {
   const servers = facts.processes.filter(({ requests }) => requests > 0);
   const names = new Set([...serversOf(facts), ...servers]);
   const rows = [...names].map((one) => ({ name: nameIt(one), value: one.requests }));
   if (rows.length < 2) return [];
   const shown = rows.slice(0, MOST_ROWS);
   const note = rows.length > shown.length ? `and ${rows.length - shown.length} more` : undefined;
-  return [
-    '',
-    ...chartLines(
-      { name: 'requests', label: 'by the process that executed them', unit: '', rows: shown, note },
-      style,
-    ),
-  ];
+  const label = 'by the process that executed them';
+  return [{ name: 'requests', label, unit: '', rows: shown, note }];
 }
 
 function evenness(facts) {
@@ -154,32 +181,24 @@ function evenness(facts) {
   return [`${word}: from ${least} to ${most} each, ${kind}.${why}`];
 }
 
-function latency({ report }, style) {
+/** @returns {import('../verdict/terminal.js').Chart[]} */
+function latency({ report }) {
   const { p50, p90, p99, max } = report.latencyMs;
-  const rows = Object.entries({ median: p50, '90 %': p90, '99 %': p99, most: max });
-  return chartLines(
-    {
-      name: 'latency',
-      label: 'so many were answered within',
-      unit: 'ms',
-      rows: rows.map(([name, value]) => ({ name, value })),
-    },
-    style,
-  );
+  const all = Object.entries({ median: p50, '90 %': p90, '99 %': p99, most: max });
+  const rows = all.map(([name, value]) => ({ name, value }));
+  return [{ name: 'latency', label: 'so many were answered within', unit: 'ms', rows }];
 }
 
-/** The longest silence of each process. */
-function silences(facts, style) {
+/** The longest silence of each process. @returns {import('../verdict/terminal.js').Chart[]} */
+function silences(facts) {
   const rows = facts.processes.flatMap((one) => {
     const own = facts.silences.filter(({ pid }) => pid === one.pid);
     if (own.length === 0) return [];
     return { name: nameIt(one), value: Math.max(...own.map(({ ms }) => ms)) };
   });
+  const shown = rows.slice(0, MOST_ROWS);
   if (rows.length === 0) return [];
-  return chartLines(
-    { name: 'silences', label: 'the longest silence', unit: 'ms', rows: rows.slice(0, MOST_ROWS) },
-    style,
-  );
+  return [{ name: 'silences', label: 'the longest silence', unit: 'ms', rows: shown }];
 }
 
 function loops(facts) {
@@ -241,16 +260,16 @@ function blind(/** @type {Facts} */ { processes, seen, report }) {
 
 /**
  * @param {Trial} trial
- * @param {number} columns
- * @returns {string[]}
+ * @param {string} head
+ * @returns {Section}
  */
-export function trialLines(trial, columns) {
-  const { signal, pid, sent, lost, underWay, repeated, errors } = trial;
+export function trialSection(trial, head) {
+  const { sent, lost, underWay, repeated, errors } = trial;
   const total = lost.fresh + lost.kept;
   const kinds = Object.entries(errors).map(([kind, count]) => `${kind}: ${count}`);
   const begun = trial.kind === 'stop' ? '' : `${underWay} of them under way in a process; `;
-  const sentences = [
-    `${signal} to pid ${pid}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
+  const says = [
+    `${whatWasDone(trial)}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
     total === 0
       ? 'None was lost.'
       : `Lost: ${lost.fresh} on fresh connections, ${lost.kept} on kept ones. ${begun}${kinds.join(', ')}.`,
@@ -261,11 +280,76 @@ export function trialLines(trial, columns) {
       : []),
     ...howItWent(trial),
   ];
-  return sentences.flatMap((one) => wrap(one, columns - 2).map((line) => `  ${line}`));
+  return { head, says };
+}
+
+function commandFailed(/** @type {import('./command.js').Failed} */ { code, printed }) {
+  const last = printed.trim().split('\n').at(-1);
+  const how = code === null ? 'was not over in time, or was ended' : `ended with exit code ${code}`;
+  return `The command ${how}${last ? `: ${last}` : ''}.`;
+}
+
+/**
+ * @param {import('./scale.js').Scaled} scaled
+ * @param {string} head
+ * @returns {Section}
+ */
+export function scaleSection({ variable, isObeyed, steps, choice }, head) {
+  if (!isObeyed) {
+    const served = steps.map(({ asked, serve }) => `${serve} with ${variable}=${asked}`);
+    const says = `The processes that serve were not as many as asked for: ${served.join(', ')}. Name the variable that says how many there are to be: --workers-env WEB_CONCURRENCY`;
+    return { head, says: [says] };
+  }
+  const [first] = steps;
+  const rows = steps.map(({ asked, perSecond }) => ({ name: String(asked), value: perSecond }));
+  const ratios = steps.slice(1).map(({ asked, ratio, ceiling }) => {
+    const interval = `95 % interval ${format(ratio.low)} to ${format(ratio.high)}`;
+    return `${asked} against ${first.asked}: ${format(ratio.value)} times as fast (${interval}). Ceiling ${format(asked / first.asked)} for work that waits, ${format(ceiling)} for work that computes, which is what as many spinning threads got here meanwhile.`;
+  });
+  const errors = steps.reduce((sum, one) => sum + one.errors, 0);
+  return {
+    head,
+    charts: [{ name: 'scale', label: 'requests a second, by workers', unit: '', rows }],
+    adds: [
+      ...ratios,
+      ...(errors > 0 ? [`${errors} requests failed.`] : []),
+      whatItChose(choice, steps.at(-1)?.asked),
+    ],
+  };
+}
+
+/**
+ * @param {import('./cost.js').Cost} cost
+ * @param {string} head
+ * @returns {Section}
+ */
+export function costSection({ share, obstacle }, head) {
+  if (!share) return { head, says: [obstacle ?? ''] };
+  const [value, low, high] = [share.value, share.low, share.high].map(
+    (one) => `${(one * 100).toFixed(1)} %`,
+  );
+  if (!((share.high - share.low) / 2 <= ROUGH))
+    return {
+      head,
+      says: [`Its windows differ too much to tell: somewhere from ${low} to ${high}.`],
+    };
+  const says = [`The probe takes ${value} of its throughput (95 % interval ${low} to ${high}).`];
+  if (share.low > MOST_COST)
+    says.push(
+      'That is more than the 3 % that it should take at the most: without it the server is faster than is told here.',
+    );
+  return { head, says };
+}
+
+function whatItChose(/** @type {number | undefined} */ choice, most) {
+  if (choice === undefined) return 'The windows differ too much to choose: is the machine busy?';
+  const here = 'for this request, on this machine';
+  if (choice === most) return `It would choose ${choice}, the most that were tried, ${here}.`;
+  return `It would choose ${choice}: more are not surely faster by 5 %, ${here}.`;
 }
 
 /** @param {Trial} trial @returns {string[]} */
-function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }) {
+function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left, failed }) {
   const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;
   if (kind === 'kill' && !fate)
     return [
@@ -277,6 +361,7 @@ function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left }
     fate && `It ended ${fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`}`;
   if (kind === 'kill') return [`${ended}, too.`];
   if (kind === 'reload') {
+    if (failed) return [commandFailed(failed), `${replaced} of ${servers} were replaced.`];
     if (ended) return [`${ended}.`];
     if (replaced === 0) return ['No process was replaced.'];
     return [

@@ -8,8 +8,10 @@
  *
  * @typedef {object} Trial
  * @property {'kill' | 'stop' | 'reload'} kind
- * @property {number} pid  to which the signal went
- * @property {string} signal
+ * @property {number} [pid]  to which the signal went
+ * @property {string} [signal]
+ * @property {string} [command]  that was run instead
+ * @property {{ code: number | null, printed: string }} [failed]  how that command ended, where it failed
  * @property {number} atMs
  * @property {number} zeroMs  when the program was started
  * @property {{ fresh: number, kept: number }} sent
@@ -22,6 +24,7 @@
  * @property {import('../observe/program.js').Fate} [fate]  how the program's first process ended
  * @property {number} [servers]  how many processes served before
  * @property {number} [replaced]  how many of them have gone
+ * @property {number[]} [eachMs]  how long each of several reloads took
  * @property {{ pid: number, name: string }[]} left  what still ran after the program's first process had ended
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,6 +33,7 @@ import { nowMs } from '../observe/clock.js';
 import { sendSignal } from '../observe/ending.js';
 import { hasPid, titleOf } from '../observe/processes.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
+import { runCommand } from './command.js';
 import { forClients } from './facts.js';
 import { ignoreStarved } from './launch.js';
 
@@ -43,6 +47,7 @@ const STOPPED_WITHIN_MS = 10_000; // then Docker and its like send SIGKILL
 const GONE_WITHIN_MS = 2_000;
 const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
+const COMMAND_WITHIN_MS = 60_000;
 
 /** @param {import('./load.js').Plan} plan @returns {import('../measure/traffic.js').Kind[]} */
 function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body }) {
@@ -64,6 +69,7 @@ export async function tryKill(up, plan) {
   const isWorker = up.program.events.some((one) => one.what === 'fork' && one.workerPid === pid);
   if (servers.length < 2 && !isWorker) return undefined;
   return during(up, plan, { kind: 'kill', pid, signal: 'SIGKILL' }, async (atMs) => {
+    sendSignal(pid, 'SIGKILL');
     const isFull = () => serving(up).length >= servers.length && !serving(up).includes(pid);
     await up.program.until(() => isFull() || isOver(up.program, pid), FULL_WITHIN_MS);
     const waitedMs = nowMs() - atMs;
@@ -97,6 +103,7 @@ export async function tryStop(up, plan) {
   const { program } = up;
   const how = /** @type {const} */ ({ kind: 'stop', pid: Number(program.pid), signal: 'SIGTERM' });
   return during(up, plan, how, async (atMs) => {
+    sendSignal(how.pid, how.signal);
     const fate = await program.ended(STOPPED_WITHIN_MS);
     const tookMs = fate && nowMs() - atMs;
     const pids = fate ? await program.gone(GONE_WITHIN_MS) : [];
@@ -105,45 +112,73 @@ export async function tryStop(up, plan) {
 }
 
 /**
- * Sends a signal to the primary, or to the one process that serves, and waits until all that served before have gone and
- * others serve.
+ * Has it reload, by a signal to whoever started those that serve or to the one process that serves, or by a command; and waits until all that
+ * served before have gone and others serve.
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
- * @param {NodeJS.Signals} signal
+ * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
+ * @param {{ times?: number, budgetMs?: number }} [amount]  times: one after the other, under the same traffic; budgetMs: none
+ *   begins after that
  * @returns {Promise<Trial>}
  */
-export async function tryReload(up, plan, signal) {
-  const { program } = up;
-  const servers = serving(up);
-  const primary = program.events.find(
-    ({ what, workerPid }) => what === 'fork' && servers.includes(workerPid),
-  );
-  const pid = primary?.pid ?? servers[0] ?? Number(program.pid);
-  return during(up, plan, { kind: 'reload', pid, signal }, async (atMs) => {
-    const remain = () => serving(up).filter((one) => servers.includes(one)).length;
-    const isNews = ({ t, what }) =>
-      t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);
-    await program.until((events) => events.some(isNews), BEGINS_WITHIN_MS);
-    const hasBegun = program.events.some(isNews);
-    const isDone = () => remain() === 0 && serving(up).length > 0;
-    const done = hasBegun && (await program.until(isDone, RELOADED_WITHIN_MS));
-    const tookMs = done ? nowMs() - atMs : undefined;
-    if (!program.fate) await sleep(AFTERWARDS_MS);
-    return {
-      ...{ tookMs, servers: servers.length, replaced: servers.length - remain() },
-      fate: program.fate,
-    };
+export async function tryReload(up, plan, how, { times = 1, budgetMs = Infinity } = {}) {
+  const isCommand = 'command' in how;
+  const about = isCommand
+    ? { command: how.command }
+    : { signal: how.signal, pid: primaryOf(up) ?? Number(up.program.pid) };
+  return during(up, plan, { kind: 'reload', ...about }, async () => {
+    const all = [];
+    const untilMs = nowMs() + budgetMs;
+    do {
+      all.push(await reloadOnce(up, how));
+    } while (all.length < times && all.at(-1)?.tookMs !== undefined && nowMs() < untilMs);
+    if (!up.program.fate) await sleep(AFTERWARDS_MS);
+    const eachMs = all.flatMap(({ tookMs }) => tookMs ?? []);
+    return { ...all.at(-1), ...(times > 1 && { eachMs }), fate: up.program.fate };
   });
 }
 
+async function reloadOnce(/** @type {Up} */ up, how) {
+  const { program } = up;
+  const servers = serving(up);
+  const isCommand = 'command' in how;
+  const target = primaryOf(up) ?? Number(program.pid);
+  const atMs = nowMs();
+  const command = isCommand ? runCommand(how) : undefined;
+  if (!isCommand) sendSignal(target, how.signal);
+  const remain = () => serving(up).filter((one) => servers.includes(one)).length;
+  const isNews = ({ t, what }) =>
+    t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);
+  const hasNews = () => program.events.some(isNews);
+  if (command) await program.until(() => hasNews() || command.isOver(), COMMAND_WITHIN_MS);
+  const hasFailed = command?.isOver() && (await command.ended);
+  if (!hasFailed) await program.until(hasNews, BEGINS_WITHIN_MS);
+  const isDone = () => remain() === 0 && serving(up).length >= servers.length;
+  const done = hasNews() && (await program.until(isDone, RELOADED_WITHIN_MS));
+  const tookMs = done ? nowMs() - atMs : undefined;
+  const failed = await command?.ended;
+  return {
+    ...{ tookMs, servers: servers.length, replaced: servers.length - remain() },
+    ...(failed && { failed }),
+  };
+}
+
+/** Who started those that serve, or else the one that does. @returns {number | undefined} */
+function primaryOf(/** @type {Up} */ up) {
+  const servers = serving(up);
+  const { events } = up.program;
+  const fork = events.find(({ what, workerPid }) => what === 'fork' && servers.includes(workerPid));
+  if (fork || servers.length < 2) return fork?.pid ?? servers[0];
+  return events.find(({ what, childPid }) => what === 'child' && servers.includes(childPid))?.pid;
+}
+
 /** Traffic before, while and after something happens. @returns {Promise<Trial>} */
-async function during({ program }, plan, { kind, pid, signal }, watch) {
+async function during({ program }, plan, about, watch) {
   const traffic = startTraffic(program.url, kindsOf(plan));
   let atMs, seen;
   try {
     await program.until(() => traffic.count() >= WARM_REQUESTS);
     atMs = nowMs();
-    sendSignal(pid, signal);
     seen = await watch(atMs);
   } finally {
     traffic.close();
@@ -151,9 +186,9 @@ async function during({ program }, plan, { kind, pid, signal }, watch) {
   const sent = await traffic.stop();
   await program.drained().catch(ignoreStarved);
   const requests = requestsOf(program.events);
-  const lost = kind === 'stop' ? begunOnly(sent, requests) : lostOf(sent, requests, isServed);
+  const lost = about.kind === 'stop' ? begunOnly(sent, requests) : lostOf(sent, requests, isServed);
   return {
-    ...{ kind, pid, signal, atMs, zeroMs: program.sinceMs, left: [], ...seen },
+    ...{ ...about, atMs, zeroMs: program.sinceMs, left: [], ...seen },
     sent: split(sent),
     lost: split(lost),
     underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
@@ -178,11 +213,17 @@ const split = (/** @type {Sent[]} */ sent) => ({
   kept: sent.filter(({ isKept }) => isKept).length,
 });
 
-/** The processes that listen on the port for clients and have not ended. @param {Up} up @returns {number[]} */
-function serving({ program, port }) {
-  const { events } = program;
-  const here = events.filter((one) => one.what === 'listening' && one.port === port);
-  const ended = new Set(events.flatMap(endedIn));
+/**
+ * The processes that listen on the port for clients and have not ended. Where a server without the probe has the port, those
+ * behind it.
+ * @param {Up} up
+ * @returns {number[]}
+ */
+export function serving({ program, port, otherPorts }) {
+  const listening = program.events.filter(({ what }) => what === 'listening');
+  const there = listening.filter((one) => one.port === port);
+  const here = there.length > 0 ? there : listening.filter((one) => otherPorts.includes(one.port));
+  const ended = new Set(program.events.flatMap(endedIn));
   const pids = new Set(forClients(here).map(({ pid }) => pid));
   return [...pids].filter((pid) => !ended.has(pid) && hasPid(pid));
 }

@@ -9,9 +9,15 @@ import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
-/** @param {HTMLElement} section */
-export function createEvidence(section) {
-  const parts = furnish(section);
+/**
+ * @param {HTMLElement} section
+ * @param {{ title?: string, read?: (from: string) => Promise<any> }} [options]  read: gives what is to be had there
+ */
+export function createEvidence(
+  section,
+  { title = 'What happened in this check', read = fetched } = {},
+) {
+  const parts = furnish(section, title);
   let check = null;
   let promise;
   let number = -1;
@@ -25,10 +31,8 @@ export function createEvidence(section) {
     number = chosen;
     const mine = (turn += 1);
     const from = `/evidence/${check.id}/${number}.json`;
-    const response = await fetch(from);
-    if (mine !== turn || !response.ok) return;
-    const fresh = await response.json();
-    if (mine !== turn) return;
+    const fresh = await read(from);
+    if (mine !== turn || !fresh) return;
     evidence = fresh;
     section.dataset.from = from;
     stretch = createStretch(evidence.events, moments());
@@ -118,8 +122,13 @@ function momentOf({ pid, t, toMs, says }, { names, zeroMs }) {
   return item;
 }
 
-function furnish(section) {
-  const title = make('h3', { id: 'evidence-title', textContent: 'What happened in this check' });
+async function fetched(/** @type {string} */ from) {
+  const response = await fetch(from);
+  return response.ok ? response.json() : undefined;
+}
+
+function furnish(section, /** @type {string} */ textContent) {
+  const title = make('h3', { id: 'evidence-title', textContent });
   const label = make('label', { textContent: 'Program ' });
   const program = make('select', {});
   label.append(program);

@@ -1,0 +1,3 @@
+import { handle } from '../../app.js';
+
+export default defineEventHandler(({ node }) => handle(node.req, node.res));

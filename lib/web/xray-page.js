@@ -1,0 +1,111 @@
+/**
+ * An X-ray of somebody's server as one file that needs nothing else: what was found, the charts, and the timeline, to be
+ * looked at closer and moved along. The drawing is the learner's page's own.
+ *
+ * @typedef {object} Look
+ * @property {string} name  of the server
+ * @property {string} about  how it was looked at
+ * @property {import('../xray/tell.js').Section[]} sections
+ * @property {import('../xray/findings.js').Finding[]} findings
+ * @property {import('../observe/timeline.js').Event[]} events
+ * @property {import('../xray/silences.js').Silence[]} silences
+ */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { escapeHtml } from './code.js';
+import { evidenceOf } from './evidence.js';
+import { clientFolder } from './server.js';
+import { asData } from './shell.js';
+
+const ENTRY = 'xray-page.js';
+const STYLES = ['theme.css', 'learner.css', 'xray-page.css'];
+const IMPORT = /^(import [^;]*?from )'\.\/([\w-]+\.js)';/gm;
+const POLICY =
+  "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/** @param {Look} look @returns {string} */
+export function xrayPage({ name, about, sections, findings, events, silences }) {
+  const moments = findings.flatMap((one) => one.moments ?? []);
+  const charts = sections.flatMap((one) => one.charts ?? []);
+  const timeline = {
+    ...evidenceOf(events, moments),
+    silences: silences.map(({ pid, fromMs, ms }) => ({
+      ...{ pid, sinceMs: fromMs, untilMs: fromMs + ms },
+    })),
+  };
+  const styles = STYLES.map((file) => readFileSync(join(clientFolder, file), 'utf8'));
+  const title = `X-ray of ${name}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${escapeHtml(title)}</title>
+<style>
+${styles.join('\n')}
+</style>
+<script type="importmap">${asData({ imports: modules() })}</script>
+</head>
+<body class="learner looked">
+<main>
+<h1>${escapeHtml(title)}</h1>
+<p class="note">${escapeHtml(about)}</p>
+${found(findings)}
+<section id="evidence" aria-labelledby="evidence-title" hidden></section>
+${sections.map((section) => shown(section, charts)).join('\n')}
+</main>
+<script type="application/json" id="data">${asData({ charts, timeline, name, moments })}</script>
+<script type="module">import '${ENTRY}';</script>
+</body>
+</html>
+`;
+}
+
+/** The drawing's modules, each under its name, so that they find one another without a server. */
+function modules() {
+  /** @type {Record<string, string>} */
+  const found = {};
+  const take = (/** @type {string} */ file) => {
+    if (found[file]) return;
+    found[file] = 'on its way'; // one may import the other
+    const text = readFileSync(join(clientFolder, file), 'utf8');
+    for (const [, , other] of text.matchAll(IMPORT)) take(other);
+    const bare = text.replace(IMPORT, "$1'$2';");
+    found[file] = `data:text/javascript;base64,${Buffer.from(bare).toString('base64')}`;
+  };
+  take(ENTRY);
+  return found;
+}
+
+/** @param {Look['findings']} findings */
+function found(findings) {
+  if (findings.length === 0)
+    return '<p>No findings: nothing was seen that should be otherwise.</p>';
+  const items = findings.map(({ says, evidence, see }) => {
+    const lines = evidence.map((one) => `<li>${escapeHtml(one)}</li>`).join('');
+    const lesson = see
+      ? `<p class="note">Lesson ${see[0]} explains it: <code>npm run try lesson-${see[0]} ${escapeHtml(see[1])}</code></p>`
+      : '';
+    return `<li><b>${escapeHtml(says)}</b><ul>${lines}</ul>${lesson}</li>`;
+  });
+  const head = findings.length === 1 ? 'One finding' : `${findings.length} findings, worst first`;
+  return `<section class="findings"><h2>${head}</h2><ol>${items.join('')}</ol></section>`;
+}
+
+/** @param {import('../xray/tell.js').Section} section @param {unknown[]} all  charts, which the page draws */
+function shown({ head, says = [], charts = [], lines = [], adds = [] }, all) {
+  const sentences = (/** @type {string[]} */ some) =>
+    some.map((one) => `<p>${escapeHtml(one)}</p>`).join('');
+  const drawn = charts.map((chart) => `<div data-chart="${all.indexOf(chart)}"></div>`).join('');
+  const pre =
+    lines.length > 0
+      ? `<pre>${escapeHtml(lines.map((line) => line.replace(/^ {2}/, '')).join('\n'))}</pre>`
+      : '';
+  return `<section><h2>${escapeHtml(head)}</h2>${sentences(says)}${drawn}${pre}${sentences(adds)}</section>`;
+}
+
+/** What a server is called in a title: its file, or its command. */
+export const titleOf = (/** @type {import('../xray/launch.js').Order} */ order) =>
+  order.isCommand ? [order.entry, ...order.args].join(' ') : basename(order.entry);

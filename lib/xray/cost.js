@@ -1,0 +1,101 @@
+/**
+ * What looking costs: the same server with the probe and without it, started anew for each window, in turn, forth and back.
+ *
+ * @typedef {object} Cost
+ * @property {'cost'} kind
+ * @property {import('../measure/stats.js').Interval} [share]  of its throughput that the probe takes; missing when it cannot be told
+ * @property {string} [obstacle]  why not, in a full sentence
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { interleave } from '../measure/compare.js';
+import { createLoad } from '../measure/load.js';
+import { ratioOf } from '../measure/stats.js';
+import { get } from '../observe/client.js';
+import { launch } from './launch.js';
+import { rateOf } from './scale.js';
+
+const CONNECTIONS = 10;
+const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 40_000 };
+const EXACT = 0.02;
+const ANSWERS_WITHIN_MS = 15_000;
+const POLL_MS = 50;
+const SETTLES_MS = 1_000; // other processes of it may still be on their way
+const OTHER_PORT =
+  'Without the probe it does not answer on the port that it had before: set PORT, or whatever it obeys, and try again.';
+
+/**
+ * @param {import('../observe/run.js').Runner} runner
+ * @param {import('./launch.js').Order} order
+ * @param {import('./load.js').Plan} plan
+ * @param {import('./scale.js').Amount} [amount]
+ * @returns {Promise<Cost>}
+ * @throws {import('./launch.js').NotUp}
+ */
+export async function tryCost(runner, order, plan, amount = USUAL) {
+  const load = createLoad();
+  const connections = plan.connections ?? CONNECTIONS;
+  let port = 0;
+  let isLost = false;
+  const windowOf = async (/** @type {import('./launch.js').Program} */ program) => {
+    const { perSecond } = await rateOf(load, program, plan, connections, amount);
+    return perSecond;
+  };
+  const sides = {
+    async seen() {
+      const up = await launch(runner, order, plan);
+      port = up.port;
+      return windowOf(up.program).finally(() => up.program.stop());
+    },
+    async bare() {
+      const program = await startBare(runner, order, port);
+      try {
+        isLost ||= !(await answers(program, plan));
+        return isLost ? 0 : await windowOf(program);
+      } finally {
+        await program.stop();
+      }
+    },
+  };
+  try {
+    const isEnough = (/** @type {{ seen: number[], bare: number[] }} */ { seen, bare }) => {
+      const { low, high } = ratioOf(bare, seen);
+      return isLost || (seen.length >= 2 * amount.rounds && (high - low) / 2 <= EXACT);
+    };
+    const { seen, bare } = await interleave(sides, { isEnough, budgetMs: amount.budgetMs });
+    if (isLost) return { kind: 'cost', obstacle: OTHER_PORT };
+    const { value, low, high } = ratioOf(bare, seen);
+    return { kind: 'cost', share: { value: 1 - value, low: 1 - high, high: 1 - low } };
+  } finally {
+    load.close();
+  }
+}
+
+/** With a probe that has nothing to write to, and so does nothing. */
+async function startBare(runner, /** @type {import('./launch.js').Order} */ order, port) {
+  const { entry, args, isCommand, cwd } = order;
+  const env = { ...order.env, FORKSHOP_TIMELINE: '' };
+  const program = await runner.start({
+    entry,
+    args,
+    cwd,
+    env,
+    isNative: isCommand,
+    isTheirs: true,
+  });
+  program.port = port;
+  return program;
+}
+
+/** Does it come to answer, and still run then? */
+async function answers(/** @type {import('./launch.js').Program} */ program, { path, method }) {
+  const untilMs = performance.now() + ANSWERS_WITHIN_MS;
+  while (!program.fate && performance.now() < untilMs) {
+    const { status } = await get(program.url + path, { method, isBodyKept: false });
+    if (status !== undefined) {
+      await sleep(SETTLES_MS);
+      return !program.fate;
+    }
+    await sleep(POLL_MS);
+  }
+  return false;
+}

@@ -1,0 +1,144 @@
+/**
+ * How much faster a server is with more workers: started anew for each window, the numbers of workers in turn, forth and
+ * back, and between them what as many spinning threads get from this machine.
+ *
+ * @typedef {object} Step  one number of workers
+ * @property {number} asked
+ * @property {number} serve  processes that came to serve
+ * @property {number} perSecond  the mean of its windows
+ * @property {import('../measure/stats.js').Interval} ratio  to the first step
+ * @property {number} ceiling  of CPU work, as a ratio to the first step
+ * @property {number} errors
+ *
+ * @typedef {object} Scaled
+ * @property {'scale'} kind
+ * @property {string} variable  that says how many there are to be
+ * @property {boolean} isObeyed  whether the processes that serve were as many as asked for, each time
+ * @property {Step[]} steps  in the order of their numbers; one window of each where it was not obeyed
+ * @property {number} [choice]  the fewest workers than which no more are surely faster; missing when it cannot be told
+ */
+import { createSpinners } from '../measure/ceiling.js';
+import { interleave } from '../measure/compare.js';
+import { createLoad } from '../measure/load.js';
+import { mean, ratioOf, servedWithin } from '../measure/stats.js';
+import { launch } from './launch.js';
+import { serving } from './trials.js';
+
+const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 60_000 }; // warm: code is compiled, connections are dealt
+const SPIN_MS = 200;
+const CONNECTIONS_PER_PROCESS = 3;
+const LEAST_CONNECTIONS = 12;
+const EXACT = 0.1; // of the ratio: half of its interval
+const WIDE = 2; // an interval whose high end is so many times its low end says nothing
+const WORTH = 1.05; // faster by less than that is no reason for one more process
+
+/**
+ * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  of each window; at least so many
+ *   rounds, unless the budget is used up: none begins after that
+ *
+ * @param {import('../observe/run.js').Runner} runner
+ * @param {import('./launch.js').Order} order
+ * @param {import('./load.js').Plan} plan
+ * @param {{ counts: number[], variable: string }} what
+ * @param {Amount} [amount]
+ * @returns {Promise<Scaled>}
+ * @throws {import('./launch.js').NotUp}
+ */
+export async function tryScale(runner, order, plan, { counts, variable }, amount = USUAL) {
+  const load = createLoad();
+  const most = Math.max(...counts);
+  const spinners = createSpinners(most);
+  const connections =
+    plan.connections ?? Math.max(LEAST_CONNECTIONS, most * CONNECTIONS_PER_PROCESS);
+  const served = new Map(counts.map((count) => [count, { serve: count, errors: 0 }]));
+  let isObeyed = true;
+  const window = (/** @type {number} */ count) => async () => {
+    const env = { ...order.env, [variable]: String(count) };
+    const up = await launch(runner, { ...order, env }, plan);
+    try {
+      const serve = serving(up).length;
+      isObeyed &&= serve === count;
+      const { errors, perSecond } = await rateOf(load, up.program, plan, connections, amount);
+      served.set(count, { serve, errors: errors + (served.get(count)?.errors ?? 0) });
+      return perSecond;
+    } finally {
+      await up.program.stop();
+    }
+  };
+  const sides = {
+    ...Object.fromEntries(counts.map((count) => [nameOf(count), window(count)])),
+    ...Object.fromEntries(
+      counts.map((count) => [spunBy(count), () => spinners.spin(count, SPIN_MS)]),
+    ),
+  };
+  try {
+    const isEnough = (rates) => !isObeyed || (hasRounds(rates, amount) && isExact(rates, counts));
+    const rates = await interleave(sides, { isEnough, budgetMs: amount.budgetMs });
+    const steps = counts.map((count) => ({
+      ...{ asked: count, serve: 0, errors: 0, ...served.get(count) },
+      perSecond: mean(rates[nameOf(count)]),
+      ratio: ratioOf(rates[nameOf(counts[0])], rates[nameOf(count)]),
+      ceiling: ratioOf(rates[spunBy(counts[0])], rates[spunBy(count)]).value,
+    }));
+    const choice = isObeyed ? chosen(counts, rates) : undefined;
+    return { kind: 'scale', variable, isObeyed, steps, choice };
+  } finally {
+    load.close();
+    spinners.close();
+  }
+}
+
+const nameOf = (/** @type {number} */ count) => `${count} workers`;
+const spunBy = (/** @type {number} */ count) => `${count} spinning`;
+
+/**
+ * One window of a closed loop, after a warm-up.
+ * @param {import('../measure/load.js').Load} load
+ * @param {import('./launch.js').Program} program
+ * @param {import('./load.js').Plan} plan
+ * @param {number} connections
+ * @param {Amount} [amount]
+ * @returns {Promise<{ perSecond: number, errors: number }>}
+ */
+export async function rateOf(load, program, plan, connections, { warmMs, windowMs } = USUAL) {
+  const { path, method, headers, body } = plan;
+  const { startMs, answers, errors, timeouts } = await load.fire({
+    ...{ url: program.url + path, method, headers, body, connections },
+    durationMs: warmMs + windowMs,
+  });
+  const fromMs = startMs + warmMs;
+  const good = answers.filter(({ status }) => status < 500);
+  const spans = good.map(({ sentMs, doneMs }) => ({ startMs: sentMs, endMs: doneMs }));
+  const perSecond = (servedWithin(spans, fromMs, fromMs + windowMs) / windowMs) * 1000;
+  return { perSecond, errors: errors + timeouts + answers.length - good.length };
+}
+
+const hasRounds = (
+  /** @type {Record<string, number[]>} */ rates,
+  /** @type {Amount} */ { rounds },
+) => Object.values(rates)[0].length >= 2 * rounds;
+
+const isExact = (rates, /** @type {number[]} */ counts) =>
+  counts.slice(1).every((count) => {
+    const { value, low, high } = ratioOf(rates[nameOf(counts[0])], rates[nameOf(count)]);
+    return (high - low) / 2 <= EXACT * value;
+  });
+
+/**
+ * The fewest than which no more are surely faster by a few per cent. Pure.
+ * @param {number[]} counts  from the fewest up
+ * @param {Record<string, number[]>} rates  by `N workers`
+ * @returns {number | undefined}  undefined when the intervals are too wide to tell
+ */
+export function chosen(counts, rates) {
+  const ratio = (/** @type {number} */ a, /** @type {number} */ b) =>
+    ratioOf(rates[nameOf(a)], rates[nameOf(b)]);
+  const isVague = counts.slice(1).some((count) => {
+    const { low, high } = ratio(counts[0], count);
+    return !(high <= WIDE * low);
+  });
+  if (isVague) return undefined;
+  return counts.find((count) =>
+    counts.every((more) => more <= count || ratio(count, more).low <= WORTH),
+  );
+}

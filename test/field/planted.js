@@ -1,0 +1,168 @@
+// Small servers with one fault each, and some without: their source, how `xray` is to look, and what it has to say first.
+
+/** @param {string} handler @param {string} [more] */
+const single = (handler, more = '') => `import http from 'node:http';
+const cell = new Int32Array(new SharedArrayBuffer(4));
+const block = (ms) => Atomics.wait(cell, 0, 0, ms);
+let count = 0;
+const server = http.createServer(${handler}).listen(process.env.PORT);
+${more}
+`;
+
+const ANSWER = "(_, response) => response.end('x')";
+const SLOW = "(_, response) => setTimeout(() => response.end('x'), 1_000)";
+
+/** @param {{ primary?: string, worker?: string, handler?: string }} parts */
+const clustered = ({
+  primary = '',
+  worker = '',
+  handler = ANSWER,
+}) => `import cluster from 'node:cluster';
+import http from 'node:http';
+let count = 0;
+if (cluster.isPrimary) {
+  for (let n = 0; n < 3; n += 1) cluster.fork();
+  ${primary}
+} else {
+  ${worker}
+  const server = http.createServer(${handler}).listen(process.env.PORT);
+}
+`;
+
+const REFORK = "cluster.on('exit', () => cluster.fork());";
+const ALL = 'Object.values(cluster.workers)';
+const at = (/** @type {number} */ number, /** @type {string} */ what) =>
+  `(_, response) => { count += 1; if (count % ${number} === 0) ${what} response.end('x'); }`;
+
+/** @type {Record<string, { finds: string, source: string, flags?: string[] }>} */
+export const faults = {
+  'a handler that blocks': {
+    finds: 'blocks',
+    source: single("(_, response) => { block(300); response.end('x'); }"),
+    flags: ['--rate', '3', '--seconds', '2'],
+  },
+  'a timer that blocks': {
+    finds: 'blocks',
+    source: single(ANSWER, 'setInterval(() => block(300), 400);'),
+    flags: ['--rate', '5', '--seconds', '3'],
+  },
+  'too slow for its visitors': {
+    finds: 'behind',
+    source: single("(_, response) => { block(40); response.end('x'); }"),
+    flags: ['--seconds', '4'],
+  },
+  'a worker that never listens': {
+    finds: 'deaf',
+    source: clustered({ worker: 'if (cluster.worker.id === 2) await new Promise(() => {});' }),
+  },
+  'a worker that listens no more': {
+    finds: 'idle',
+    source: clustered({
+      worker:
+        "if (cluster.worker.id === 2) process.nextTick(() => server.on('listening', () => server.close()));",
+    }),
+    flags: ['--seconds', '3'],
+  },
+  'a worker that throws': {
+    finds: 'crash',
+    source: clustered({ primary: REFORK, handler: at(20, "throw new Error('now and then');") }),
+    flags: ['--seconds', '2'],
+  },
+  'a rejection that nobody handles': {
+    finds: 'crash',
+    source: single(`async ${at(40, "throw new Error('nobody awaits this');")}`),
+  },
+  'a process that exits': {
+    finds: 'lost',
+    source: clustered({ primary: REFORK, handler: at(20, 'process.exit();') }),
+    flags: ['--seconds', '2'],
+  },
+  'workers that cannot start': {
+    finds: 'crash-loop',
+    source: clustered({ primary: REFORK, worker: "throw new Error('no database');" }),
+  },
+  'answers of 500': { finds: 'errors', source: single(at(5, 'response.statusCode = 500;')) },
+  'answers that never come': { finds: 'unanswered', source: single(at(7, 'return;')) },
+  'connections that break': { finds: 'lost', source: single(at(4, 'response.destroy();')) },
+  'nobody is replaced': { finds: 'not-replaced', source: clustered({}), flags: ['--kill'] },
+  'one dies, all die': {
+    finds: 'goes-down',
+    source: clustered({ primary: "cluster.on('exit', () => process.exit(1));" }),
+    flags: ['--kill'],
+  },
+  'a stop that cuts off': { finds: 'stop-loses', source: single(SLOW), flags: ['--stop'] },
+  'a primary that just exits': {
+    finds: 'stop-loses',
+    source: clustered({ primary: "process.on('SIGTERM', () => process.exit());", handler: SLOW }),
+    flags: ['--stop'],
+  },
+  'deaf to SIGTERM': {
+    finds: 'does-not-stop',
+    source: single(ANSWER, "process.on('SIGTERM', () => {});"),
+    flags: ['--stop'],
+  },
+  'a child is left': {
+    finds: 'left-behind',
+    source: `import { spawn } from 'node:child_process';
+spawn(process.execPath, ['-e', 'setInterval(() => {}, 1_000)'], { stdio: 'ignore' });
+${single(ANSWER, "process.on('SIGTERM', () => { server.close(); setTimeout(() => process.exit(), 10); });")}`,
+    flags: ['--stop'],
+  },
+  'SIGHUP means the end': {
+    finds: 'reload-ends',
+    source: single(ANSWER),
+    flags: ['--reload', 'SIGHUP'],
+  },
+  'a reload that kills all at once': {
+    finds: 'reload-loses',
+    source: clustered({
+      primary: `process.on('SIGHUP', () => ${ALL}.forEach((one) => { one.process.kill('SIGKILL'); cluster.fork(); }));`,
+      handler: SLOW,
+    }),
+    flags: ['--reload', 'SIGHUP'],
+  },
+  'a reload that waits for nobody': {
+    finds: 'reload-loses',
+    source: clustered({
+      primary: `process.on('SIGUSR2', () => ${ALL}.forEach((old) => cluster.fork().on('listening', () => old.process.kill())));`,
+      handler: SLOW,
+    }),
+    flags: ['--reload', 'SIGUSR2'],
+  },
+};
+
+/** Nothing is to be said of these: their source, or a file from the root. @type {Record<string, { source: string, flags?: string[] }>} */
+export const healthy = {
+  'a plain server': { source: single(ANSWER) },
+  'one that waits': { source: single("(_, response) => setTimeout(() => response.end('x'), 300)") },
+  'one without such a page': {
+    source: single("(_, response) => { response.statusCode = 404; response.end('x'); }"),
+  },
+  'one that stops politely': {
+    source: single(
+      SLOW,
+      "process.on('SIGTERM', () => { server.close(() => process.exit()); setInterval(() => server.closeIdleConnections(), 50); });",
+    ),
+    flags: ['--stop'],
+  },
+  'a plain cluster': { source: clustered({ primary: REFORK }), flags: ['--kill'] },
+  'policy none': {
+    source: `${clustered({})}`.replace(
+      'if (cluster.isPrimary) {',
+      'cluster.schedulingPolicy = cluster.SCHED_NONE;\nif (cluster.isPrimary) {',
+    ),
+  },
+  'a worker with another job': {
+    source: clustered({
+      primary: "cluster.fork({ JOB: 'mail' });",
+      worker: 'if (process.env.JOB) await new Promise(() => setInterval(() => {}, 1_000));',
+    }),
+  },
+  'a short pause now and then': { source: single(at(10, 'block(30);')) },
+  'lesson 3': { source: 'solutions/03-scheduling-policies/server.js' },
+  'lesson 5': { source: 'solutions/05-crash-restart/server.js', flags: ['--kill'] },
+  'lesson 8': {
+    source: 'solutions/08-graceful-reload/server.js',
+    flags: ['--reload', 'SIGHUP', '--stop'],
+  },
+};
