@@ -9,9 +9,19 @@ import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
-/** @param {HTMLElement} section */
-export function createEvidence(section) {
-  const parts = furnish(section);
+let count = 0;
+
+/** Of a check. @param {HTMLElement} section */
+export const createEvidence = (section) =>
+  showing(section, { room: 'evidence', title: 'What happened in this check', heading: 'h3' });
+
+/** Of an activity beside the checks. @param {HTMLElement} section  @param {string} title */
+export const createActivityEvidence = (section, title) =>
+  showing(section, { room: 'activity', title, heading: 'h4' });
+
+/** room: from where it is read. */
+function showing(section, { room, title, heading }) {
+  const parts = furnish(section, title, heading);
   let check = null;
   let promise;
   let number = -1;
@@ -24,7 +34,7 @@ export function createEvidence(section) {
   async function load(chosen) {
     number = chosen;
     const mine = (turn += 1);
-    const from = `/evidence/${check.id}/${number}.json`;
+    const from = `/${room}/${check.id}/${number}.json`;
     const response = await fetch(from);
     if (mine !== turn || !response.ok) return;
     const fresh = await response.json();
@@ -118,8 +128,10 @@ function momentOf({ pid, t, toMs, says }, { names, zeroMs }) {
   return item;
 }
 
-function furnish(section) {
-  const title = make('h3', { id: 'evidence-title', textContent: 'What happened in this check' });
+function furnish(section, textContent, heading) {
+  count += 1;
+  const title = make(heading, { id: `evidence-title-${count}`, textContent });
+  section.setAttribute('aria-labelledby', title.id);
   const label = make('label', { textContent: 'Program ' });
   const program = make('select', {});
   label.append(program);
