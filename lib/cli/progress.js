@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readIfThere, timestamp, writeWhole } from '../common/files.js';
 import { visible } from '../verdict/visible.js';
-import { WrongKind, attempt, keeping } from './unkept.js';
+import { WrongKind, attempt, keeping, refuse } from './unkept.js';
 
 const HISTORY = 'history.jsonl';
 
@@ -87,6 +87,7 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
 export function updateProgress(io, change) {
   const { progress, isUnread } = load(io);
   change(progress);
+  if (isUnread) refuse(io);
   if (isUnread) return progress;
   const text = `${JSON.stringify(progress, null, 2)}\n`;
   keeping(io, () => writeWhole(placeOf(io, 'progress.json'), text));

@@ -43,8 +43,11 @@ export function attempt(io, action) {
 export function keeping(io, action) {
   const isKept = attempt(io, () => (action(), true));
   if (isKept) refused.delete(io);
-  else refused.set(io, String(untold.get(io)));
+  else refuse(io);
 }
+
+/** What was to be kept is not, for the reason that was met last. @param {Pick<Io, 'root'>} io */
+export const refuse = (io) => void refused.set(io, String(untold.get(io)));
 
 /**
  * Why what was to be kept last could not be; undefined when it could. For who shows it for as long as it is so.

@@ -9,7 +9,6 @@
  *
  * @typedef {{ kind: string, lesson: string, [more: string]: unknown }} About  what is told of it from its begin on
  */
-import { Stopped } from '../check/experiments.js';
 import { UsageError } from '../common/usage-error.js';
 import { allVisible } from '../verdict/visible.js';
 import { recordOf } from './check-state.js';
@@ -63,7 +62,7 @@ export function createActivity(onChange) {
         onPromise: ({ promise, programs: started = [] }) =>
           change({ promises: [...now.promises, recordOf(promise, started.filter(programs.has))] }),
       };
-      const end = await act(doing).catch(faultOf);
+      const end = await act(doing).catch((error) => (stop.signal.aborted ? {} : faultOf(error)));
       signal.removeEventListener('abort', onAbort);
       programs.settle();
       const isStopped = stop.signal.aborted;
@@ -74,7 +73,6 @@ export function createActivity(onChange) {
 
 /** What is told of one that could not be done. @returns {{ fault: string }} */
 function faultOf(/** @type {any} */ error) {
-  if (error instanceof Stopped) return { fault: error.message };
   const words = wordsOf(error);
   if (!words) console.error(error);
   return { fault: words ?? OURS };

@@ -47,14 +47,14 @@ function showing(section, { room, title, heading }) {
 
   function draw() {
     const { fromMs, toMs, zeroMs } = stretch;
-    const xray = createXray(parts.drawing);
+    const xray = createXray(parts.drawing, { isStretch: true });
     const shown = createStory();
     for (const message of within(evidence, { fromMs, toMs })) {
       xray.take(message);
       tell(shown, message);
     }
     xray.draw(toMs);
-    const [svg] = parts.drawing.children;
+    const svg = /** @type {SVGSVGElement} */ (parts.drawing.children[0]);
     const whole = createStory();
     for (const message of within(evidence, { fromMs: zeroMs, toMs: Infinity }))
       tell(whole, message);
@@ -66,7 +66,8 @@ function showing(section, { room, title, heading }) {
     parts.marks.hidden = moments().length === 0;
     parts.unmarked.hidden = moments().length > 0 || promise?.verdict !== 'failed';
     parts.table.replaceChildren(...tableOf(rowsOf(whole)));
-    const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(2)} s`;
+    const digits = toMs - fromMs < 200 ? 3 : 2;
+    const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(digits)} s`;
     parts.span.textContent = `${seconds(fromMs)} to ${seconds(toMs)} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
     parts.moment.hidden = moments().length === 0;
     section.hidden = false;

@@ -14,7 +14,7 @@ export async function showDiff(place, key) {
     );
   place.replaceChildren(
     ...value.files.flatMap(({ file, patch }) =>
-      patch ? [diffOf(patch.split('\n'), file)] : [note(`${file} is the same as in the solution.`)],
+      patch ? [diffOf(linesOf(patch), file)] : [note(`${file} is the same as in the solution.`)],
     ),
   );
 }
@@ -47,6 +47,10 @@ async function putBack(place, key) {
   const words = `Done.${kept} What you have passed stays passed. Your editor may have to load the files again.`;
   place.replaceChildren(note(fault ?? words));
 }
+
+/** The figure names the file: the rule above it says nothing more. */
+const linesOf = (/** @type {string} */ patch) =>
+  patch.split('\n').filter((line, index) => index > 0 || !/^=+$/.test(line));
 
 /**
  * Lines of a unified diff. What was added and what was taken away begins with its sign, so the colour says nothing new.

@@ -96,7 +96,8 @@ function choicesOf(promises, right) {
   const all = [...promises, { id: right, sentence: 'None: this is right.' }];
   for (const { id, sentence } of all) {
     const label = make('label', {});
-    label.append(make('input', { type: 'radio', name: 'said', value: id }), ` ${sentence}`);
+    const words = make('span', { textContent: sentence });
+    label.append(make('input', { type: 'radio', name: 'said', value: id }), words);
     field.append(label);
   }
   return field;
