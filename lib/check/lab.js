@@ -27,13 +27,15 @@ import { createLoad } from '../measure/load.js';
 import { createOpenLoop } from '../measure/open-loop.js';
 import { copyProgram } from '../observe/copy.js';
 import { createRunner } from '../observe/run.js';
+import { commandOf } from './programs.js';
 
 /**
  * @param {string} root  absolute path of the folder that holds the rooms
- * @param {{ isBrief?: boolean }} [options]
+ * @param {{ isBrief?: boolean, onProgram?: (started: import('./programs.js').Started) => void }} [options]  onProgram: called
+ *   when a program has been started
  * @returns {Lab}
  */
-export function createLab(root, { isBrief = false } = {}) {
+export function createLab(root, { isBrief = false, onProgram } = {}) {
   const runner = createRunner();
   /** @type {{ close(): void }[]} */
   const generators = [];
@@ -45,7 +47,11 @@ export function createLab(root, { isBrief = false } = {}) {
     return generator;
   };
   return {
-    launch: (file, options) => runner.start({ entry: resolve(root, file), ...options }),
+    async launch(file, options) {
+      const program = await runner.start({ entry: resolve(root, file), ...options });
+      onProgram?.({ name: commandOf(program.options), program });
+      return program;
+    },
     copy: (folder) =>
       copyProgram(
         { place: join(root, folder), entry: join(root, folder, 'server.js') },

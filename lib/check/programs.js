@@ -110,8 +110,13 @@ const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   try: 'close other programs, then check again',
 });
 
-/** How one would start it in a shell, and what is pretended to it. */
-function commandOf(/** @type {LaunchOptions & { entry: string }} */ options, isReference) {
+/**
+ * How one would start a program in a shell, and what is pretended to it.
+ * @param {LaunchOptions & { entry: string }} options
+ * @param {boolean} [isReference]
+ * @returns {string}
+ */
+export function commandOf(options, isReference = false) {
   const { entry, args = [], env = {} } = options;
   const settings = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
   const command = [...settings, basename(entry), ...args.map(quoted)].join(' ');

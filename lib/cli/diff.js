@@ -20,18 +20,23 @@ export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
   if (!lesson) return 0;
   const style = createStyle(io.stdout, io.env);
-  for (const file of lessonFiles(io.root, lesson.key)) {
-    const patch = patchOf(
-      io.root,
-      `lessons/${lesson.key}/${file}`,
-      `solutions/${lesson.key}/${file}`,
-    );
-    io.stdout.write(
-      patch ? coloured(visible(patch), style) : `${file} is the same as in the solution.\n`,
-    );
-  }
+  for (const { file, patch } of patchesOf(io.root, lesson.key))
+    io.stdout.write(patch ? coloured(patch, style) : `${file} is the same as in the solution.\n`);
   return 0;
 }
+
+/**
+ * How each of the learner's files differs from the finished one.
+ *
+ * @param {string} root
+ * @param {string} key
+ * @returns {{ file: string, patch: string }[]} patch: in unified format, made visible; empty where nothing differs
+ */
+export const patchesOf = (root, key) =>
+  lessonFiles(root, key).map((file) => ({
+    file,
+    patch: visible(patchOf(root, `lessons/${key}/${file}`, `solutions/${key}/${file}`)),
+  }));
 
 const readIfFile = (/** @type {string} */ path) => (isFile(path) ? readIfThere(path) : undefined);
 

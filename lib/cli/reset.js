@@ -41,8 +41,7 @@ export async function run(argv, io) {
     io.stdout.write('Nothing was changed.\n');
     return 0;
   }
-  const backup = backUp(changed, io);
-  for (const each of changed) restore(each, io.root);
+  const backup = putBack(changed, io);
   if (backup) io.stdout.write(`Your versions were kept in ${backup}\n`);
   io.stdout.write('Done. What you have passed stays passed.\n');
   return 0;
@@ -66,8 +65,27 @@ function lessonsToReset(
   );
 }
 
-/** @returns {Changed[]} */
-function changedFiles(/** @type {string} */ root, /** @type {string} */ key) {
+/**
+ * Puts files back to how they were, after copying what the learner changed to the backups.
+ *
+ * @param {Changed[]} changed
+ * @param {Io} io
+ * @returns {string | undefined} the folder of the backups; undefined when there was nothing to keep
+ */
+export function putBack(changed, io) {
+  const backup = backUp(changed, io);
+  for (const each of changed) restore(each, io.root);
+  return backup;
+}
+
+/**
+ * The files of a lesson that differ from the starter's.
+ *
+ * @param {string} root
+ * @param {string} key
+ * @returns {Changed[]}
+ */
+export function changedFiles(root, key) {
   const starters = filesBelow(join(root, placesOf(key).starter));
   if (starters.length === 0) {
     throw new UsageError(

@@ -30,8 +30,7 @@ export async function run(argv, io) {
 }
 
 /**
- * Finds the lesson whose solution somebody asks for, and says whether it may be seen: always when
- * the lesson has passed; otherwise the first time explains instead, and later times show it.
+ * Finds the lesson whose solution somebody asks for, unless it may not be seen yet.
  *
  * @param {string[]} argv
  * @param {Io} io
@@ -42,19 +41,34 @@ export function lessonToReveal(argv, io) {
   const lessons = listLessons(io.root);
   const progress = readProgress(io);
   const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
-  if (progress.passed[lesson.key]) return lesson;
-  const asked = progress.solutionAsked[lesson.key] ?? 0;
-  updateProgress(io, ({ solutionAsked }) => {
-    solutionAsked[lesson.key] = asked + 1;
-  });
-  if (asked > 0 || isUnkept(io)) return lesson; // nobody could ask twice
-  const left = lesson.hints.length - (progress.hints[lesson.key] ?? 0);
-  io.stdout.write(
-    `Lesson ${lesson.number} has not passed yet, and finding the answer is how you learn it.\n` +
-      (left > 0
-        ? `You have ${left} of its hints left: npm run hint lesson-${lesson.number}\n`
-        : '') +
-      'To see the solution anyway, run the same command again.\n',
-  );
+  const reasons = reasonsToWait(lesson, io);
+  if (!reasons) return lesson;
+  const { passedNot, hintsLeft } = reasons;
+  const hint = hintsLeft && `${hintsLeft}: npm run hint lesson-${lesson.number}\n`;
+  io.stdout.write(`${passedNot}\n${hint}To see the solution anyway, run the same command again.\n`);
   return undefined;
+}
+
+/**
+ * Says whether a lesson's solution may be seen: always when it has passed; otherwise the first time explains instead,
+ * and later times show it.
+ *
+ * @param {Lesson} lesson
+ * @param {Io} io
+ * @returns {{ passedNot: string, hintsLeft: string } | undefined} the explanation; undefined when it may be seen;
+ *   hintsLeft: without its full stop, empty when there are none
+ */
+export function reasonsToWait({ key, number, hints }, io) {
+  const progress = readProgress(io);
+  if (progress.passed[key]) return undefined;
+  const asked = progress.solutionAsked[key] ?? 0;
+  updateProgress(io, ({ solutionAsked }) => {
+    solutionAsked[key] = asked + 1;
+  });
+  if (asked > 0 || isUnkept(io)) return undefined; // nobody could ask twice
+  const left = hints.length - (progress.hints[key] ?? 0);
+  return {
+    passedNot: `Lesson ${number} has not passed yet, and finding the answer is how you learn it.`,
+    hintsLeft: left > 0 ? `You have ${left} of its hints left` : '',
+  };
 }

@@ -19,7 +19,7 @@ const A_SITTING = 3;
 const MOST_LINES = 30; // of a change, with the lines around it: what you take in at a glance
 const RIGHT_ONES = 3; // among so many wrong ones of a round there is one that is right
 const INTERRUPTED = 130;
-const RIGHT = 'none'; // instead of a promise
+export const RIGHT = 'none'; // instead of a promise
 
 /**
  * `spot [lesson]`: shows what somebody has changed in the solution, asks which promise that breaks, and judges it. Three a
@@ -35,11 +35,7 @@ export async function run(argv, io) {
   const progress = readProgress(io);
   const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
   if (!mayShow(lesson, io)) return 0;
-  const { promises } = await loadCheck(checkFile(io.root, lesson.key));
-  const all = answersOf(io.root, lesson.key).filter((answer) =>
-    isShort(io.root, lesson.key, answer),
-  );
-  const sitting = choose(all, progress.spotted[lesson.key] ?? {}, Object.keys(promises));
+  const { promises, all, sitting } = await sittingOf(lesson, io);
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -50,11 +46,12 @@ export async function run(argv, io) {
       view.change(answer, { number: index + 1, of: sitting.length });
       const said = await askWhich(Object.keys(promises), io);
       if (said === LEFT) return io.stdin.isTTY ? INTERRUPTED : 0;
-      const isSeen = said === RIGHT ? answer.isRight : answer.breaks.includes(said);
-      await judge({ lesson, answer, said, isSeen, view, io, signal: interrupt.signal });
-      if (interrupt.signal.aborted) return INTERRUPTED;
+      io.stdout.write('\nIt is started and judged.\n');
+      const { signal } = interrupt;
+      const { isSeen, result } = await judge({ lesson, answer, said, io, signal });
+      if (signal.aborted) return INTERRUPTED;
+      view.verdict(answer, isSeen, result);
       seen += Number(isSeen);
-      remember(lesson.key, answer, isSeen, io);
     }
     view.end(seen, sitting.length, all, readProgress(io).spotted[lesson.key] ?? {});
     return 0;
@@ -64,15 +61,38 @@ export async function run(argv, io) {
 }
 
 /** A learner who has not passed the lesson is told so, and may ask again. */
-function mayShow(/** @type {Lesson} */ { key, number }, /** @type {Io} */ io) {
+function mayShow(/** @type {Lesson} */ lesson, /** @type {Io} */ io) {
+  const reason = reasonToWait(lesson, io);
+  if (reason) io.stdout.write(`${reason}\nTo go on anyway, run the same command again.\n`);
+  return !reason || isUnkept(io); // nobody could ask twice
+}
+
+/**
+ * Why a lesson's faults are not shown yet: it has not passed, and nobody has asked before.
+ *
+ * @param {Lesson} lesson
+ * @param {Io} io
+ * @returns {string | undefined} undefined when they are
+ */
+export function reasonToWait({ key, number }, io) {
   const { passed, spotAsked } = readProgress(io);
-  if (passed[key] || spotAsked[key] > 0 || isUnkept(io)) return true;
+  if (passed[key] || spotAsked[key] > 0 || isUnkept(io)) return undefined;
   updateProgress(io, (progress) => void (progress.spotAsked[key] = 1));
-  io.stdout.write(
-    `Lesson ${number} has not passed yet, and this changes its solution.\n` +
-      'To go on anyway, run the same command again.\n',
-  );
-  return isUnkept(io); // nobody could ask twice
+  return `Lesson ${number} has not passed yet, and this changes its solution.`;
+}
+
+/**
+ * The answers that are shown in one sitting.
+ *
+ * @param {Lesson} lesson
+ * @param {Io} io
+ * @returns {Promise<{ promises: Record<string, string>, all: Answer[], sitting: Answer[] }>} all: those that could be shown
+ */
+export async function sittingOf({ key }, io) {
+  const { promises } = await loadCheck(checkFile(io.root, key));
+  const all = answersOf(io.root, key).filter((answer) => isShort(io.root, key, answer));
+  const spotted = readProgress(io).spotted[key] ?? {};
+  return { promises, all, sitting: choose(all, spotted, Object.keys(promises)) };
 }
 
 /** Is it a change that you can take in at a glance? */
@@ -134,16 +154,28 @@ async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io) {
   }
 }
 
-/** Judges what it breaks, and what was said; a right one whole. */
-async function judge({ lesson: { key }, answer, said, isSeen, view, io, signal }) {
+/**
+ * Judges what an answer breaks, and what was said; a right one whole. What was seen is remembered.
+ *
+ * @param {object} options
+ * @param {Lesson} options.lesson
+ * @param {Answer} options.answer
+ * @param {string} options.said  the id of a promise, or RIGHT
+ * @param {Io} options.io
+ * @param {AbortSignal} options.signal
+ * @param {Partial<Parameters<typeof runCheck>[0]>} [options.hear]  onPromise, onProgram
+ * @returns {Promise<{ isSeen: boolean, result: import('../check/run-check.js').CheckResult }>}
+ */
+export async function judge({ lesson: { key }, answer, said, io, signal, hear }) {
+  const isSeen = said === RIGHT ? answer.isRight : answer.breaks.includes(said);
   const ids = [...answer.breaks, ...(said === RIGHT ? [] : [said])];
-  io.stdout.write('\nIt is started and judged.\n');
   const result = await runCheck({
-    ...{ root: io.root, key, signal, isQuick: true },
+    ...{ root: io.root, key, signal, isQuick: true, ...hear },
     subject: makeAnswer(io.root, key, answer, homeFolder(io)),
     only: ids.length > 0 ? ids : undefined,
   });
-  if (!signal.aborted) view.verdict(answer, isSeen, result);
+  if (!signal.aborted) remember(key, answer, isSeen, io);
+  return { isSeen, result };
 }
 
 function remember(

@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { findLesson, listLessons } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
-import { createLab } from '../check/lab.js';
-import { nearest, quoted } from '../common/nearest.js';
-import { Starved } from '../observe/turn.js';
-import { explainMissing, findTool } from '../tools/tools.js';
-import { UsageError } from '../common/usage-error.js';
+import {
+  findExperiment,
+  obstacleTo,
+  performExperiment,
+  readExperiments,
+} from '../check/experiments.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { wrap } from '../verdict/terminal.js';
@@ -48,18 +45,6 @@ export async function run(argv, io) {
 }
 
 /**
- * @param {string} root
- * @param {import('../lessons/catalog.js').Lesson} lesson
- * @returns {Promise<Experiment[]>}
- */
-async function readExperiments(root, { key, number }) {
-  const file = join(root, placesOf(key).experiments);
-  if (!existsSync(file))
-    throw new UsageError(`Lesson ${number} has no experiments.`, 'Lessons that have some say so.');
-  return (await import(pathToFileURL(file).href)).default;
-}
-
-/**
  * The menu; on a terminal it asks which.
  * @returns {Promise<string | undefined>}
  */
@@ -80,46 +65,34 @@ async function askForOne({ number, title }, experiments, io) {
   return ask(io, 'Which one? A number, or "all": ');
 }
 
-function pick(experiments, chosen) {
-  if (chosen === 'all') return experiments;
-  const found = experiments[Number(chosen) - 1] ?? experiments.find(({ name }) => name === chosen);
-  if (found) return [found];
-  const names = experiments.map(({ name }) => name);
-  const guess = nearest(chosen, names);
-  throw new UsageError(
-    `There is no experiment ${quoted(chosen)}.`,
-    `${guess ? `Did you mean ${guess}? ` : ''}There are: ${names.map((name, index) => `${index + 1} ${name}`).join(', ')}.`,
-  );
-}
+const pick = (experiments, chosen) =>
+  chosen === 'all' ? experiments : [findExperiment(experiments, chosen)];
 
 /** Prints the question first and what was seen after it, so that there is a moment to think. */
-async function perform({ title, question, needs, run: look }, io) {
+async function perform(/** @type {Experiment} */ experiment, io) {
+  const { title, question } = experiment;
   const { bold, cyan } = createStyle(io.stdout, io.env);
   const columns = Math.min(io.stdout.columns ?? 100, 100) - 4;
   const print = (head, text) => {
-    const lines = (Array.isArray(text) ? text : [text]).flatMap((line) => wrap(line, columns));
+    const lines = [text].flat().flatMap((line) => wrap(line, columns));
     io.stdout.write(`  ${cyan(head)}\n${lines.map((line) => `    ${line}\n`).join('')}\n`);
   };
   io.stdout.write(`\n${bold(title)}\n\n`);
   print('What do you expect?', question);
-  if (needs && !findTool(needs)) {
-    const { got, why, try: command } = explainMissing(needs);
+  const missing = obstacleTo(experiment);
+  if (missing) {
+    const { got, why, try: command } = missing;
     print('It cannot be shown', [`${got} ${why}`, `To install it: ${command}`]);
     return false;
   }
   const isAsked = io.stdin.isTTY && io.stdout.isTTY;
   if (isAsked && (await ask(io, '  Enter to look: ')) === LEFT) return LEFT;
-  const lab = createLab(io.root);
-  try {
-    const { observed, because, asExpected } = await look(lab);
-    print('Seen just now', observed);
-    print(asExpected ? 'Why' : 'This is not what we saw. What we wanted to show', because);
-    return asExpected;
-  } catch (error) {
-    if (!(error instanceof Starved)) throw error;
-    print('It cannot be shown now', [error.story.got, error.story.why]);
+  const { observed, because, asExpected, obstacle } = await performExperiment(experiment, io);
+  if (obstacle) {
+    print('It cannot be shown now', [obstacle.got, obstacle.why]);
     return false;
-  } finally {
-    await lab.close();
   }
+  print('Seen just now', observed);
+  print(asExpected ? 'Why' : 'This is not what we saw. What we wanted to show', because);
+  return Boolean(asExpected);
 }

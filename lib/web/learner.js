@@ -3,7 +3,9 @@
  *
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
  *
- * @typedef {object} Learner  what the page asks of the command that serves it
+ * @typedef {Own & import('./reach.js').Reach} Learner  what the page asks of the command that serves it
+ *
+ * @typedef {object} Own
  * @property {() => Where} where
  * @property {(lesson: Lesson) => void} check  as if it had been saved
  * @property {(key: string, value: number) => void} foretell
@@ -15,14 +17,20 @@
  * @property {Record<string, unknown>} passed
  * @property {Record<string, number>} predictions
  * @property {string[]} measured  here it is too late to predict
+ * @property {Record<string, { value: number, low?: number, high?: number }>} [solutions]  measured on this machine
+ * @property {string} [unkept]  why progress cannot be kept, if so
  */
 import { join } from 'node:path';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { placesOf } from '../lessons/places.js';
+import { createActivity } from './activity.js';
 import { createCheckState } from './check-state.js';
 import { lessonPage } from './learner-page.js';
+import { mountReach } from './reach.js';
 import { demandToken, openServer, send } from './server.js';
 import { createStream } from './stream.js';
+
+const GONE_MS = 4_000; // a page that is loaded again is back by then
 
 /**
  * @param {object} options
@@ -37,13 +45,17 @@ import { createStream } from './stream.js';
  * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
  */
 export async function serveLearner({ root, port = 0, lessons, learner }) {
-  const pages = createStream(() => whole());
+  const pages = createStream(() => whole(), { onChange: attend });
   const state = createCheckState(pages.tell);
+  const activity = createActivity(pages.tell);
+  /** @type {NodeJS.Timeout | undefined} */
+  let leaving;
   let ownToken = '';
   const whole = () => {
-    const { current, passed, predictions, measured } = learner.where();
+    const { passed, ...where } = learner.where();
     const keys = Object.keys(passed);
-    return { token: ownToken, current, passed: keys, predictions, measured, check: state.told() };
+    const told = { check: state.told(), activity: activity.told() };
+    return { token: ownToken, ...where, passed: keys, ...told };
   };
   const promisesOf = (key) =>
     loadCheck(checkFile(root, key)).then(
@@ -80,6 +92,7 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
         response.sendFile(`${request.params.name}.svg`, { root: folder, cacheControl: false });
       });
       app.get('/events', (request, response) => pages.add(response));
+      mountReach(app, { root, token, learner, activity, find });
       app.get('/evidence/:check/:program.json', (request, response, next) => {
         const { check, program } = request.params;
         const evidence = state.evidence(Number(check), Number(program));
@@ -98,6 +111,12 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
       app.post('/lessons/:key/prediction/:value', demandToken(token), find, foretell);
     },
   });
+
+  /** Where nobody watches any more, what a page has started is stopped, unless the page was just loaded again. */
+  function attend(/** @type {number} */ watching) {
+    clearTimeout(leaving);
+    if (watching === 0 && activity.isRunning()) leaving = setTimeout(activity.stop, GONE_MS);
+  }
 
   /** Whichever prediction comes first counts, and none after the measurement. */
   function foretell(request, response) {
@@ -121,6 +140,8 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     promise: state.promise,
     end: state.end,
     async close() {
+      clearTimeout(leaving);
+      activity.stop();
       pages.close();
       await server.close();
     },

@@ -9,15 +9,25 @@ import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
+const NOT_SAID = 'This check does not say which moment decided it, so nothing is marked.';
+const NOTHING_HAPPENED =
+  'What decided it is that something did not happen, so there is no moment to mark.';
+let count = 0;
+
+/** Of an activity beside the checks. @param {HTMLElement} section  @param {string} title */
+export const createActivityEvidence = (section, title) =>
+  createEvidence(section, { room: 'activity', title, heading: 'h4' });
+
 /**
  * @param {HTMLElement} section
- * @param {{ title?: string, read?: (from: string) => Promise<any> }} [options]  read: gives what is to be had there
+ * @param {{ title?: string, heading?: 'h3' | 'h4', room?: string, read?: (from: string) => Promise<any> }} [options]  of a check
+ *   unless told; room: where it is on the server; read: gives what is to be had there
  */
 export function createEvidence(
   section,
-  { title = 'What happened in this check', read = fetched } = {},
+  { title = 'What happened in this check', heading = 'h3', room = 'evidence', read = fetched } = {},
 ) {
-  const parts = furnish(section, title);
+  const parts = furnish(section, title, heading);
   let check = null;
   let promise;
   let number = -1;
@@ -30,7 +40,7 @@ export function createEvidence(
   async function load(chosen) {
     number = chosen;
     const mine = (turn += 1);
-    const from = `/evidence/${check.id}/${number}.json`;
+    const from = `/${room}/${check.id}/${number}.json`;
     const fresh = await read(from);
     if (mine !== turn || !fresh) return;
     evidence = fresh;
@@ -41,14 +51,14 @@ export function createEvidence(
 
   function draw() {
     const { fromMs, toMs, zeroMs } = stretch;
-    const xray = createXray(parts.drawing);
+    const xray = createXray(parts.drawing, { isStretch: true });
     const shown = createStory();
     for (const message of within(evidence, { fromMs, toMs })) {
       xray.take(message);
       tell(shown, message);
     }
     xray.draw(toMs);
-    const [svg] = parts.drawing.children;
+    const svg = /** @type {SVGSVGElement} */ (parts.drawing.children[0]);
     const whole = createStory();
     for (const message of within(evidence, { fromMs: zeroMs, toMs: Infinity }))
       tell(whole, message);
@@ -59,8 +69,10 @@ export function createEvidence(
     parts.marks.replaceChildren(...moments().map((one) => momentOf(one, { names, zeroMs })));
     parts.marks.hidden = moments().length === 0;
     parts.unmarked.hidden = moments().length > 0 || promise?.verdict !== 'failed';
+    parts.unmarked.textContent = promise?.shows ? NOTHING_HAPPENED : NOT_SAID;
     parts.table.replaceChildren(...tableOf(rowsOf(whole)));
-    const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(2)} s`;
+    const digits = toMs - fromMs < 200 ? 3 : 2;
+    const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(digits)} s`;
     parts.span.textContent = `${seconds(fromMs)} to ${seconds(toMs)} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
     parts.moment.hidden = moments().length === 0;
     section.hidden = false;
@@ -127,8 +139,10 @@ async function fetched(/** @type {string} */ from) {
   return response.ok ? response.json() : undefined;
 }
 
-function furnish(section, /** @type {string} */ textContent) {
-  const title = make('h3', { id: 'evidence-title', textContent });
+function furnish(section, textContent, heading) {
+  count += 1;
+  const title = make(heading, { id: `evidence-title-${count}`, textContent });
+  section.setAttribute('aria-labelledby', title.id);
   const label = make('label', { textContent: 'Program ' });
   const program = make('select', {});
   label.append(program);
@@ -138,7 +152,6 @@ function furnish(section, /** @type {string} */ textContent) {
   const unmarked = make('p', {
     className: 'note',
     hidden: true,
-    textContent: 'This check does not say which moment decided it, so nothing is marked.',
   });
   const span = make('p', { className: 'span' });
   const names = {
