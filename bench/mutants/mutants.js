@@ -30,7 +30,8 @@ const home = join(rootFolder, `.forkshop/mutants-${process.pid}`);
 const runner = createRunner();
 
 for (const { key, number } of name === 'all' ? all : [findLesson(all, name)]) {
-  const mutants = sample((await makeMutants(key)).filter(isWanted(key)), Number(most));
+  const listed = (await makeMutants(key)).filter((mutant) => isListed(key, mutant));
+  const mutants = sample(listed, Number(most));
   const { promises } = await loadCheck(checkFile(rootFolder, key));
   const counts = { killed: 0, harmless: 0, survived: 0, undecided: 0 };
   for (const [at, mutant] of mutants.entries()) {
@@ -62,7 +63,9 @@ async function makeMutants(key) {
 }
 
 /** Is it among those that an earlier run has listed? */
-const isWanted = (key) => (mutant) => !earlier || earlier.includes(show(changeOf(key, mutant)));
+function isListed(key, mutant) {
+  return !earlier || earlier.includes(show(changeOf(key, mutant)));
+}
 
 /** Evenly spread over the files. */
 function sample(mutants, count) {
