@@ -1,4 +1,4 @@
-import { check } from '../../lib/check/checking.js';
+import { askAtOnce, check } from '../../lib/check/checking.js';
 import {
   demandBackOff,
   demandCleanStop,
@@ -8,8 +8,10 @@ import {
   demandNoFork,
   demandNoneLeft,
   demandReplaced,
+  demandServed,
 } from './demands.js';
 import {
+  HOMES,
   LEAVING,
   WORKERS,
   behead,
@@ -48,6 +50,9 @@ check('05-crash-restart', promises, (lesson) => {
   const inVain = meanwhile([], () => startInVain(launch), { isSlow: true });
   const beside = meanwhile([], async () => giveUpBesideOther(await start()), { isSlow: true });
   const crashes = observe([main], crashTwice);
+  const homes = observe([main, crashes], async (program, rounds) =>
+    rounds.every(({ isBack }) => isBack) ? askAtOnce(program, '/', HOMES) : undefined,
+  );
   const again = observe([main, crashes], crashAgain, { isSlow: true });
   const leave = meanwhile([], async () => {
     const program = await start(LEAVING + 1);
@@ -58,7 +63,10 @@ check('05-crash-restart', promises, (lesson) => {
   const stoppedInVain = meanwhile([], () => stopWhileItWaits(launch));
   const beheaded = observe([main, again], behead);
 
-  hold('replaced', [main, crashes], demandReplaced);
+  hold('replaced', [main, crashes, homes], (program, rounds, served) => {
+    demandReplaced(program, rounds);
+    demandServed(program, served);
+  });
   hold('log-tells', [crashes, leave, interrupted, main], demandLog);
   hold('planned-leaves', [leave], demandLeave);
   hold('stops-clean', [interrupted, terminated], (...stops) => demandCleanStop(stops));
