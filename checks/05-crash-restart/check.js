@@ -1,4 +1,4 @@
-import { askAtOnce, check } from '../../lib/check/checking.js';
+import { check } from '../../lib/check/checking.js';
 import {
   demandBackOff,
   demandCleanStop,
@@ -11,9 +11,9 @@ import {
   demandServed,
 } from './demands.js';
 import {
-  HOMES,
   LEAVING,
   WORKERS,
+  askHomes,
   behead,
   crashAgain,
   crashTwice,
@@ -50,9 +50,7 @@ check('05-crash-restart', promises, (lesson) => {
   const inVain = meanwhile([], () => startInVain(launch), { isSlow: true });
   const beside = meanwhile([], async () => giveUpBesideOther(await start()), { isSlow: true });
   const crashes = observe([main], crashTwice);
-  const homes = observe([main, crashes], async (program, rounds) =>
-    rounds.every(({ isBack }) => isBack) ? askAtOnce(program, '/', HOMES) : undefined,
-  );
+  const homes = observe([main, crashes], askHomes);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
   const leave = meanwhile([], async () => {
     const program = await start(LEAVING + 1);

@@ -8,6 +8,7 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
+  askAtOnce,
   createOpenLoop,
   eventsOf,
   exitsOf,
@@ -34,7 +35,7 @@ const MOST_KILLS = 3 * RESTARTS;
 const HEARD = 2; // turns of an event loop: a signal that came before has been heard
 const STOP_LOOK_MS = 3_000;
 export const UNDER_WAY = 6;
-export const HOMES = 2 * WORKERS; // requests for / at once
+const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 2; // workers, and one that stays
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const LOADED = 4; // workers
@@ -114,6 +115,14 @@ export function crashTwice(program) {
     ['/buggy', () => askForABug(program)],
     ['SIGKILL', (pids) => kill(program, pids.slice(-1))],
   ]);
+}
+
+/** Where all are back. How long others kept it from running meanwhile tells whether it was slow by itself. */
+export async function askHomes(program, rounds) {
+  if (!rounds.every(({ isBack }) => isBack)) return undefined;
+  const sinceMs = nowMs();
+  const seen = await askAtOnce(program, '/', HOMES);
+  return { ...seen, starvedMs: program.turn.starvedSince(sinceMs) };
 }
 
 /** The place of those crashes again and again, and then all places at once. One more worker may come than died. */
@@ -359,6 +368,7 @@ export async function stopWhileItWaits(launch) {
 
 /** The signal comes while requests are under way. */
 export async function stopAtWork(program, how) {
+  const sinceMs = nowMs();
   const first = program.events.length;
   const agent = new Agent();
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS, agent });
@@ -385,7 +395,9 @@ export async function stopAtWork(program, how) {
   const lost = answers.filter(({ status }) => status !== 200);
   const behind = leftBehind(program);
   const reports = requestsOf(program.events.slice(first), '/report');
-  const seen = { how, program, signalMs, fate, answers, reports, lost, left, behind, forks };
+  const starvedMs = program.turn.starvedSince(sinceMs);
+  const asking = { answers, reports, starvedMs, lost };
+  const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
 }
 
