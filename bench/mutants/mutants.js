@@ -1,8 +1,10 @@
-// How many small changes of a solution its check finds: node bench/mutants/mutants.js [LESSON|all] [MOST]. Each mutant is
-// judged until its first promise fails. What survives is either harmless, and stands in harmless.yml with the reason, or a
-// hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample.
+// How many small changes of a solution its check finds: node bench/mutants/mutants.js [LESSON|all] [MOST] [--again FILE].
+// Each mutant is judged until its first promise fails. What survives is either harmless, and stands in harmless.yml with the
+// reason, or a hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample, and
+// --again judges only those that FILE lists, the output of an earlier run.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { runCheck } from '../../lib/check/run-check.js';
@@ -16,17 +18,24 @@ const { mutantsOf } = await import('./operators.js').catch((error) => {
   process.exit(3);
 });
 const TRIES = 2;
-const [name = 'all', most = 'Infinity'] = process.argv.slice(2);
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { again: { type: 'string' } },
+});
+const [name = 'all', most = 'Infinity'] = positionals;
+const earlier = values.again && readFileSync(values.again, 'utf8');
 const all = listLessons(rootFolder);
 const harmless = parse(readFileSync(new URL('harmless.yml', import.meta.url), 'utf8')) ?? [];
-const home = join(rootFolder, '.forkshop/mutants');
+const home = join(rootFolder, `.forkshop/mutants-${process.pid}`);
 const runner = createRunner();
 
 for (const { key, number } of name === 'all' ? all : [findLesson(all, name)]) {
-  const mutants = sample(await makeMutants(key), Number(most));
+  const listed = (await makeMutants(key)).filter((mutant) => isListed(key, mutant));
+  const mutants = sample(listed, Number(most));
   const { promises } = await loadCheck(checkFile(rootFolder, key));
   const counts = { killed: 0, harmless: 0, survived: 0, undecided: 0 };
-  for (const mutant of mutants) {
+  for (const [at, mutant] of mutants.entries()) {
+    process.stderr.write(`${at} of ${mutants.length}\r`);
     const change = changeOf(key, mutant);
     const fate = isHarmless(key, change) ? 'harmless' : await judge(key, mutant, promises);
     counts[fate] += 1;
@@ -51,6 +60,11 @@ async function makeMutants(key) {
   const files = filesBelow(folder).filter((file) => file.endsWith('.js'));
   const each = files.map((file) => mutantsOf(file, readFileSync(join(folder, file), 'utf8')));
   return (await Promise.all(each)).flat();
+}
+
+/** Is it among those that an earlier run has listed? */
+function isListed(key, mutant) {
+  return !earlier || earlier.includes(show(changeOf(key, mutant)));
 }
 
 /** Evenly spread over the files. */

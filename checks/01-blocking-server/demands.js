@@ -31,6 +31,7 @@ const FEW = 2;
 const MARKED = 3; // moments, of many of a kind
 const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
+const SLOW_DATABASE_MS = 300;
 
 const tooBusy = (got) =>
   new Undecided({
@@ -242,7 +243,7 @@ export function demandDelay({ delay }, program) {
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
-export function demandReport({ answers, requests }, late, program) {
+export function demandReport({ answers, requests, starvedMs }, late, program) {
   const took = (one) => durationOf(one).toFixed(1);
   const bad = [...answers, ...late.answers].find(
     ({ status, error, body }) => error || status !== 200 || parse(body).rows !== 100,
@@ -263,6 +264,14 @@ export function demandReport({ answers, requests }, late, program) {
     try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
     shows: shown(quickestIn(requests), 'the quickest'),
   });
+  demand(!(quickest - starvedMs > SLOW_DATABASE_MS), {
+    expected,
+    got: `The quickest took ${quickest.toFixed(1)} ms.`,
+    why: 'The database is no slower than before. A report that waits longer than it has to is another kind of bug.',
+    try: 'await sleep(100);',
+    shows: shown(quickestIn(requests), 'the quickest'),
+  });
+  if (quickest > SLOW_DATABASE_MS) throw tooBusy(`The quickest took ${quickest.toFixed(1)} ms.`);
   const later = [late.first, ...late.later.requests];
   const short = later.find((one) => durationOf(one) === quickestOf(later));
   demand(quickestOf(later) > DATABASE_MS, {

@@ -27,7 +27,8 @@ const promises = {
   'workers-answer': 'every worker answers',
   'primary-rests': 'the primary answers nothing',
   'own-memory': 'each worker reports its own pid and counts its own requests for /',
-  'same-work': 'each / is the work of lesson 1: 10 to 20 ms, 5,000 to 10,000 random bytes',
+  'same-work':
+    'each / is the work of lesson 1: 10 to 20 ms, 5,000 to 10,000 random bytes; /cpu is as it was',
   'one-per-core': 'without NODE_CLUSTER_WORKERS it forks a worker for each core it may use',
   'refuses-nonsense':
     'NODE_CLUSTER_WORKERS may be 1 to 99; anything else is refused: on stderr, with exit code 1',

@@ -26,6 +26,7 @@ const MOST_SPEEDUP = 1.25 * WORKERS;
 const LEAST_MS = 9.5;
 const TOO_LONG_MS = 22; // for the quickest of some twenty
 const FAR_TOO_LONG_MS = 80; // on a machine that other programs keep busy
+const CPU_BODY = '4149391617'; // what spinFor(5) comes to
 const SHOWN = 300; // characters
 const MARKED = 3; // moments, of many of a kind
 
@@ -224,6 +225,18 @@ export function demandSameWork(seen, seenCalmly, program) {
         ? []
         : [momentOf(withDuration(all, quickest), 'the quickest')],
     },
+  });
+  demandCpu(seen.cpu);
+}
+
+/** The number is what so much counting comes to, so no clock is needed. */
+function demandCpu({ status, error, body }) {
+  const said = error ?? (status === 200 ? `200: ${body.slice(0, SHOWN)}` : `status ${status}`);
+  demand(status === 200 && body.trim() === CPU_BODY, {
+    expected: `/cpu answers ${CPU_BODY}, as in the starter: the number that its counting comes to.`,
+    got: `GET /cpu: ${said}`,
+    why: 'The second measurement compares this page, and each side has to do the same work.',
+    try: "app.get('/cpu', (request, response) => { response.type('text').send(String(spinFor(5))); });",
   });
 }
 

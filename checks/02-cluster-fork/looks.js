@@ -58,7 +58,7 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
  */
 export async function askUntilAllAnswer(program) {
   const beginnings = [askTwiceOnOneConnection(program), askAtOnce(program, '/cpu', 1)];
-  const [all, { requests: others }] = await Promise.all(beginnings);
+  const [all, cpu] = await Promise.all(beginnings);
   for (let round = 0; round < 12; round += 1) {
     const { answers, requests } = await askAtOnce(program, '/', 2 * WORKERS);
     all.answers.push(...answers);
@@ -67,7 +67,7 @@ export async function askUntilAllAnswer(program) {
     if (forksOf(program.events).every(({ workerPid }) => pids.has(workerPid))) break;
     if ((listenersOf(program.events).get(program.port)?.size ?? 0) < WORKERS) break;
   }
-  return { ...all, others };
+  return { ...all, others: cpu.requests, cpu: cpu.answers[0] };
 }
 
 async function askTwiceOnOneConnection(program) {
@@ -130,6 +130,7 @@ async function tryOne(launch, value) {
   const output = program.output();
   await program.stop();
   if (isAccepted) return { value, forks: wanted };
+  if (!fate && !hasBegun(events) && isCrowded()) throw new Undecided(NEITHER);
   demandTurn(events);
   return { value, forks: forksOf(events).length, fate, output };
 }

@@ -41,8 +41,9 @@ const promises = {
 
 check('04-port-sharing', promises, (lesson) => {
   const { hold, observe, meanwhile, measure, isLonger } = lesson;
-  const open = async (give, children) => tellClosed(await openDoor(lesson, give, children));
-  const dealing = observe([], () => open('connections', CHILDREN));
+  const open = async (give, children, args) =>
+    tellClosed(await openDoor(lesson, give, children, args));
+  const dealing = observe([], () => open('connections', CHILDREN, [])); // by default
   const dealt = observe([dealing], meetCrowd);
   const turns = observe([dealing, dealt], ({ program }) => takeTurns(program, 4 * CHILDREN));
   const sharing = meanwhile([], () => open('listener'));

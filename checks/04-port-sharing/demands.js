@@ -5,6 +5,7 @@ import {
   demand,
   demandSpeedup,
   eventsOf,
+  faultOfRandomHex,
   groupBy,
   momentOf,
   quickestOf,
@@ -14,6 +15,7 @@ import {
 import { CHILDREN, CROWD, childrenOf, socketsOpened } from './looks.js';
 
 const MARKED = 3; // moments, of many of a kind
+const LEAST_MS = 9.5; // of a /
 const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
@@ -198,6 +200,22 @@ export function demandParentRests({ program }, { answers, requests }) {
     try: "child.send('connection', socket)",
     shows: { program, moments: firstShown(parents, 'the parent reads a request') },
   });
+  demandPids(program, answers, requests);
+}
+
+/** Who answers /pid says who it is. */
+function demandPids(program, answers, requests) {
+  const of = new Map(requests.map((request) => [request.client, request]));
+  const isTrue = ({ body, client }) => body.trim() === String(of.get(client).pid);
+  const odd = answers.find((answer) => of.has(answer.client) && !isTrue(answer));
+  const request = of.get(odd?.client);
+  demand(!odd, {
+    expected: '/pid answers the pid of the child that executes the request.',
+    got: `Child ${request?.pid} answered "${odd?.body.trim().slice(0, 40)}".`,
+    why: 'You see with it who has served a client, so it has to stay as it was.',
+    try: "app.get('/pid', (request, response) => { response.type('text').send(`${process.pid}\\n`); });",
+    shows: { program, moments: [momentOf(request, 'this request')] },
+  });
 }
 
 export function demandTurns(door, turns) {
@@ -351,16 +369,26 @@ const NOT_TRIED = {
   try: 'close other programs, then check again',
 };
 
-export function demandFaster({ program }, { speedup, disturbance }) {
+export function demandFaster({ program }, { answers, speedup, disturbance }) {
+  demandBlocking(program, answers);
   demandSpeedup(speedup, disturbance);
-  demandBlocking(program);
 }
 
-function demandBlocking(program) {
+function demandBlocking(program, answers) {
+  const soonest = Math.min(...answers.map(({ sentMs, doneMs }) => doneMs - sentMs));
+  const fault =
+    faultOfRandomHex(answers, { isTyped: false }) ??
+    (soonest < LEAST_MS ? `A client had its answer after ${soonest.toFixed(1)} ms.` : undefined);
+  demand(!fault, {
+    expected: '/ blocks, then it answers 5,000 to 10,000 random bytes as hex text, as in lesson 1.',
+    got: fault,
+    why: "A server that does less work isn't a speedup.",
+    try: 'keep the pages in child.js as they were',
+  });
   const requests = requestsOf(program.events, '/');
   const depth = Math.max(...[...groupBy(requests, ({ pid }) => pid).values()].map(deepestOverlap));
   const quickest = quickestOf(requests);
-  demand(depth === 1 && quickest > 9.5, {
+  demand(depth === 1 && quickest > LEAST_MS, {
     expected: 'Each child executes one / after the other, and each blocks for 10 to 20 ms.',
     got: `Up to ${depth} were under way in one child at once; the quickest took ${quickest.toFixed(1)} ms.`,
     why: "A server that does less work isn't a speedup.",

@@ -48,11 +48,15 @@ const CLUSTER = fileURLToPath(
 
 /**
  * Starts the program, while clients come from its very first moment.
+ * @param {any} lesson
+ * @param {string} give  what it is to give
+ * @param {number} [children]
+ * @param {string[]} [args]  none: that is the default
  * @returns {Promise<any>}  a door; fault: why it is not open
  */
-export async function openDoor({ launch, ready }, give, children = FEW) {
+export async function openDoor({ launch, ready }, give, children = FEW, args = ['--give', give]) {
   const env = { NODE_CLUSTER_WORKERS: String(children) };
-  const program = await launch({ env, args: ['--give', give] });
+  const program = await launch({ env, args });
   const early = receiveEarly(program);
   const door = { give, children, program, early };
   try {
@@ -367,12 +371,13 @@ export async function prepareContest({ launch, ready, isLonger }) {
 const LIMITS = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
 
 export async function measureBlocking({ measured, conditionsWere }, contest) {
+  const { answers } = await askAtOnce(contest.candidate, '/', CHILDREN);
   const machine = watchMachine();
   const speedup = await speedupOfBlocking({ ...contest, ...LIMITS });
   const conditions = conditionsWere(machine());
   const label = `blocking work, ${CHILDREN} children against one process`;
   measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
-  return { speedup, disturbance: disturbanceOf(conditions) };
+  return { answers, speedup, disturbance: disturbanceOf(conditions) };
 }
 
 /** What takes longer, and decides nothing: the cluster module under the same load, and both ways under a crowd. */

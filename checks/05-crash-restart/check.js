@@ -8,10 +8,12 @@ import {
   demandNoFork,
   demandNoneLeft,
   demandReplaced,
+  demandServed,
 } from './demands.js';
 import {
   LEAVING,
   WORKERS,
+  askHomes,
   behead,
   crashAgain,
   crashTwice,
@@ -48,6 +50,7 @@ check('05-crash-restart', promises, (lesson) => {
   const inVain = meanwhile([], () => startInVain(launch), { isSlow: true });
   const beside = meanwhile([], async () => giveUpBesideOther(await start()), { isSlow: true });
   const crashes = observe([main], crashTwice);
+  const homes = observe([main, crashes], askHomes);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
   const leave = meanwhile([], async () => {
     const program = await start(LEAVING + 1);
@@ -58,7 +61,10 @@ check('05-crash-restart', promises, (lesson) => {
   const stoppedInVain = meanwhile([], () => stopWhileItWaits(launch));
   const beheaded = observe([main, again], behead);
 
-  hold('replaced', [main, crashes], demandReplaced);
+  hold('replaced', [main, crashes, homes], (program, rounds, served) => {
+    demandReplaced(program, rounds);
+    demandServed(program, served);
+  });
   hold('log-tells', [crashes, leave, interrupted, main], demandLog);
   hold('planned-leaves', [leave], demandLeave);
   hold('stops-clean', [interrupted, terminated], (...stops) => demandCleanStop(stops));

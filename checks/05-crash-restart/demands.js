@@ -3,9 +3,11 @@ import {
   demand,
   eventsOf,
   exitsOf,
+  faultOfRandomHex,
   forksOf,
   isCrowded,
   momentOf,
+  quickestOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import { DEADLINE_MS, LEAVING, ON_ITS_WAY, RESTARTS, UNDER_WAY, WORKERS, busy } from './looks.js';
@@ -13,6 +15,11 @@ import { DEADLINE_MS, LEAVING, ON_ITS_WAY, RESTARTS, UNDER_WAY, WORKERS, busy } 
 const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
 const SHORTEST = 0.75; // of these: there may be some chance in a wait
 const LONGEST = 2;
+const LEAST_MS = 9.5; // of a /
+const TOO_LONG_MS = 30; // for the quickest
+const REPORT_MS = 298;
+const SLOW_REPORT_MS = 1_000;
+const ROWS = '{"rows":100}';
 const MARKED = 3; // moments, of many of a kind
 
 const forkShown = (fork, says) => momentOf(fork, `${says} (process ${fork?.workerPid})`);
@@ -55,6 +62,31 @@ export function demandReplaced(program, rounds) {
     shows: { program, moments: tooManyIn(program.events, rounds) },
   });
   demandOthers(program, rounds);
+}
+
+/** After the crashes / is what it was before. */
+export function demandServed(program, { answers, requests, starvedMs }) {
+  const quickest = quickestOf(requests);
+  const soonest = Math.min(...answers.map(({ sentMs, doneMs }) => doneMs - sentMs));
+  const isShort = Math.min(quickest, soonest) < LEAST_MS;
+  const isLong = quickest - starvedMs > TOO_LONG_MS;
+  const fault =
+    faultOfRandomHex(answers, { isTyped: false }) ??
+    (soonest < quickest && isShort
+      ? `A client had its answer after ${soonest.toFixed(1)} ms.`
+      : undefined) ??
+    ((isShort || isLong) && `The quickest took ${quickest.toFixed(1)} ms.`);
+  demand(!fault, {
+    expected: 'Then / is served as before: it blocks for 10 to 20 ms, and answers random bytes.',
+    got: fault || '',
+    why: 'A cluster that survives has to do the same work as before; the pages stay as they were.',
+    try: 'keep the pages in serve() as the starter has them',
+    shows: {
+      program,
+      moments: requests.slice(0, 1).map((one) => momentOf(one, 'a request for /')),
+    },
+  });
+  if (quickest > TOO_LONG_MS) throw busy(`The quickest / took ${quickest.toFixed(1)} ms.`);
 }
 
 /** The deaths after which nobody came, and the end of the primary, if it has ended. */
@@ -375,7 +407,29 @@ function demandAllEnd({ fate, inVain, goesOn, well, output, program }) {
   });
 }
 
+/** Was it under way? One that is quicker was over before the signal. */
+function demandReports({ program, answers, reports, starvedMs, lost }) {
+  if (lost.length > 0) return; // a fault of its own
+  const odd = answers.find(({ body }) => body.replace(/\s/g, '') !== ROWS);
+  const quickest = quickestOf(reports);
+  const isOther = quickest < REPORT_MS || quickest - starvedMs > SLOW_REPORT_MS;
+  demand(!odd && !isOther, {
+    expected: `/report answers ${ROWS}, after 300 ms.`,
+    got: odd
+      ? `It answered ${odd.body.slice(0, 60)}.`
+      : `The quickest took ${quickest.toFixed(1)} ms.`,
+    why: 'The requests that are under way when the server is told to stop are for /report, so it has to stay as it was.',
+    try: 'setTimeout(() => response.json({ rows: 100 }), 300);',
+    shows: {
+      program,
+      moments: reports.slice(0, MARKED).map((one) => momentOf(one, 'a request for /report')),
+    },
+  });
+  if (quickest > SLOW_REPORT_MS) throw busy(`The quickest /report took ${quickest.toFixed(1)} ms.`);
+}
+
 export function demandCleanStop(stops) {
+  for (const stop of stops) demandReports(stop);
   const stop = stops.find(
     ({ fate, lost, behind }) => fate?.code !== 0 || lost.length > 0 || behind.length > 0,
   );

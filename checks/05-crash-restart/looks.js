@@ -8,6 +8,7 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
+  askAtOnce,
   createOpenLoop,
   eventsOf,
   exitsOf,
@@ -34,6 +35,7 @@ const MOST_KILLS = 3 * RESTARTS;
 const HEARD = 2; // turns of an event loop: a signal that came before has been heard
 const STOP_LOOK_MS = 3_000;
 export const UNDER_WAY = 6;
+const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 2; // workers, and one that stays
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const LOADED = 4; // workers
@@ -113,6 +115,14 @@ export function crashTwice(program) {
     ['/buggy', () => askForABug(program)],
     ['SIGKILL', (pids) => kill(program, pids.slice(-1))],
   ]);
+}
+
+/** Where all are back. How long others kept it from running meanwhile tells whether it was slow by itself. */
+export async function askHomes(program, rounds) {
+  if (!rounds.every(({ isBack }) => isBack)) return undefined;
+  const sinceMs = nowMs();
+  const seen = await askAtOnce(program, '/', HOMES);
+  return { ...seen, starvedMs: program.turn.starvedSince(sinceMs) };
 }
 
 /** The place of those crashes again and again, and then all places at once. One more worker may come than died. */
@@ -269,8 +279,10 @@ export async function startInVain(launch) {
   };
   await program.until((events) => isEnough(events) || isIdle(events), LONG_DEADLINE_MS);
   const { events, fate } = program;
+  const isPlain = fate || restartsOf(events) > RESTARTS || isIdle(events);
   await program.stop();
   other.close();
+  if (!isPlain && isCrowded()) throw busy('Whether it gives up was not to be seen in time.');
   const isWaiting = !fate && isEnough(events) && restartsOf(events) <= RESTARTS;
   const waitsMs = waitsOf(events, isWaiting ? nowMs() : undefined);
   const latesMs = waitsMs.map((_, index) => lateIn(events, index));
@@ -356,6 +368,7 @@ export async function stopWhileItWaits(launch) {
 
 /** The signal comes while requests are under way. */
 export async function stopAtWork(program, how) {
+  const sinceMs = nowMs();
   const first = program.events.length;
   const agent = new Agent();
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS, agent });
@@ -369,15 +382,22 @@ export async function stopAtWork(program, how) {
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(program.pid, 'SIGTERM');
   const rest = { before, fromMs: nowMs() };
-  await program.until((events) => isAtRest(events, rest), DEADLINE_MS);
+  const isDecided = await program.until((events) => isAtRest(events, rest), DEADLINE_MS);
   const { fate } = program;
+  if (!isDecided && !fate && isCrowded()) {
+    agent.destroy();
+    throw busy(`Within ${DEADLINE_MS / 1000} s it was not to be seen whether it stops.`);
+  }
   const left = fate ? await leftOf(program, before) : [];
   agent.destroy();
   const answers = await asked;
   const forks = forksOf(program.events).filter(({ t }) => t > signalMs).length;
   const lost = answers.filter(({ status }) => status !== 200);
   const behind = leftBehind(program);
-  const seen = { how, program, signalMs, fate, lost, left, behind, forks };
+  const reports = requestsOf(program.events.slice(first), '/report');
+  const starvedMs = program.turn.starvedSince(sinceMs);
+  const asking = { answers, reports, starvedMs, lost };
+  const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
 }
 

@@ -8,11 +8,12 @@ const PARTS = 32; // of each answer are looked for, spread over all of it
 /**
  * Says what keeps these answers from being 5,000 to 10,000 random bytes as hex text, other bytes in each.
  * @param {import('../observe/client.js').Answer[]} answers
+ * @param {{ isTyped?: boolean }} [options]  isTyped: unless told otherwise the header says that it is text
  * @returns {string | undefined}  nothing, when they are
  */
-export function faultOfRandomHex(answers) {
+export function faultOfRandomHex(answers, { isTyped = true } = {}) {
   for (const answer of answers) {
-    const fault = faultOfOne(answer);
+    const fault = faultOfOne(answer, isTyped);
     if (fault) return fault;
   }
   const bodies = new Set(answers.map(({ body }) => body));
@@ -40,10 +41,10 @@ function faultOfChance(texts) {
   return undefined;
 }
 
-function faultOfOne({ status, error, headers, body }) {
+function faultOfOne({ status, error, headers, body }, isTyped) {
   if (error) return `A request failed: ${error}.`;
   if (status !== 200) return `A request was answered with status ${status}.`;
-  if (!/^text\//.test(headers['content-type'] ?? '')) {
+  if (isTyped && !/^text\//.test(headers['content-type'] ?? '')) {
     return `Its content-type is ${headers['content-type'] ?? 'missing'}.`;
   }
   if (!/^[0-9a-f]*$/i.test(body))

@@ -12,6 +12,7 @@ import {
   groupBy,
   interleave,
   mean,
+  nowMs,
   ratioOf,
   requestsOf,
 } from '../../../lib/check/checking.js';
@@ -23,6 +24,7 @@ const BUSY = ['/block', '/wait']; // each for 500 ms
 const CLIENTS = 3; // one may be dealt to the worker in /block, one to a worker in /wait that blocks
 const CLIENT_ASKS = 8;
 export const LEAST_BUSY_MS = 450;
+export const MOST_BUSY_MS = 2_000;
 const TRIES = 3;
 const SEEN_WITHIN_MS = 3_000;
 const WINDOW_MS = 50; // many short windows tell more than a few long ones
@@ -177,6 +179,7 @@ export async function dealMeanwhile(program) {
 
 /** A worker in /block and one in /wait; and meanwhile clients that ask again as soon as they are answered. */
 async function dealOnce(program) {
+  const sinceMs = nowMs();
   const first = program.events.length;
   const seen = (path) => requestsOf(program.events.slice(first), path);
   let isOver = false;
@@ -193,15 +196,16 @@ async function dealOnce(program) {
   const isThrough = clients.includes(true);
   const others = seen('/');
   const [blocked, waiting] = BUSY.map((path, index) => {
-    const { status, error } = answers[index];
+    const { status, error, sentMs, doneMs } = answers[index];
     const [request] = seen(path);
     const { pid, startMs = 0, endMs = 0 } = request ?? {};
     const here = others.filter((one) => one.pid === pid && one.startMs > startMs);
     const own = here.filter((one) => one.startMs < endMs).length;
     const fault = status !== 200 && `A request for ${path} failed: ${error ?? `status ${status}`}.`;
-    return { request, fault, own, trapped: here.length - own, tookMs: endMs - startMs };
+    const tookMs = Math.min(endMs - startMs, doneMs - sentMs); // it blocks first, then it answers
+    return { request, fault, own, trapped: here.length - own, tookMs };
   });
-  return { blocked, waiting, isThrough };
+  return { blocked, waiting, isThrough, starvedMs: program.turn.starvedSince(sinceMs) };
 }
 
 export function drawShares({ drawn }, policy, { events }, { pids }) {
