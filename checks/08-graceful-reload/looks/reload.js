@@ -72,7 +72,7 @@ function appOf({ version, bootMs = 0, isBad = false }) {
     async function countKept(refs) {
       const [v8, vm] = [await import('node:v8'), await import('node:vm')];
       v8.setFlagsFromString('--expose-gc');
-      vm.runInNewContext('gc')();
+      vm.runInNewContext('globalThis.gc?.()');
       return refs.filter((ref) => ref.deref()).length;
     }
   `;
