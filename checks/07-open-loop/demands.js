@@ -245,14 +245,14 @@ export function demandLog(counts) {
  * @param {object} tried
  * @param {(Tried & { setting: import('./looks.js').Nonsense })[]} tried.refusals
  * @param {Tried} tried.tooMuch
- * @param {Tried & { setting: Record<string, string> }} tried.sense
+ * @param {(Tried & { setting: Record<string, string> })[]} tried.sense
  * @param {Counted[]} counts  for settings where nothing should be refused
  */
 export function demandRefusals({ refusals, tooMuch, sense }, ...counts) {
   demandRefused(refusals);
   if (!counts.every(({ isRight }) => isRight)) return; // a number that is wrong everywhere is wrong here too
   demandBounded(tooMuch);
-  demandTaken(sense);
+  sense.forEach(demandTaken);
 }
 
 function demandRefused(refusals) {
@@ -307,14 +307,19 @@ function demandBounded(tried) {
 
 /** @param {Tried & { setting: Record<string, string> }} tried */
 function demandTaken({ setting, isStarted, fate, output }) {
+  const isTold = 'NODE_CLUSTER_WORKERS' in setting;
   const named = Object.entries(setting).map(([name, value]) => `${name}=${value}`);
   demand(isStarted, {
-    expected: `${named.join(' ')}: a rate above 0, and a utilization of at most 1. It forks.`,
+    expected: `${named.join(' ')}: ${isTold ? RULES.NODE_CLUSTER_WORKERS : 'a rate above 0, and a utilization of at most 1'}. It forks.`,
     got: fate
       ? `It refused: it ended (${fate.signal ?? `exit code ${fate.code}`}).`
       : 'It forked nobody.',
-    why: 'Both are at the edge of what makes sense, but on the right side of it: if you want one busy worker for a visitor now and then, you may have it.',
-    try: 'if (!(rate > 0 && rate < Infinity)) ...; if (!(utilization > 0 && utilization <= 1)) ...',
+    why: isTold
+      ? 'It is at the edge of what makes sense, but on the right side of it.'
+      : 'Both are at the edge of what makes sense, but on the right side of it: if you want one busy worker for a visitor now and then, you may have it.',
+    try: isTold
+      ? 'if (!(Number.isInteger(workers) && workers >= 1 && workers <= 99)) ...'
+      : 'if (!(rate > 0 && rate < Infinity)) ...; if (!(utilization > 0 && utilization <= 1)) ...',
     output,
   });
 }

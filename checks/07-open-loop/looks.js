@@ -110,8 +110,11 @@ export const TOO_MUCH = {
   workMs: WORK_MS,
 };
 
-/** At the bounds, and right. */
-export const SENSE = { RATE: '0.5', UTILIZATION: '1' };
+/** At the bounds, and right. @type {{ env: Record<string, string>, pretendForks?: boolean }[]} */
+const SENSE = [
+  { env: { RATE: '0.5', UTILIZATION: '1' } },
+  { env: { NODE_CLUSTER_WORKERS: '99' }, pretendForks: true },
+];
 
 /** Rounds of requests until every worker has executed one, or it is clear that some never will. */
 export async function askUntilAllAnswer(/** @type {Program} */ program) {
@@ -272,9 +275,9 @@ const workersOf = (events) =>
 /** What it does with settings that it should refuse, and with some that it should not. */
 export async function tryAllNonsense(launch) {
   const [refusals, tooMuch, sense] = await Promise.all([
-    Promise.all(NONSENSE.map((one) => trySetting(launch, one, { [one.name]: one.value }))),
-    trySetting(launch, TOO_MUCH, TOO_MUCH.env, 2), // one may be forked to measure
-    trySetting(launch, SENSE, SENSE),
+    Promise.all(NONSENSE.map((one) => trySetting(launch, one, { env: { [one.name]: one.value } }))),
+    trySetting(launch, TOO_MUCH, { env: TOO_MUCH.env }, 2), // one may be forked to measure
+    Promise.all(SENSE.map((one) => trySetting(launch, one.env, one))),
   ]);
   return { refusals, tooMuch, sense };
 }
@@ -282,12 +285,12 @@ export async function tryAllNonsense(launch) {
 /**
  * Starts the program with a setting, until it forks so many, or refuses it.
  * @template T
- * @param {(options: { env: Record<string, string> }) => Promise<Program>} launch
+ * @param {(options: { env: Record<string, string>, pretendForks?: boolean }) => Promise<Program>} launch
  * @param {T} setting
- * @param {Record<string, string>} env
+ * @param {{ env: Record<string, string>, pretendForks?: boolean }} options
  */
-async function trySetting(launch, setting, env, forks = 1) {
-  const program = await launch({ env });
+async function trySetting(launch, setting, options, forks = 1) {
+  const program = await launch(options);
   const isStarted = (events) =>
     new Set(workersOf(events).map(({ pid, workerPid = pid }) => workerPid)).size >= forks ||
     events.some(({ what }) => what === 'listening') ||

@@ -29,7 +29,7 @@ const promises = {
   'drained-on-stop':
     'SIGTERM (also to one worker), Ctrl-C: what is under way is answered, the exit code is 0',
   'clients-let-go':
-    'meanwhile clients that ask get "Connection: close", and no client holds up the server',
+    'meanwhile clients that ask get "Connection: close", and no client holds up the server or stays in its memory',
   'reload-renews': "SIGHUP: a new process with the new app.js in each worker's place",
   'primary-apart':
     'the primary never loads any of the application, not even in a reload; the workers do',

@@ -22,7 +22,9 @@ export class Starved extends Error {
   constructor(waitedMs, ownMs) {
     const cores = os.availableParallelism();
     const seconds = (/** @type {number} */ ms) => (ms / 1000).toFixed(1);
-    super(`In ${seconds(waitedMs)} s the program had its turn for ${seconds(ownMs)} s.`);
+    super(
+      `In ${seconds(waitedMs)} s the program had its turn for ${seconds(Math.max(0, ownMs))} s.`,
+    );
     this.name = 'Starved';
     this.story = {
       got: this.message,
@@ -64,6 +66,7 @@ export function createTurn(pidsOf) {
      * @returns {() => boolean}  is it reached? Throws Starved when it never seems to be
      */
     limit(limitMs) {
+      look(); // what it was kept from running before does not count
       const sinceMs = nowMs();
       return () => {
         const waitedMs = nowMs() - sinceMs;

@@ -65,9 +65,16 @@ function faultOfSilence(areBusy, isRetried) {
 
 /** What is wrong with the answer to a report whose child was killed. */
 function faultOfTold({ error, status, body }) {
-  if (!error && status === 503 && body !== '') return undefined;
+  const isEmptyWord = /\bundefined\b/.test(body); // it stands for what nobody knew
+  if (!error && status === 503 && body !== '' && !isEmptyWord) return undefined;
   const got = `The report of the killed child got ${error ?? `status ${status}`}`;
   if (error) return { got: `${got} instead of an answer.`, try: CATCH };
+  if (status === 503 && isEmptyWord)
+    return {
+      got: `${got}, and as its reason: ${shorten(body)}`,
+      why: "An exit code and a signal come with 'exit', one of the two. No other event of a child has them.",
+      try: "child.on('exit', (code, signal) => ...): signal ?? `exit code ${code}`",
+    };
   if (status === 503)
     return {
       got: `${got}, and no reason.`,

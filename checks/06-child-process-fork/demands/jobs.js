@@ -146,7 +146,13 @@ function faultOfChildren({ events, pid }, { unseen, isBuiltHere }) {
   return { got: 'The report was built, and the server had started no other process.' };
 }
 
-export function demandResponsive({ share, waitedMs, spanMs }) {
+export function demandResponsive({ refusal, share, waitedMs, spanMs }) {
+  demand(!refusal, {
+    expected: 'While reports are built, the server goes on answering / with "hello".',
+    got: `A / got status ${refusal}.`,
+    why: 'That page was there before, and has nothing to do with reports.',
+    try: "leave app.get('/', ...) in server.js as it was",
+  });
   demand(share <= MOST_OF_SPAN, {
     expected: 'While five reports are built and queued, the server goes on answering /.',
     got: `A / waited ${Math.round(waitedMs)} ms of the ${Math.round(spanMs)} ms that the reports took.`,

@@ -251,19 +251,22 @@ async function missingFileOf(program) {
 
 /** Three reports at once, one more than children, and one / after the other until they are there; the best of four looks. */
 export async function askMeanwhile(program) {
-  let best = { share: Infinity };
+  let best = /** @type {any} */ ({ share: Infinity });
   for (let attempt = 0; attempt < 4 && best.share > MOST_OF_SPAN; attempt += 1) {
     const sinceMs = performance.now();
     let isDone = false;
     const asked = askAtOnce(program, ['v', 'w', 'x', 'y', 'z'], WHILE_ROWS);
     const reports = asked.finally(() => (isDone = true));
     const waits = [];
+    let refusal;
     while (!isDone) {
       await sleep(5);
-      const { sentMs, doneMs } = await get(`${program.url}/`);
+      const { sentMs, doneMs, status = 200 } = await get(`${program.url}/`);
+      if (status !== 200) refusal = status;
       waits.push(doneMs - sentMs);
     }
     const answers = await reports;
+    if (refusal) return { share: Infinity, refusal };
     if (answers.some(({ status }) => status !== 200)) return { share: 0 }; // 'answers-match' reports it
     const [waitedMs, spanMs] = [Math.max(...waits), performance.now() - sinceMs];
     const share = waitedMs / spanMs;

@@ -1,6 +1,7 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
 import { demand, eventsOf, exitsOf, requestsOf, turnsOf } from '../../../lib/check/checking.js';
 import { busy, isHung } from '../looks/reload.js';
+import { ANSWERED } from '../looks/stop.js';
 import {
   crashOfWorker,
   firstOf,
@@ -14,6 +15,7 @@ import {
 } from './reload.js';
 
 const LEAST_GOODBYE_MS = 100;
+const MOST_KEPT = ANSWERED / 3; // the last ones may still be needed
 const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
 
 /** [condition, got, why, try]: what to fix first in a stop. */
@@ -184,6 +186,17 @@ export function demandClientsLetGo(stop) {
     got: got(stop),
     why,
     try: repair,
+    output,
+  });
+  demandForgotten(stop);
+}
+
+function demandForgotten({ inMemory, output }) {
+  demand(!(inMemory > MOST_KEPT), {
+    expected: 'A response that has been sent is forgotten.',
+    got: `Of ${ANSWERED} that a worker had sent, one after the other, ${inMemory} were still in its memory.`,
+    why: 'Whatever remembers the responses under way has to forget them when they are closed, or memory grows with each request.',
+    try: "response.on('close', () => open.delete(response)); beside open.add(response)",
     output,
   });
 }

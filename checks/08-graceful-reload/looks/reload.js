@@ -47,7 +47,10 @@ const LOOK_AGAIN_MS = 1_000;
 
 export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
 
-/** The text of an app.js. It reports who loads it, and keeps idle connections for a minute, so that simply waiting does not work. */
+/**
+ * The text of an app.js. It reports who loads it, keeps idle connections for a minute, so that simply waiting does not work, and
+ * knows how many of its responses are still in memory: /kept.
+ */
 function appOf({ version, bootMs = 0, isBad = false }) {
   return `
     import { setTimeout as sleep } from 'node:timers/promises';
@@ -55,13 +58,22 @@ function appOf({ version, bootMs = 0, isBad = false }) {
     ${isBad ? "throw new Error('this version cannot start');" : ''}
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${bootMs});
     export const version = '${version}';
+    const responses = [];
     export async function handle(request, response) {
+      if (request.url === '/kept') return response.end(String(await countKept(responses)));
+      responses.push(new WeakRef(response));
       request.socket.server.keepAliveTimeout = 60_000;
       if (request.url === '/slow') await sleep(${SLOW_MS});
       if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       if (request.url === '/upload') for await (const part of request);
       if (request.url === '/forever') response.write('to be continued');
       else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
+    }
+    async function countKept(refs) {
+      const [v8, vm] = [await import('node:v8'), await import('node:vm')];
+      v8.setFlagsFromString('--expose-gc');
+      vm.runInNewContext('globalThis.gc?.()');
+      return refs.filter((ref) => ref.deref()).length;
     }
   `;
 }

@@ -11,6 +11,7 @@ const BUSY_CLIENTS = 4;
 const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
 const SIGNAL_ARRIVES_MS = 150;
 const MOST_LATE_MS = 15;
+export const ANSWERED = 30; // requests on one connection
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 /** One worker is told to leave, by its pid and while it has slow requests; then the program by Ctrl-C. */
@@ -58,6 +59,7 @@ export async function stopAtWork({ program }, how) {
  * wait for slow answers.
  */
 export async function stopWithClients({ program }) {
+  const inMemory = await countKept(program);
   const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
   const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
   const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
@@ -84,7 +86,17 @@ export async function stopWithClients({ program }) {
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
   const heard = { later, told, underWay, untold, cutMs };
-  return { program, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
+  return { program, inMemory, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
+}
+
+/** How many of its responses a worker still has in memory when all have been sent; nothing if it does not say. */
+async function countKept({ url }) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = (path) => get(url + path, { agent, timeoutMs: DEADLINE_MS });
+  for (let count = 0; count < ANSWERED; count += 1) await ask('/');
+  const { status, body } = await ask('/kept');
+  agent.destroy();
+  return status === 200 ? Number(body) : undefined;
 }
 
 /** Those whose worker had said goodbye to another client before it answered them: it knew that it would leave. */

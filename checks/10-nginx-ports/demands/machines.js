@@ -123,7 +123,7 @@ function demandDeathRoutedAround(seen) {
 }
 
 /** The same machine dies a second time, and then there is a SIGTERM. */
-function demandSecondDeath({ program, address, isBack, isAgain, fate }) {
+function demandSecondDeath({ program, address, isBack, isAgain, fate, files }) {
   const output = program.output();
   demand(isBack, {
     expected: `Machine ${address} dies, and a second later it is started again, each time.`,
@@ -150,6 +150,13 @@ function demandSecondDeath({ program, address, isBack, isAgain, fate }) {
     got: 'It was still running twenty seconds later.',
     why: whyOfCrash(program.events) ?? 'The end is the same with machines as with servers.',
     try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines too",
+    output,
+  });
+  demand(files.length === 0, {
+    expected: 'With --machines, after SIGTERM: the folder is removed, even if a machine has died.',
+    got: `${list(files)} is left in the folder for temporary files.`,
+    why: 'If you wait for the end of a child that has already ended, you wait for ever, and what comes after that is never done.',
+    try: 'forget a child when it ends, and wait only for those that are there, as children.js does; then rmSync(folder, { recursive: true })',
     output,
   });
 }

@@ -1,4 +1,5 @@
 /** Two machines behind nginx: who answers, and what happens when one dies. */
+import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createOpenLoop,
@@ -82,7 +83,8 @@ export async function killTwice(launch, nginx) {
     program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
     await program.until(() => program.fate || isAgain(), DEADLINE_MS);
   }
-  return { ...seen, isBack, isAgain: isAgain(), fate: program.fate };
+  const files = program.fate ? readdirSync(/** @type {string} */ (program.temporary)) : [];
+  return { ...seen, isBack, isAgain: isAgain(), fate: program.fate, files };
 }
 
 /**
