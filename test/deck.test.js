@@ -118,7 +118,10 @@ describe('slides', () => {
     assert.match(readDeck(root)[0].slides[0].html, /<p>It is yours\.<\/p>/);
     const repository = { url: 'git@github.com:a/b.git' };
     writeFileSync(join(root, 'package.json'), JSON.stringify({ repository }));
-    assert.match(readDeck(root)[0].slides[0].html, /<p class="address">https:\/\/github\.com\/a\/b<\/p>/);
+    assert.match(
+      readDeck(root)[0].slides[0].html,
+      /<p class="address">https:\/\/github\.com\/a\/b<\/p>/,
+    );
   });
 
   test('a change of the catalogue is shown as a diff, and what judges it is a demo', async (t) => {
