@@ -41,6 +41,7 @@ export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
+const HELD_UP_MS = 1_000;
 const LEFT_POLL_MS = 20; // a look reads every process on the machine
 
 const listeningOf = (events) => eventsOf(events, 'worker-listening');
@@ -282,7 +283,8 @@ export async function startInVain(launch) {
   const isPlain = fate || restartsOf(events) > RESTARTS || isIdle(events);
   await program.stop();
   other.close();
-  if (!isPlain && isCrowded()) throw busy('Whether it gives up was not to be seen in time.');
+  if (!isPlain && wasHeldUp(program, 0))
+    throw busy('Whether it gives up was not to be seen in time.');
   const isWaiting = !fate && isEnough(events) && restartsOf(events) <= RESTARTS;
   const waitsMs = waitsOf(events, isWaiting ? nowMs() : undefined);
   const latesMs = waitsMs.map((_, index) => lateIn(events, index));
@@ -345,6 +347,10 @@ export const busy = (got) =>
     try: 'npm run check lesson-5, when it has less to do',
   });
 
+/** Did others keep it from running since then, for long or just now? */
+const wasHeldUp = (program, sinceMs) =>
+  isCrowded() || program.turn.starvedSince(sinceMs) > HELD_UP_MS;
+
 const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 /** The signal comes between a crash and the new start that is to follow. */
@@ -384,7 +390,7 @@ export async function stopAtWork(program, how) {
   const rest = { before, fromMs: nowMs() };
   const isDecided = await program.until((events) => isAtRest(events, rest), DEADLINE_MS);
   const { fate } = program;
-  if (!isDecided && !fate && isCrowded()) {
+  if (!isDecided && !fate && wasHeldUp(program, signalMs)) {
     agent.destroy();
     throw busy(`Within ${DEADLINE_MS / 1000} s it was not to be seen whether it stops.`);
   }
