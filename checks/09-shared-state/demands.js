@@ -51,7 +51,7 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
   const [nonsense] = adds.filter((one) => !Number.isInteger(one.count));
   demand(unheard.length === 0, {
     expected: 'Each client gets a 200 with { count }.',
-    got: `${unheard.length} of ${times} increments got none. The last answer: ${wordsOf(unheard[0]?.last)}.`,
+    got: `${unheard.length} of ${adds.length} increments got none. The last answer: ${wordsOf(unheard[0]?.last)}.`,
     why: whyOfPrimary(program) ?? whyOfCrash(program.events),
     try: "curl -X POST 'localhost:8080/count/pears?id=1'",
     shows: crashShown(program),

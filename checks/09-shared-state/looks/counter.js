@@ -82,12 +82,13 @@ export async function addUntilCounted(program, question, patienceMs = INSIST_MS)
   return { id, count: countOf(last), told: toldBy(last), tries: answers.length, last };
 }
 
-/** So many increments by clients at once, each on its own connection. */
+/** So many increments by clients at once, each on its own connection; fewer, when one of them asks in vain. */
 async function addMany(program, name, times) {
   const adds = [];
+  const isVain = () => adds.some(({ count }) => count === undefined);
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let index = lane; index < times; index += LANES) {
+    for (let index = lane; index < times && !isVain(); index += LANES) {
       adds.push(await addUntilCounted(program, { agent, name, id: `${name}-${index}` }));
     }
     agent.destroy();
@@ -111,7 +112,7 @@ export async function read(program, name) {
 export async function countTogether(program, name, times) {
   const first = program.events.length;
   const adds = await addMany(program, name, times);
-  const told = await readByAll(program, name);
+  const told = adds.length < times ? [] : await readByAll(program, name);
   const executed = () => requestsOf(program.events.slice(first), `/count/${name}`);
   await program.until(() => executed().length >= told.length, SEEN_MS);
   return { times, adds, told, pids: new Set(executed().map(({ pid }) => pid)) };
