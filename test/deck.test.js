@@ -80,6 +80,29 @@ describe('slides', () => {
     assert.equal(html.match(/<li class="fragment">/g)?.length, 2);
   });
 
+  test('code can be made of what the starter has, but for the lines that tell the task', (t) => {
+    const quote = '```js file=solutions/01-one/server.js#a starter lines=1\nfork();\nserve();\n```';
+    const region = (/** @type {string} */ code) => `// #region a\n${code}\n// #endregion a\n`;
+    const root = makeRoot(t, {
+      'slides/01-one/slides.md': head + slide.replace('text', quote),
+      'solutions/01-one/server.js': region('fork();\nserve();'),
+    });
+    mkdirSync(join(root, 'checks/01-one/starter'));
+    writeFileSync(
+      join(root, 'checks/01-one/starter/server.js'),
+      region('// Task 1: fork.\nserve();'),
+    );
+    const [{ html }] = readDeck(root)[0].slides;
+    const [, before] = /<code class="before" aria-hidden="true">(.*?)<\/code>/s.exec(html) ?? [];
+    assert.equal(before.replace(/<[^>]*>/g, ''), 'serve();');
+    const steps = [...html.matchAll(/data-lines="([^"]*)"/g)].map(([, lines]) => lines);
+    assert.deepEqual(
+      steps,
+      ['', '1', ''],
+      'first it becomes the solution; at last all of it is in colour',
+    );
+  });
+
   test('a text that begins in bold is a large number, which comes with the step that shows it', (t) => {
     const text = '**4.02** times as fast (3.86 to 4.17)\n2 cores\n\n![a](diagrams/a.svg)';
     const svg =

@@ -13,13 +13,14 @@ hljs.registerLanguage('sh', bash);
 /**
  * @param {string} text
  * @param {string} language  js, sh, or anything else for plain text
+ * @param {string} [kind]  the class of a line
  * @returns {string}  HTML: a `<span class="line">` for each line
  */
-export function highlight(text, language) {
+export function highlight(text, language, kind = 'line') {
   const isKnown = hljs.getLanguage(language) !== undefined;
   const html = isKnown ? hljs.highlight(text, { language }).value : escapeHtml(text);
   return splitLines(html)
-    .map((line) => `<span class="line">${line || ' '}</span>`)
+    .map((line) => `<span class="${kind}">${line || ' '}</span>`)
     .join('\n');
 }
 

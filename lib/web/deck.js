@@ -2,7 +2,7 @@
  * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order. A chapter whose front matter has a `question` is
  * opened by it. Slides are divided by `---`; a slide's heading may
  * end in `{minutes=20 steps}` (steps: the items of its lists come one by one), and one that begins with "Your turn" is an
- * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps; one that says
+ * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps, and with `starter` is made of the starter's region first; one that says
  * `demo name` is a live demo, and its text says what is to be seen (`vote=2`: it answers the second row of the chapter's vote); `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
@@ -38,6 +38,7 @@ import { missingIn, setHeadline, withItsStep } from './headline.js';
 import { openerOf } from './opener.js';
 import { repositoryOf } from './repository.js';
 import { readSpot } from './spots.js';
+import { starterCode } from './starter-code.js';
 
 /**
  * @param {string} root
@@ -145,8 +146,11 @@ function renderFence({ info, content }, context) {
   const file = fileOf(info);
   const rows = text.split('\n');
   const steps = lines ? [...focusSteps(lines, rows.length), ''] : []; // at last all of them
+  const starter = starterCode(context.root, info);
+  if (starter) steps.unshift(''); // it has become the solution
+  const before = starter && highlight(starter, language, 'line old');
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
-  return codeFigure({ html: highlight(text, language), isWide: isWide(rows), marks, file });
+  return codeFigure({ html: highlight(text, language), isWide: isWide(rows), before, marks, file });
 }
 
 function renderDemo([name, ...settings], text, context) {

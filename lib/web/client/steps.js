@@ -1,4 +1,5 @@
 /** The steps of a slide, on the wall and in the small copies of it. */
+import { showMoved } from './moving-code.js';
 import { all } from './page.js';
 
 /**
@@ -31,9 +32,10 @@ export function showSteps(view, step) {
 export function focusLines(slide) {
   for (const figure of all('figure.code', slide)) {
     const marks = all('.focus.visible', figure);
+    showMoved(figure, marks.length > 0);
     const wanted = new Set(marks.at(-1)?.dataset.lines.split(' ').filter(Boolean) ?? []);
     figure.classList.toggle('focused', wanted.size > 0);
-    for (const [index, line] of all('.line', figure).entries())
+    for (const [index, line] of all('.line:not(.old)', figure).entries())
       line.classList.toggle('here', wanted.has(String(index + 1)));
   }
 }
