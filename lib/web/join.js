@@ -29,7 +29,7 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
   let isDue = false;
   let isOver = false;
   const said = new Set();
-  const stop = new AbortController();
+  let stop = () => {};
 
   const sayOnce = (/** @type {string} */ words) => {
     if (!said.has(words) && !isOver) say(words);
@@ -37,17 +37,25 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
   };
 
   /** @param {string} method  @param {string} path  @param {Record<string, string>} headers  @param {object} [body] */
-  const ask = (method, path, headers, body, limitMs = waitMs) =>
-    fetch(new URL(path, url), {
-      ...{ method, redirect: 'error', body: body && JSON.stringify(body) },
-      headers: { ...headers, 'content-type': 'application/json' },
-      signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...(isOver ? [] : [stop.signal])]),
-    });
+  async function ask(method, path, headers, body, limitMs = waitMs) {
+    const abort = new AbortController();
+    stop = () => abort.abort();
+    const timer = setTimeout(stop, limitMs);
+    try {
+      const response = await fetch(new URL(path, url), {
+        ...{ method, redirect: 'error', body: body && JSON.stringify(body) },
+        headers: { ...headers, 'content-type': 'application/json' },
+        signal: abort.signal,
+      });
+      return { status: response.status, text: await shortText(response) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 
   async function takeSeat() {
-    const response = await ask('POST', 'seats', { 'x-forkshop-code': code }, { name });
-    const text = await shortText(response);
-    if (response.status === 201) {
+    const { status, text } = await ask('POST', 'seats', { 'x-forkshop-code': code }, { name });
+    if (status === 201) {
       const given = JSON.parse(text);
       if (typeof given.seat !== 'string' || !/^[\w-]{1,100}$/.test(given.seat))
         throw new Error(text);
@@ -56,22 +64,21 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
       return true;
     }
     sayOnce(`You are not on the board: ${text} npm start goes on without it.`);
-    if (FINAL.includes(response.status)) isOver = true;
+    if (FINAL.includes(status)) isOver = true;
     return false;
   }
 
   async function put() {
-    const response = await ask('PUT', 'seat', { 'x-forkshop-seat': seat }, report);
-    if (response.status === 400) sayOnce(`The board says: ${await shortText(response)}`);
-    else await response.body?.cancel();
-    return response.status;
+    const { status, text } = await ask('PUT', 'seat', { 'x-forkshop-seat': seat }, report);
+    if (status === 400) sayOnce(`The board says: ${text}`);
+    return status;
   }
 
   async function sayNow() {
     if (!seat && !(await takeSeat())) return;
     if ((await put()) !== 404) return;
     seat = ''; // the board has begun anew
-    if (await takeSeat()) await put();
+    if (!isOver && (await takeSeat())) await put();
   }
 
   /** One at a time; whatever changes meanwhile is said after it. */
@@ -99,7 +106,7 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
     async close() {
       clearInterval(beat);
       isOver = true;
-      stop.abort();
+      stop();
       await saying;
       if (seat)
         await ask('DELETE', 'seat', { 'x-forkshop-seat': seat }, undefined, LEAVE_MS).catch(
