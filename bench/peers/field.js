@@ -99,7 +99,7 @@ export const field = [
   },
   {
     name: 'nginx',
-    about: 'nginx before N processes, each on a port of its own; reload one by one by SIGHUP',
+    about: 'nginx (max_fails=0) before N processes, each on a port of its own; reload one by one',
     async order({ folder, ...place }) {
       const env = { NGINX_FILE: findTool('nginx') ?? '', NGINX_FOLDER: folder };
       return orderOf(script('nginx.js'), { ...place, env });

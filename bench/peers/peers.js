@@ -104,15 +104,7 @@ function say(/** @type {string} */ what) {
 function install() {
   if (existsSync(join(here, 'node_modules/pm2/package.json'))) return;
   console.error('Installing what is measured, into bench/peers/node_modules ...');
-  const args = [
-    'ci',
-    '--prefix',
-    here,
-    '--omit=optional',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-  ];
+  const args = ['ci', '--prefix', here, '--ignore-scripts', '--no-audit', '--no-fund'];
   const { status } = spawnSync('npm', args, {
     stdio: 'inherit',
     shell: process.platform === 'win32',
