@@ -36,7 +36,7 @@ import { tryKill, tryReload, tryStop } from '../../lib/xray/trials.js';
 import { control } from './field.js';
 
 /** @type {import('../../lib/xray/load.js').Plan} */
-const PLAN = { path: '/', method: 'GET', headers: {}, rate: 200, seconds: 1 };
+const PLAN = { path: '/', method: 'GET', headers: {}, rate: 200, seconds: 1, timeoutMs: 3_000 };
 
 const RELOADS_MS = 75_000; // none begins after that
 

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { conditionsNow, disturbanceOf, watchMachine } from '../../lib/measure/conditions.js';
@@ -17,21 +17,28 @@ import { field, here } from './field.js';
 import { measurePeer } from './measure.js';
 
 const WORKERS = Math.max(2, os.availableParallelism());
-const PEERS_WITHIN_MS = 7 * 60_000; // what is under way then may take another, the articles one and a half
+const PEERS_WITHIN_MS = 8 * 60_000; // then the articles, for a minute and a half
 const IDLE_LOAD = 0.5; // of each core
 const GIGABYTE = 2 ** 30;
-const FULL = { trials: 3, reloads: 20, blockingMs: 3_000, cpuMs: 6_000 };
+const FULL = { trials: 3, reloads: 20, blockingMs: 2_000, cpuMs: 5_000 };
 const QUICK = { trials: 1, reloads: 2, blockingMs: 500, cpuMs: 500 };
 const ARTICLES = 'articles';
 const names = [...field.map(({ name }) => name), ARTICLES];
 
-const { values } = parseArgs({
-  options: { only: { type: 'string' }, out: { type: 'string' }, quick: { type: 'boolean' } },
+const options = /** @type {const} */ ({
+  only: { type: 'string' },
+  out: { type: 'string' },
+  quick: { type: 'boolean' },
 });
+const values = readArgs();
 const wanted = values.only?.split(',') ?? names;
 const unknown = wanted.find((name) => !names.includes(name));
 if (unknown !== undefined) {
   console.error(`There is no "${unknown}". There are: ${names.join(', ')}.`);
+  process.exit(2);
+}
+if (values.out !== undefined && !existsSync(dirname(resolve(values.out)))) {
+  console.error(`There is no folder ${dirname(resolve(values.out))}.`);
   process.exit(2);
 }
 const isWhole = !values.only && !values.quick;
@@ -54,6 +61,16 @@ try {
   await runner.close();
 }
 process.exit();
+
+/** @returns {{ only?: string, out?: string, quick?: boolean }} */
+function readArgs() {
+  try {
+    return /** @type {any} */ (parseArgs({ options }).values);
+  } catch (/** @type {any} */ error) {
+    console.error(`${error.message}\nThere are --only, --quick and --out.`);
+    return process.exit(2);
+  }
+}
 
 async function measure() {
   const conditions = conditionsNow();
@@ -104,15 +121,7 @@ function say(/** @type {string} */ what) {
 function install() {
   if (existsSync(join(here, 'node_modules/pm2/package.json'))) return;
   console.error('Installing what is measured, into bench/peers/node_modules ...');
-  const args = [
-    'ci',
-    '--prefix',
-    here,
-    '--omit=optional',
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-  ];
+  const args = ['ci', '--prefix', here, '--ignore-scripts', '--no-audit', '--no-fund'];
   const { status } = spawnSync('npm', args, {
     stdio: 'inherit',
     shell: process.platform === 'win32',

@@ -15,6 +15,7 @@
  * @property {Record<string, string>} [headers]
  * @property {string} [body]
  * @property {boolean} [isBodyKept]  of the answer, which then is not larger than 1 MB; true unless told otherwise
+ * @property {number} [timeoutMs]  10 s unless told otherwise
  * @property {number} perSecond
  * @property {number} [connections]  so many are kept, and used in turn; none: a new one for each request
  *
@@ -96,17 +97,18 @@ const createClient = () => ({
 
 /**
  * @param {string} url
- * @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept'>} what
+ * @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept' | 'timeoutMs'>} what
  * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  one that keeps its connection
  * @returns {Promise<Sent>}
  */
 async function ask(url, what, client = { agent: false, isWaiting: false }) {
   client.isWaiting = true;
-  const first = await get(url, { ...what, agent: client.agent, timeoutMs: TIMEOUT_MS });
+  const { timeoutMs = TIMEOUT_MS } = what;
+  const first = await get(url, { ...what, agent: client.agent, timeoutMs });
   const { isReused, status, error } = first;
   const isSafe = REPEATABLE.has(what.method ?? 'GET');
   const isRepeated = isSafe && isReused && status === undefined && RESETS.has(error ?? '');
-  const answer = isRepeated ? await get(url, { ...what, timeoutMs: TIMEOUT_MS }) : first;
+  const answer = isRepeated ? await get(url, { ...what, timeoutMs }) : first;
   client.isWaiting = false;
   return { path: new URL(url).pathname, first, answer, isRepeated, isKept: client.agent !== false };
 }

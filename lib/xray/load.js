@@ -12,6 +12,7 @@
  * @property {number} [rate]  an open loop: so many a second, whatever comes back
  * @property {number} [connections]  instead, a closed loop of so many
  * @property {number} seconds
+ * @property {number} [timeoutMs]  of a request in a trial; 10 s unless told otherwise
  *
  * @typedef {object} Loaded
  * @property {import('../measure/open-loop.js').OpenWindow} window

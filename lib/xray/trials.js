@@ -50,9 +50,9 @@ const RELOADED_WITHIN_MS = 30_000;
 const COMMAND_WITHIN_MS = 60_000;
 
 /** @param {import('./load.js').Plan} plan @returns {import('../measure/traffic.js').Kind[]} */
-function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body }) {
+function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body, timeoutMs }) {
   const perSecond = Math.max(1, Math.min(rate, MOST_PER_SECOND) / 2);
-  const what = { path, method, headers, body, perSecond, isBodyKept: false };
+  const what = { path, method, headers, body, timeoutMs, perSecond, isBodyKept: false };
   return [what, { ...what, connections: KEPT_CONNECTIONS }];
 }
 

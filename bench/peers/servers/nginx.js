@@ -4,13 +4,10 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { nginxConf } from '../../../solutions/10-nginx-ports/conf.js';
 import { handle } from '../app.js';
 
 const { PORT, NODE_CLUSTER_WORKERS, IS_BACKEND, NGINX_FILE, NGINX_FOLDER } = process.env;
-
-const SHUNNED_MS = 1_200; // nginx does not ask one again for a second after it has failed: fail_timeout
 
 if (IS_BACKEND) serve();
 else await lead(Number(NODE_CLUSTER_WORKERS));
@@ -42,7 +39,6 @@ async function lead(count) {
       child.kill('SIGTERM');
       await once(child, 'exit');
       await start(index);
-      await sleep(SHUNNED_MS);
     }
   });
   process.on('SIGTERM', () => {
@@ -55,6 +51,8 @@ async function lead(count) {
 function startNginx(backends) {
   mkdirSync(NGINX_FOLDER, { recursive: true });
   const file = join(NGINX_FOLDER, 'nginx.conf');
-  writeFileSync(file, nginxConf({ port: Number(PORT), backends, folder: NGINX_FOLDER }));
+  const conf = nginxConf({ port: Number(PORT), backends, folder: NGINX_FOLDER });
+  const patient = conf.replaceAll('max_fails=1 fail_timeout=1s', 'max_fails=0'); // one is renewed after the other
+  writeFileSync(file, patient);
   return spawn(NGINX_FILE, ['-p', NGINX_FOLDER, '-c', file], { stdio: 'inherit' });
 }
