@@ -354,6 +354,9 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   assert.deepEqual(found({ silences: [long, long, long] }), ['blocks']);
   assert.deepEqual(found({ silences: [long, long] }), [], 'twice is not often');
   assert.deepEqual(found({ silences: Array(9).fill({ ...silence, ms: 60 }) }), [], 'short ones');
+  const most = { silences: Array(250).fill(long), starved: 0.5 };
+  assert.deepEqual(found(most), ['blocks'], 'most requests, on a busy machine, too');
+  assert.deepEqual(found({ ...most, silences: Array(9).fill(long) }), [], 'the machine was busy');
   assert.deepEqual(found({ report: behind }), ['behind']);
   assert.deepEqual(found({ report: behind, starved: 0.5 }), [], 'the machine was busy');
   assert.deepEqual(found(hung), ['unanswered']);

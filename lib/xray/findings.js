@@ -131,11 +131,16 @@ function failures(facts) {
 const sum = (/** @type {[string, number][]} */ counts) =>
   counts.reduce((total, [, count]) => total + count, 0);
 
-/** @param {Facts} facts @returns {Finding[]} */
+/**
+ * On a busy machine a loop stands still for reasons that are not its own: it is believed then if most requests do it.
+ * @param {Facts} facts
+ * @returns {Finding[]}
+ */
 function blocking(facts) {
   const long = facts.silences.filter(({ ms }) => ms >= LONG_MS);
   return [...groupBy(long, ({ under }) => under)].flatMap(([path, silences]) => {
-    if (silences.length < OFTEN) return [];
+    const isUsual = path !== undefined && silences.length * 2 >= facts.report.requests;
+    if (silences.length < OFTEN || (facts.starved > STARVED && !isUsual)) return [];
     const worst = silences.reduce((a, b) => (b.ms > a.ms ? b : a));
     const what = path === undefined ? 'Something other than a request' : path;
     const pids = [...new Set(silences.map(({ pid }) => pid))];
