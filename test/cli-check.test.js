@@ -176,7 +176,7 @@ test('what cannot be meant is explained, with exit code 2', async (t) => {
     [['check', '1', '--in', root, '--solution'], /two different things/],
     [['check', '1', '--jsno'], /--json/],
     [['check', '1', '--only', 'greet'], /no promise "greet"\.\nDid you mean greets\?/],
-    [['start', 'now'], /takes/],
+    [['start', 'now'], /"now" means nothing here/],
   ];
   for (const [argv, message] of /** @type {[string[], RegExp][]} */ (cases)) {
     const { code, stderr } = await dispatched(root, argv);
