@@ -308,7 +308,7 @@ function endedShown({ events }, pids) {
 export function demandSurvivors({ give, program, fault }, seen) {
   if (fault) throw fault;
   if (seen instanceof Undecided) throw seen;
-  const { victim, answers, vain, fate, isStuck } = seen;
+  const { victim, answers, unanswered, fate, isStuck } = seen;
   const story = {
     expected: `--give ${give}: child ${victim} is killed. The parent and the others go on serving.`,
     shows: { program, moments: [] },
@@ -336,9 +336,9 @@ export function demandSurvivors({ give, program, fault }, seen) {
     try: "child.on('exit', () => ready.delete(child));",
   });
   if (process.platform !== 'linux') return; // elsewhere it may be sent on its way, and lost in every answer
-  demand(vain === 0, {
+  demand(unanswered === 0, {
     ...story,
-    got: `Clients that came just then and are never answered: ${vain}. Later ones were.`,
+    got: `Clients that came just then and are never answered: ${unanswered}. Later ones were.`,
     why: "It was the dead child's turn. The send fails, and the parent still has the connection.",
     try: "child.send('connection', socket, (error) => { if (error) { ready.delete(next); deal(socket); } });",
   });

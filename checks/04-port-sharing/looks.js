@@ -78,7 +78,7 @@ export async function meetCrowd({ give, program, early, fault }) {
   const seenEarly = eventsOf(program.events, 'connection');
   const crowd = await (give === 'connections' ? askHeld : askAll)(program, '/pid', CROWD);
   await program.until(
-    inVain(program, () => early.waiting() === 0),
+    nothingMore(program, () => early.waiting() === 0),
     DEADLINE_MS,
   );
   const lostEarly = early.waiting();
@@ -119,7 +119,7 @@ export async function askAll(program, path, times, afterwards = async () => {}) 
   const asked = Promise.all(Array.from({ length: times }, ask));
   await afterwards();
   await program.until(
-    inVain(program, () => waiting === 0),
+    nothingMore(program, () => waiting === 0),
     DEADLINE_MS,
   );
   const lost = waiting > 0 && 'no answer';
@@ -161,7 +161,7 @@ function hasRested({ events, pid }, turns, kinds = LIFE, fromMs = 0) {
  * All are answered, or nothing more comes of what they have asked from now on: the program has rested, and our own event
  * loop, which may have had to wait for a core, has turned since and found no answer either.
  */
-function inVain(program, isDone) {
+function nothingMore(program, isDone) {
   const fromMs = nowMs();
   let looks = 0;
   return () => {
@@ -185,9 +185,9 @@ function receiveEarly(program) {
   };
   const visitAll = async () => {
     const deadline = performance.now() + 2 * DEADLINE_MS;
-    const isInVain = () =>
+    const isHopeless = () =>
       program.fate || (listens(program.events) && hasRested(program, REST_TURNS));
-    while (served < EARLY && !isOver && !isInVain() && performance.now() < deadline) {
+    while (served < EARLY && !isOver && !isHopeless() && performance.now() < deadline) {
       for (let left = listens(program.events) ? AT_THE_DOOR : 1; left > 0; left -= 1) visit();
       await sleep(VISIT_EVERY_MS);
     }
@@ -282,12 +282,12 @@ export async function killNext({ give, children, program, fault }) {
   }
   const { answers } = program.fate ? { answers: [] } : await askAll(program, '/pid', 6 * children);
   await program.until(
-    inVain(program, () => waiting.size === 0),
+    nothingMore(program, () => waiting.size === 0),
     DEADLINE_MS,
   );
-  const vain = waiting.size;
+  const unanswered = waiting.size;
   for (const caller of callers) caller.destroy();
-  return { victim, answers, vain, fate: program.fate };
+  return { victim, answers, unanswered, fate: program.fate };
 }
 
 /** Waits until the parent has noticed; false when its event loop has stopped turning, although it had plenty of time. */

@@ -21,7 +21,7 @@ import {
   giveUpBesideOther,
   leaveAsPlanned,
   startBoth,
-  startInVain,
+  failToStart,
   stopAtWork,
   stopWhileItWaits,
   tellGaps,
@@ -47,7 +47,7 @@ check('05-crash-restart', promises, (lesson) => {
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
   const main = observe([], () => start());
-  const inVain = meanwhile([], () => startInVain(launch), { isSlow: true });
+  const failedStarts = meanwhile([], () => failToStart(launch), { isSlow: true });
   const beside = meanwhile([], async () => giveUpBesideOther(await start()), { isSlow: true });
   const crashes = observe([main], crashTwice);
   const homes = observe([main, crashes], askHomes);
@@ -58,7 +58,7 @@ check('05-crash-restart', promises, (lesson) => {
   });
   const terminated = meanwhile([leave], ({ program }) => stopAtWork(program, 'SIGTERM'));
   const interrupted = meanwhile([], async () => stopAtWork(await start(), 'Ctrl-C'));
-  const stoppedInVain = meanwhile([], () => stopWhileItWaits(launch));
+  const stoppedWhileWaiting = meanwhile([], () => stopWhileItWaits(launch));
   const beheaded = observe([main, again], behead);
 
   hold('replaced', [main, crashes, homes], (program, rounds, served) => {
@@ -69,12 +69,12 @@ check('05-crash-restart', promises, (lesson) => {
   hold('planned-leaves', [leave], demandLeave);
   hold('stops-clean', [interrupted, terminated], (...stops) => demandCleanStop(stops));
   const needs = ['replaced'];
-  hold('slows-down', [inVain], demandBackOff, { needs });
-  hold('gives-up', [inVain, beside], demandEnd, { needs });
+  hold('slows-down', [failedStarts], demandBackOff, { needs });
+  hold('gives-up', [failedStarts, beside], demandEnd, { needs });
   hold('each-time', [main, again], demandReplaced, { needs });
   hold(
     'no-fork-in-shutdown',
-    [stoppedInVain, interrupted, terminated],
+    [stoppedWhileWaiting, interrupted, terminated],
     (...stops) => demandNoFork(stops),
     { needs: [...needs, 'stops-clean'] },
   );

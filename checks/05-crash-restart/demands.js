@@ -326,9 +326,9 @@ function waitsShown(events, short, long) {
   return [{ pid: exit.pid, t: exit.t, toMs: fork?.t, says: `wait number ${index + 1}` }];
 }
 
-/** @param {any} inVain @param {any} beside */
-export function demandEnd(inVain, beside) {
-  demandGivesUp(inVain);
+/** @param {any} failedStarts @param {any} beside */
+export function demandEnd(failedStarts, beside) {
+  demandGivesUp(failedStarts);
   demandAllEnd(beside);
 }
 
@@ -376,15 +376,15 @@ const endOfPrimary = ({ events, pid: primary }) => {
 };
 const lastFork = ({ events }) => forkShown(forksOf(events).at(-1), 'the last fork');
 
-function demandAllEnd({ fate, inVain, goesOn, well, output, program }) {
+function demandAllEnd({ fate, failedStarts, goesOn, well, output, program }) {
   const shows = { program, moments: [fate ? endOfPrimary(program) : lastFork(program)] };
   const still =
     goesOn > 0 ? `it forked ${goesOn} more` : `it still runs, and so does worker ${well}`;
-  const isEarly = inVain < RESTARTS; // it no longer restarts anybody
+  const isEarly = failedStarts < RESTARTS; // it no longer restarts anybody
   const early = fate ? `It ended with ${howOf(fate)}` : 'Nobody came in its place';
   demand(!isEarly, {
     expected: 'In one of two places four restarts in a row fail, and then it gives up.',
-    got: `${early} after ${inVain} of these restarts.`,
+    got: `${early} after ${failedStarts} of these restarts.`,
     why: 'Trouble that goes away on its own takes a moment: the task asks for four attempts, with longer and longer waits.',
     try: "count in the 'exit' handler, for each place; give up at the fifth end in a row",
     output,

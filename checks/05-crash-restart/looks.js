@@ -270,7 +270,7 @@ async function launchOnTakenPort(launch) {
   return { program: await launch({ env }), other };
 }
 
-export async function startInVain(launch) {
+export async function failToStart(launch) {
   const { program, other } = await launchOnTakenPort(launch);
   const isEnough = (events) =>
     restartsOf(events) > RESTARTS || sumOf(waitsOf(events, nowMs())) > MOST_WAITING_MS;
@@ -315,9 +315,9 @@ export async function giveUpBesideOther(program) {
   const hasListened = (pid) =>
     listeningOf(program.events).some(({ workerPid }) => workerPid === pid);
   program.kill(victim, 'SIGKILL');
-  let inVain = 0;
+  let failedStarts = 0;
   let index = WORKERS;
-  for (; inVain < RESTARTS; index += 1) {
+  for (; failedStarts < RESTARTS; index += 1) {
     const rest = { before, fromMs: nowMs() };
     const next = () => forksOf(program.events)[index]?.workerPid;
     const isOver = (events) => next() || isAtRest(events, rest);
@@ -327,7 +327,7 @@ export async function giveUpBesideOther(program) {
     const pid = next();
     if (pid === undefined) break; // it no longer restarts anybody
     program.kill(pid, 'SIGKILL');
-    inVain = hasListened(pid) ? 0 : inVain + 1;
+    failedStarts = hasListened(pid) ? 0 : failedStarts + 1;
     const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
     await program.until(hasEnded, DEADLINE_MS);
   }
@@ -337,7 +337,7 @@ export async function giveUpBesideOther(program) {
   const { fate, events } = program;
   await program.stop();
   const goesOn = fate ? 0 : forksOf(events).length - index;
-  return { program, fate, inVain, goesOn, well, output: program.output() };
+  return { program, fate, failedStarts, goesOn, well, output: program.output() };
 }
 
 export const busy = (got) =>

@@ -14,7 +14,7 @@ import {
   askEveryBackend,
   askWhoIsThere,
   openDoor,
-  startInVain,
+  failToStart,
   startWithoutPort,
   stopAtWork,
 } from './looks/nginx.js';
@@ -52,9 +52,9 @@ check('10-nginx-ports', promises, (lesson) => {
   const machines = meanwhile([nginx, asked], (bin) => openMachines(launch, bin));
   const terminated = meanwhile([nginx, asked], stop('SIGTERM'));
   const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));
-  const vain = meanwhile([nginx, asked], (bin) => startInVain(launch, bin));
+  const failedStarts = meanwhile([nginx, asked], (bin) => failToStart(launch, bin));
   const blocked = meanwhile(
-    [nginx, vain],
+    [nginx, failedStarts],
     (bin, ends) => {
       demandReasons(ends); // nginx takes 2.5 s to say that the port is taken
       return startWithoutPort(launch, bin);

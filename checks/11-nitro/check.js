@@ -22,7 +22,7 @@ import {
   startOutput,
   workOf,
 } from './looks/nitro.js';
-import { killWorkers, startInVain, stopAtStart, stopAtWork } from './looks/end.js';
+import { killWorkers, failToStart, stopAtStart, stopAtWork } from './looks/end.js';
 
 const promises = {
   builds: 'nitropack builds the folder, as configured and with the preset node-server',
@@ -57,7 +57,7 @@ check('11-nitro', promises, (lesson) => {
     stopAtWork(await start(1)(seen), 'Ctrl-C'),
   );
   const atStart = meanwhile([built], (seen) => stopAtStart(lesson, seen));
-  const vain = meanwhile([built], (seen) => startInVain(lesson, seen));
+  const failedStarts = meanwhile([built], (seen) => failToStart(lesson, seen));
   const killed = meanwhile([built], (seen) => killWorkers(lesson, seen));
 
   hold('builds', [built], demandBuilds, { isGate: true });
@@ -71,7 +71,7 @@ check('11-nitro', promises, (lesson) => {
     needs: [...needs, 'work-blocks'],
   });
   hold('stops-clean', [interrupted, terminated, atStart], (...stops) => demandCleanStop(stops));
-  hold('gives-up', [vain, killed], demandEnd);
+  hold('gives-up', [failedStarts, killed], demandEnd);
 
   measure([single, main], (control, candidate) => measureSpeedup(lesson, { control, candidate }));
 });

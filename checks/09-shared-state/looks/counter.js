@@ -82,7 +82,7 @@ export async function addUntilCounted(program, question, patienceMs = INSIST_MS)
   return { id, count: countOf(last), told: toldBy(last), tries: answers.length, last };
 }
 
-/** So many increments by clients at once, each on its own connection; fewer, when one of them asks in vain. */
+/** So many increments by clients at once, each on its own connection; fewer, when one of them gets no answer. */
 async function addMany(program, name, times) {
   const adds = [];
   const isVain = () => adds.some(({ count }) => count === undefined);

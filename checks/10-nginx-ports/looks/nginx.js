@@ -73,8 +73,8 @@ export async function openDoor(launch, { count, nginx, args = [] }) {
   if (door.first && door.first.status !== 200)
     // servers that come after the door are seen too
     await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
-  const isInVain = /\[emerg\]/.test(program.output()); // nginx has said why, and that is not a busy machine
-  if (!door.first && !program.fate && nowMs() > lateMs && isCrowded() && !isInVain)
+  const hasSaidWhy = /\[emerg\]/.test(program.output()); // nginx has said why, and that is not a busy machine
+  if (!door.first && !program.fate && nowMs() > lateMs && isCrowded() && !hasSaidWhy)
     throw tooBusy('It was not up in 20 s.');
   return door;
 }
@@ -270,14 +270,14 @@ async function goneOrLeft(program) {
 }
 
 /** There is no nginx, or it does not accept its configuration. */
-export const startInVain = (launch, nginx) =>
+export const failToStart = (launch, nginx) =>
   Promise.all([
-    endInVain(launch, {
+    endUnserved(launch, {
       how: 'there is no nginx',
       env: { NGINX_BIN: '/nowhere/nginx' },
       says: /nginx/i,
     }),
-    endInVain(launch, {
+    endUnserved(launch, {
       how: "PORT is 99999, which isn't a port",
       env: { NGINX_BIN: nginx, PORT: '99999' },
       says: /port/i,
@@ -290,7 +290,7 @@ export async function startWithoutPort(launch, nginx) {
   await once(other, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
   try {
-    return await endInVain(launch, {
+    return await endUnserved(launch, {
       how: `port ${port} is taken`,
       env: { NGINX_BIN: nginx, PORT: String(port) },
       says: /in use|taken|EADDRINUSE/i,
@@ -300,7 +300,7 @@ export async function startWithoutPort(launch, nginx) {
   }
 }
 
-async function endInVain(launch, { how, env, says }) {
+async function endUnserved(launch, { how, env, says }) {
   const program = await launch({
     env: { NODE_CLUSTER_WORKERS: '1', ...env },
     temporary: 'with a blank',

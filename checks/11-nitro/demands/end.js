@@ -7,9 +7,9 @@ import {
   momentOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
-import { IN_VAIN, KILLED, UNDER_WAY } from '../looks/end.js';
+import { FAILED_STARTS, KILLED, UNDER_WAY } from '../looks/end.js';
 
-const LEAST_IN_VAIN = 5;
+const LEAST_FAILED_STARTS = 5;
 
 export function demandCleanStop(stops) {
   const stop = stops.find(
@@ -111,9 +111,9 @@ function storyOfStop({ how, program, output, ...stop }) {
 /** That a program says so, in the words of the text. */
 const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 
-/** @param {any} inVain @param {any} killed */
-export function demandEnd(inVain, killed) {
-  demandGivesUp(inVain);
+/** @param {any} failedStarts @param {any} killed */
+export function demandEnd(failedStarts, killed) {
+  demandGivesUp(failedStarts);
   demandGoesOn(killed);
 }
 
@@ -123,7 +123,7 @@ function demandGivesUp({ fate, starts, ends, output }) {
   const isRefused = starts === 0 && /PORT/.test(output);
   const faults = [
     [
-      !fate && ends < LEAST_IN_VAIN,
+      !fate && ends < LEAST_FAILED_STARTS,
       `${starts - ends} of its workers neither listen nor end, so nothing is counted.`,
       'no uncaughtException handler: a worker that cannot listen has to end',
     ],
@@ -142,7 +142,7 @@ function demandGivesUp({ fate, starts, ends, output }) {
     [code !== 1, `It ended with exit code ${code}.`],
     [!isTold && !isRefused, 'It ended without a line with the words "giving up".'],
     [
-      !isRefused && ends < LEAST_IN_VAIN,
+      !isRefused && ends < LEAST_FAILED_STARTS,
       `It gave up after ${ends} had ended.`,
       'count them: if (failed < 5) return;',
     ],
@@ -160,14 +160,14 @@ function demandGivesUp({ fate, starts, ends, output }) {
   });
 }
 
-function demandGoesOn({ fate, served, inVain, were, are, output }) {
+function demandGoesOn({ fate, served, failedStarts, were, are, output }) {
   const isEarly = served === 0;
   const ended = `it ended with ${fate?.signal ?? `exit code ${fate?.code}`}.`;
-  const deaths = `${served} worker${served === 1 ? '' : 's'} that had listened and ${inVain} that had not were killed, at most ${IN_VAIN} of these in a row`;
+  const deaths = `${served} worker${served === 1 ? '' : 's'} that had listened and ${failedStarts} that had not were killed, at most ${FAILED_STARTS} of these in a row`;
   const faults = [
     [
       fate && isEarly,
-      `After ${inVain} workers that were killed before they listened ${ended}`,
+      `After ${failedStarts} workers that were killed before they listened ${ended}`,
       'count them: if (failed < 5) return;',
     ],
     [

@@ -16,15 +16,15 @@ import { DEADLINE_MS, LIMIT_MS, LONG_DEADLINE_MS, busy, endedOf, isIdle } from '
 
 export const UNDER_WAY = 6;
 const MANY = 5; // workers: so many failed starts are enough to give up
-export const KILLED = 2; // workers that listen: together with those of IN_VAIN, more than may fail
-export const IN_VAIN = 4; // so many of them in a row, twice, and in between all that listen
+export const KILLED = 2; // workers that listen: together with those of FAILED_STARTS, more than may fail
+export const FAILED_STARTS = 4; // so many of them in a row, twice, and in between all that listen
 const HELD_MS = 1_300; // from the signal: a program that waits for less than Nitro's limit has left by then, see forkByDefault
 const TURN_MS = 2_000; // after hearing the signal it needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
 const NO_MORE = 10; // turns: by then it has forked all that it wants
 const ONE_MORE = 20; // turns
-const MOST_IN_VAIN = 9; // two places with their own counts come to less
-const MANY_IN_VAIN = 7; // so many are enough when it takes long
+const MOST_FAILED_STARTS = 9; // two places with their own counts come to less
+const MANY_FAILED_STARTS = 7; // so many are enough when it takes long
 const BRIEF_MS = 50; // a worker takes longer to start, so a timer that is shortened has fired before it listens
 const SOONER = 30; // times
 
@@ -142,7 +142,7 @@ export async function killWorkers({ launch }, { entry }) {
   const ends = exitsOf(events).map(({ workerPid }) => listenedOf(events).has(workerPid));
   const served = ends.filter((hadListened) => hadListened).length;
   const [were, are] = [before.length, livingOf(events).length];
-  return { fate, served, inVain: ends.length - served, were, are, output: program.output() };
+  return { fate, served, failedStarts: ends.length - served, were, are, output: program.output() };
 }
 
 /** This event loop has turned so often since something happened that it would have forked one more. */
@@ -153,7 +153,7 @@ function hasHadItsTurn(events, pid) {
 
 /** Kills the next few workers, each as soon as it appears. */
 async function killEarly(program, from) {
-  for (let index = from; index < from + IN_VAIN; index += 1) {
+  for (let index = from; index < from + FAILED_STARTS; index += 1) {
     const next = (events) => forksOf(events)[index]?.workerPid;
     await program.until((events) => next(events) || isIdle(events), LONG_DEADLINE_MS);
     const pid = next(program.events);
@@ -177,15 +177,15 @@ async function listenAgain(program, wanted) {
  * On an impossible port, each worker ends before it listens. Timers are shortened: a program that calls a worker healthy
  * after it has lived for a while does so here too, not only on a slow machine.
  */
-export async function startInVain({ launch }, { entry }) {
+export async function failToStart({ launch }, { entry }) {
   const pretendTimers = /** @type {const} */ ([BRIEF_MS, LIMIT_MS, SOONER]);
   const program = await launch({ entry, pretendTimers, env: { PORT: '80800', ...told(2) } });
   const endsIn = (events) => forksOf(events).length - livingOf(events).length; // a program that leaves in worker.on('exit') leaves before the cluster's
-  const isOver = (events) => program.fate || endsIn(events) >= MOST_IN_VAIN || isIdle(events);
+  const isOver = (events) => program.fate || endsIn(events) >= MOST_FAILED_STARTS || isIdle(events);
   await program.until(isOver, LONG_DEADLINE_MS);
   const { events, fate } = program;
   const ends = endsIn(events);
-  const isDecided = isOver(events) || ends >= MANY_IN_VAIN;
+  const isDecided = isOver(events) || ends >= MANY_FAILED_STARTS;
   await program.stop();
   const starts = forksOf(events).length;
   if (!isDecided)
