@@ -1,7 +1,15 @@
 // Verifies the arithmetic of measurement against values that were worked out elsewhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mean, meanOf, quantile, ratioOf, servedWithin, shareOf, sideOf } from '../lib/measure/stats.js';
+import {
+  mean,
+  meanOf,
+  quantile,
+  ratioOf,
+  servedWithin,
+  shareOf,
+  sideOf,
+} from '../lib/measure/stats.js';
 
 const near = (actual, expected, within = 0.005) =>
   assert.ok(Math.abs(actual - expected) <= within, `${actual} is not near ${expected}`);
