@@ -123,7 +123,7 @@ const kills = (results, { amounts }) => [
   '## A worker is killed',
   '',
   `SIGKILL under 200 requests a second, half of them on fresh connections and half on kept ones, ${often(amounts.trials)}, each with a new`,
-  'start: seconds until as many serve as before, and requests lost, that is, not answered within 3 s. What the killed process had begun nobody could have saved.',
+  'start: seconds until as many serve as before, and requests lost, that is, not answered within 3 s (9 s while others want the cores). What the killed process had begun nobody could have saved.',
   '',
   ...table(
     ['', 'full capacity after, s', 'lost, fresh', 'lost, kept'],
