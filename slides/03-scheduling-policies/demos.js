@@ -57,7 +57,7 @@ export default [
       const waiting = await comeMeanwhile('/wait', { program, ask });
       await sleep(BETWEEN_MS);
       say(
-        `One blocked: ${blocked.late} of ${CLIENTS} clients had to wait until that was over. ` +
+        `One blocked: ${blocked.late} of ${CLIENTS} clients got an answer only after that. ` +
           `One waited: ${waiting.late} of ${CLIENTS}; it answered ${waiting.own} of them itself.`,
       );
     },
