@@ -60,6 +60,21 @@ function makeLearner() {
       void (predictions[key] = value),
     hinted: () => 0,
     hint: () => 1,
+    ...reach(asked),
+  };
+}
+
+/** Everything that the page has in reach is only noted. @returns {import('../lib/web/reach.js').Reach} */
+function reach(/** @type {any[]} */ asked) {
+  const note = (/** @type {any} */ value) => (asked.push(value), value);
+  return {
+    aside: () => note(true),
+    compare: () => note({ files: [] }),
+    changed: () => note([]),
+    reset: () => note({ changed: [] }),
+    spots: () => note({ changes: [], promises: [], right: 'none' }),
+    judge: () => note({}),
+    measure: () => note({}),
   };
 }
 
@@ -149,8 +164,11 @@ describe('the server of the page', () => {
   });
 
   test('does nothing without the token', async () => {
-    const paths = ['check', 'hint', 'prediction/3'].map((one) => `/lessons/${second.key}/${one}`);
-    for (const path of paths) {
+    const own = ['check', 'hint', 'prediction/3'];
+    const more = ['diff', 'reset', 'reset/look', 'spot', 'spot/0/one-port', 'measure'];
+    const all = [...own, ...more, 'experiments/who-answers'];
+    const paths = all.map((one) => `/lessons/${second.key}/${one}`);
+    for (const path of [...paths, '/stop']) {
       assert.equal((await ask(path, { method: 'POST' })).status, 403, path);
       const headers = { 'x-forkshop-token': `${page.token.slice(0, -1)}?` };
       assert.equal((await ask(path, { method: 'POST', headers })).status, 403, path);
@@ -294,7 +312,16 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
   const whole = stretch.whole();
   assert.deepEqual([whole.fromMs, whole.toMs], [0, 9_000]);
   assert.deepEqual([whole.wider().fromMs, whole.later().toMs], [0, 9_000]);
-  assert.equal(stretch.closer().toMs - stretch.closer().fromMs, 600, 'no closer than is drawn');
+  assert.equal(stretch.closer().toMs - stretch.closer().fromMs, 325);
+  const closest = Array.from({ length: 9 }).reduce(
+    (one) => /** @type {any} */ (one).closer(),
+    stretch,
+  );
+  assert.deepEqual(
+    [closest.fromMs, closest.toMs],
+    [2_990, 3_010],
+    'no closer than can be told apart',
+  );
 });
 
 describe('npm start goes on', () => {

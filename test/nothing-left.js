@@ -60,6 +60,8 @@ export class Watched {
     const env = { ...Object.fromEntries(inherited), ...own, ...more };
     const child = spawn(file, args, { cwd: rootFolder, env, detached: true });
     const parts = { stdout: '', stderr: '' };
+    /** What of it was printed. */
+    this.printed = (/** @type {RegExp} */ pattern) => pattern.exec(parts.stdout + parts.stderr);
     for (const name of /** @type {const} */ (['stdout', 'stderr']))
       child[name].setEncoding('utf8').on('data', (text) => (parts[name] += text));
     child.stdin.end();

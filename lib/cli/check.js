@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findLesson, listLessons } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
@@ -16,6 +17,7 @@ import { earlierOf, nobody } from './page.js';
 import { nextLesson } from './place.js';
 import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
 import { createReporter } from './report.js';
+import { keepSolution } from './solutions.js';
 import { runCheck } from '../check/run-check.js';
 import { tellUnkept } from './unkept.js';
 
@@ -123,6 +125,7 @@ export async function checkLesson({
     ...options,
   });
   if (signal?.aborted) return result;
+  if (subject === solutionOf(root, key)) keepSolution(result, io);
   const progress = subject ? readProgress(io) : keep(result, prediction, before, io);
   if (isJson) printJson({ ...result, prediction: foretold, timeline: timelineFile }, io);
   else reporter.end(result, progress);
@@ -202,6 +205,8 @@ async function promisesOf({ only }, { key, number }, root) {
   );
 }
 
+const solutionOf = (root, key) => join(root, placesOf(key).solution);
+
 /** @param {Record<string, any>} values */
 function subjectOf({ in: folder, solution }, { key }, root) {
   if (folder !== undefined && solution) {
@@ -210,7 +215,7 @@ function subjectOf({ in: folder, solution }, { key }, root) {
       'Give one of them.',
     );
   }
-  if (solution) return join(root, 'solutions', key);
+  if (solution) return solutionOf(root, key);
   if (folder === undefined) return undefined;
   if (folder === '') throw new UsageError('--in names no folder.', 'Is a variable of yours unset?');
   const place = resolve(process.env.INIT_CWD ?? process.cwd(), folder);

@@ -5,6 +5,9 @@
 import { visible } from '../verdict/visible.js';
 import { nextLesson } from './place.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
+import { reachOf } from './reach.js';
+import { solutionsOf } from './solutions.js';
+import { whyUnkept } from './unkept.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */
@@ -37,12 +40,13 @@ export const nobody = {
  * @param {Io} options.io
  * @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  checks a lesson as if it had been saved
+ * @param {import('../web/reach.js').Reach['aside']} options.aside  does something else when nothing runs
  * @returns {Promise<Audience>}
  */
-export async function openPage({ lessons, io, port, check }) {
+export async function openPage({ lessons, io, port, check, aside }) {
   try {
     const { serveLearner } = await import('../web/learner.js');
-    const learner = learnerOf(lessons, io, check);
+    const learner = { ...learnerOf(lessons, io, check), ...reachOf(io), aside };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
     return undisturbed(page, io);
@@ -78,7 +82,7 @@ function undisturbed(page, io) {
   };
 }
 
-/** @returns {import('../web/learner.js').Learner} */
+/** @returns {Omit<import('../web/learner.js').Learner, keyof import('../web/reach.js').Reach>} */
 function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
   return {
     where() {
@@ -86,7 +90,9 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
       const { passed, predictions } = progress;
       const checks = readHistory(io).filter(({ measurements }) => measurements?.length > 0);
       const measured = [...new Set(checks.map(({ lesson }) => lesson))];
-      return { current: nextLesson(lessons, progress).key, passed, predictions, measured };
+      const current = nextLesson(lessons, progress).key;
+      const [solutions, unkept] = [solutionsOf(io), whyUnkept(io)];
+      return { current, passed, predictions, measured, solutions, unkept };
     },
     check,
     foretell(key, value) {

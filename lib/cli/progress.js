@@ -2,7 +2,9 @@ import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readIfThere, timestamp, writeWhole } from '../common/files.js';
 import { visible } from '../verdict/visible.js';
-import { WrongKind, attempt } from './unkept.js';
+import { WrongKind, attempt, keeping, refuse } from './unkept.js';
+
+const HISTORY = 'history.jsonl';
 
 /**
  * @typedef {object} Io what a command may use of the world
@@ -85,9 +87,10 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
 export function updateProgress(io, change) {
   const { progress, isUnread } = load(io);
   change(progress);
+  if (isUnread) refuse(io);
   if (isUnread) return progress;
   const text = `${JSON.stringify(progress, null, 2)}\n`;
-  attempt(io, () => writeWhole(placeOf(io, 'progress.json'), text));
+  keeping(io, () => writeWhole(placeOf(io, 'progress.json'), text));
   return progress;
 }
 
@@ -96,11 +99,12 @@ export function updateProgress(io, change) {
  *
  * @param {Pick<Io, 'root' | 'env'>} io
  * @param {object} entry becomes one line of JSON
+ * @param {string} [name] of another file of such lines
  * @returns {void}
  */
-export function appendHistory(io, entry) {
-  attempt(io, () => {
-    const file = placeOf(io, 'history.jsonl');
+export function appendHistory(io, entry, name = HISTORY) {
+  keeping(io, () => {
+    const file = placeOf(io, name);
     const torn = !/(^|\n)$/.test(readIfThere(file) ?? '');
     appendFileSync(file, `${torn ? '\n' : ''}${JSON.stringify(entry)}\n`);
   });
@@ -110,10 +114,11 @@ export function appendHistory(io, entry) {
  * Reads the history. A line that a crash tore is left out, and so is anything that isn't a measurement.
  *
  * @param {Pick<Io, 'root' | 'env'>} io
+ * @param {string} [name] of another file of such lines
  * @returns {Record<string, any>[]} oldest first
  */
-export function readHistory(io) {
-  const lines = (readKept(io, 'history.jsonl') || '').split('\n');
+export function readHistory(io, name = HISTORY) {
+  const lines = (readKept(io, name) || '').split('\n');
   return lines.map(parseObject).flatMap((entry) => {
     if (entry === undefined) return [];
     if (!('measurements' in entry)) return [entry];

@@ -45,9 +45,7 @@ export function lessonToReveal(argv, io) {
   if (!reasons) return lesson;
   const { passedNot, hintsLeft } = reasons;
   const hint = hintsLeft && `${hintsLeft}: npm run hint lesson-${lesson.number}\n`;
-  io.stdout.write(
-    `${passedNot}\n${hint}To see the solution anyway, run the same command again.\n`,
-  );
+  io.stdout.write(`${passedNot}\n${hint}To see the solution anyway, run the same command again.\n`);
   return undefined;
 }
 

@@ -37,7 +37,8 @@ export async function run(argv, io) {
     !values['no-page'] && !(io.env.npm_lifecycle_event && io.env.npm_config_page === '');
   const lessons = listLessons(io.root);
   const check = (/** @type {Lesson} */ lesson) => checker.check(lesson);
-  const audience = hasPage ? await openPage({ lessons, io, port, check }) : nobody;
+  const aside = (words, act) => checker.aside(words, act);
+  const audience = hasPage ? await openPage({ lessons, io, port, check, aside }) : nobody;
   const checker = createChecker(lessons, io, audience);
   const onSave = (lesson, file) => checker.check(lesson, { file });
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
@@ -62,16 +63,22 @@ export async function run(argv, io) {
   });
 }
 
-/** One check at a time: a save in the middle of one ends it and begins another. */
+/** One check at a time, or something else: a save in the middle of one ends it and begins another. */
 function createChecker(lessons, io, /** @type {import('./page.js').Audience} */ audience) {
   let current = nextLesson(lessons, readProgress(io));
   let interrupt = new AbortController();
+  let asked = 0; // of them some may wait
+  let isStopping = false;
   /** @type {import('../observe/run.js').Runner | undefined} its keeper waits for the next check */
   let runner;
   const open = () => (runner = runner?.isOpen() ? runner : createRunner());
   const checkWith = async (options) =>
     checkLesson({ lessons, io, audience, runner: open(), ...options });
   let running = warmUp(current, io).then(open).then(ignore, ignore); // what is wrong is reported when it matters
+  const inTurn = (/** @type {() => Promise<void>} */ action) => {
+    asked += 1;
+    running = running.then(action).finally(() => (asked -= 1));
+  };
   return {
     current: () => current,
     check(/** @type {Lesson} */ lesson, { file = '', isAll = false } = {}) {
@@ -79,7 +86,7 @@ function createChecker(lessons, io, /** @type {import('./page.js').Audience} */ 
       interrupt = new AbortController();
       const { signal } = interrupt;
       current = lesson;
-      running = running.then(async () => {
+      inTurn(async () => {
         if (signal.aborted) return;
         io.stdout.write(`\n${rule(file, io)}\n`);
         await audience.begin(lesson, file);
@@ -91,10 +98,24 @@ function createChecker(lessons, io, /** @type {import('./page.js').Audience} */ 
         current = nextLesson(lessons, readProgress(io));
       });
     },
+    /** Something else, when nothing runs; a save ends it. @returns {boolean}  false: something runs */
+    aside(/** @type {string} */ words, /** @type {(signal: AbortSignal) => Promise<void>} */ act) {
+      if (asked > 0 || isStopping) return false;
+      interrupt = new AbortController();
+      const { signal } = interrupt;
+      inTurn(async () => {
+        if (signal.aborted) return;
+        io.stdout.write(`\n${visible(words)}\n`);
+        await act(signal);
+        if (!signal.aborted) io.stdout.write('Waiting for the next save.\n');
+      });
+      return true;
+    },
     afterwards(/** @type {() => Promise<void>} */ action) {
       running = running.then(action);
     },
     async stop() {
+      isStopping = true;
       interrupt.abort();
       await running;
       await runner?.close();

@@ -10,6 +10,9 @@ import { visible } from '../verdict/visible.js';
 /** @type {WeakMap<Pick<Io, 'root'>, string>} why, until it is reported */
 const untold = new WeakMap();
 
+/** @type {WeakMap<Pick<Io, 'root'>, string>} why the last thing that was to be kept could not be */
+const refused = new WeakMap();
+
 /** What is there in place of the progress is the wrong kind: a file instead of a folder. */
 export class WrongKind extends UsageError {}
 
@@ -30,6 +33,27 @@ export function attempt(io, action) {
     return undefined;
   }
 }
+
+/**
+ * Writes what is kept, and notes whether it could be.
+ * @param {Pick<Io, 'root'>} io
+ * @param {() => void} action
+ * @returns {void}
+ */
+export function keeping(io, action) {
+  const isKept = attempt(io, () => (action(), true));
+  if (isKept) refused.delete(io);
+  else refuse(io);
+}
+
+/** What was to be kept is not, for the reason that was met last. @param {Pick<Io, 'root'>} io */
+export const refuse = (io) => void refused.set(io, String(untold.get(io)));
+
+/**
+ * Why what was to be kept last could not be; undefined when it could. For who shows it for as long as it is so.
+ * @param {Pick<Io, 'root'>} io
+ */
+export const whyUnkept = (io) => refused.get(io);
 
 /**
  * Is there something that could not be kept, and was not reported yet?

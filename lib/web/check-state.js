@@ -15,9 +15,8 @@
  * @property {number[]} [programs]  those that were started for it
  */
 import { allVisible, cut } from '../verdict/visible.js';
-import { evidenceOf } from './evidence.js';
+import { createWatched } from './watched.js';
 
-const MOST_PROGRAMS = 32;
 const MOST_MOMENTS = 12;
 const LONGEST_WORDS = 120; // some of them may be the program's
 
@@ -28,24 +27,19 @@ export function createCheckState(onChange) {
   let id = 0;
   /** @type {any} */
   let check = null;
-  /** @type {{ name: string, isReference: boolean, program?: { events: any[] }, evidence?: import('./evidence.js').Evidence }[]} */
-  let programs = [];
-
-  const told = () => check && { ...check, programs: programs.map(asNamed) };
-  const change = () => onChange(told());
-  const momentsIn = (number) =>
+  const momentsIn = (/** @type {number} */ number) =>
     check.promises.flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
-  const lookAt = (number) => {
-    const { evidence, program } = programs[number];
-    return evidence ?? evidenceOf(program?.events ?? [], momentsIn(number));
-  };
+  let programs = createWatched(momentsIn);
+
+  const told = () => check && { ...check, programs: programs.told() };
+  const change = () => onChange(told());
 
   return {
     told,
     /** @param {{ lesson: { key: string, number: number, title: string }, file: string, promises: Record<string, string> }} begun */
     begin({ lesson: { key, number, title }, file, promises }) {
       id += 1;
-      programs = [];
+      programs = createWatched(momentsIn);
       check = {
         ...{ id, lesson: { key, number, title }, file, isOver: false },
         promises: Object.entries(promises).map(([each, sentence]) => ({
@@ -55,16 +49,10 @@ export function createCheckState(onChange) {
       change();
     },
     /** @param {{ name: string, isReference?: boolean, program: { events: any[] } }} started */
-    program({ name, isReference = false, program }) {
-      if (programs.length < MOST_PROGRAMS) programs.push({ name, isReference, program });
-    },
+    program: (started) => programs.add(started),
     /** @param {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} decided */
     promise({ promise, programs: started = [] }) {
-      const known = started.filter((number) => number < programs.length);
-      const record = { ...allVisible(promise), programs: known };
-      if (record.got) record.got = cut(record.got);
-      if (record.shows)
-        record.shows.moments = record.shows.moments.slice(0, MOST_MOMENTS).map(short);
+      const record = recordOf(promise, started.filter(programs.has));
       const index = check.promises.findIndex((one) => one.id === record.id);
       if (index < 0) check.promises.push(record);
       else check.promises[index] = record;
@@ -73,19 +61,26 @@ export function createCheckState(onChange) {
     /** @param {object} result  what is told of the whole check */
     end(result) {
       check = { ...check, ...allVisible(result), isOver: true };
-      programs = programs.map(({ name, isReference }, number) => ({
-        ...{ name, isReference },
-        evidence: lookAt(number),
-      }));
+      programs.settle();
       change();
     },
     /** The evidence that one program of one check is; undefined when there is no such program any more. */
     evidence(of, number) {
-      return check && of === check.id && programs[number] ? lookAt(number) : undefined;
+      return check && of === check.id ? programs.evidence(number) : undefined;
     },
   };
 }
 
-const short = (moment) => ({ ...moment, says: moment.says.slice(0, LONGEST_WORDS) });
+/**
+ * A promise as the page shows it: made visible, and not too long.
+ * @param {import('../verdict/outcome.js').PromiseRecord} promise
+ * @param {number[]} programs  the numbers of those that were started for it
+ */
+export function recordOf(promise, programs) {
+  const record = { ...allVisible(promise), programs };
+  if (record.got) record.got = cut(record.got);
+  if (record.shows) record.shows.moments = record.shows.moments.slice(0, MOST_MOMENTS).map(short);
+  return record;
+}
 
-const asNamed = ({ name, isReference }) => ({ name: allVisible(name), isReference });
+const short = (moment) => ({ ...moment, says: moment.says.slice(0, LONGEST_WORDS) });

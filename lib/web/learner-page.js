@@ -52,15 +52,18 @@ function verdict(lesson, promises, hints) {
   return `<div class="head"><h2 id="verdict-title">What your server does</h2>
 <p class="actions" hidden><button type="button" id="check">Check now</button></p></div>
 <p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
+<p id="unkept" class="note" role="status" hidden></p>
+<p id="activity" role="status" hidden></p>
 <p id="next" hidden><a href="/">Next</a></p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
 <ol id="promises">${items.join('\n')}</ol>
 <div id="opened"><div id="story" hidden></div>
-<section id="evidence" aria-labelledby="evidence-title" hidden></section></div>
+<section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section></div>
 ${isAsked(lesson) ? prediction : ''}
 <section id="numbers" aria-label="What was measured" hidden></section>
 <section id="hints" aria-label="Hints" hidden><ol>${hints.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
-<p><button type="button" id="hint" data-of="${lesson.hints.length}">A hint</button></p></section>`;
+<p><button type="button" id="hint" data-of="${lesson.hints.length}">A hint</button></p></section>
+<section id="reach" aria-label="Go further" hidden></section>`;
 }
 
 const prediction = `<section id="prediction" aria-labelledby="prediction-title" hidden>

@@ -3,7 +3,9 @@
  *
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
  *
- * @typedef {object} Learner  what the page asks of the command that serves it
+ * @typedef {Own & import('./reach.js').Reach} Learner  what the page asks of the command that serves it
+ *
+ * @typedef {object} Own
  * @property {() => Where} where
  * @property {(lesson: Lesson) => void} check  as if it had been saved
  * @property {(key: string, value: number) => void} foretell
@@ -15,15 +17,20 @@
  * @property {Record<string, unknown>} passed
  * @property {Record<string, number>} predictions
  * @property {string[]} measured  here it is too late to predict
+ * @property {Record<string, { value: number, low?: number, high?: number }>} [solutions]  measured on this machine
+ * @property {string} [unkept]  why progress cannot be kept, if so
  */
 import { join } from 'node:path';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { placesOf } from '../lessons/places.js';
+import { createActivity } from './activity.js';
 import { createCheckState } from './check-state.js';
 import { lessonPage } from './learner-page.js';
+import { mountReach } from './reach.js';
 import { demandToken, openServer, send } from './server.js';
 
 const AGAIN_MS = 500; // after which a page that lost its line asks anew
+const GONE_MS = 4_000; // a page that is loaded again is back by then
 
 /**
  * @param {object} options
@@ -41,11 +48,15 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
   /** @type {Set<import('express').Response>} */
   const pages = new Set();
   const state = createCheckState(() => tell(pages));
+  const activity = createActivity(() => tell(pages));
+  /** @type {NodeJS.Timeout | undefined} */
+  let leaving;
   let ownToken = '';
   const whole = () => {
-    const { current, passed, predictions, measured } = learner.where();
+    const { passed, ...where } = learner.where();
     const keys = Object.keys(passed);
-    return { token: ownToken, current, passed: keys, predictions, measured, check: state.told() };
+    const told = { check: state.told(), activity: activity.told() };
+    return { token: ownToken, ...where, passed: keys, ...told };
   };
   const tell = (some) => {
     const message = `data: ${JSON.stringify(whole())}\n\n`;
@@ -90,8 +101,10 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
         response.write(`retry: ${AGAIN_MS}\n\n`);
         tell([response]);
         pages.add(response);
-        response.on('close', () => pages.delete(response));
+        clearTimeout(leaving);
+        response.on('close', () => leave(response));
       });
+      mountReach(app, { root, token, learner, activity, find });
       app.get('/evidence/:check/:program.json', (request, response, next) => {
         const { check, program } = request.params;
         const evidence = state.evidence(Number(check), Number(program));
@@ -110,6 +123,12 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
       app.post('/lessons/:key/prediction/:value', demandToken(token), find, foretell);
     },
   });
+
+  /** Nobody watches any more what a page has started: it is stopped, unless the page was just loaded again. */
+  function leave(response) {
+    pages.delete(response);
+    if (pages.size === 0 && activity.isRunning()) leaving = setTimeout(activity.stop, GONE_MS);
+  }
 
   /** Whichever prediction comes first counts, and none after the measurement. */
   function foretell(request, response) {
@@ -133,6 +152,8 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     promise: state.promise,
     end: state.end,
     async close() {
+      clearTimeout(leaving);
+      activity.stop();
       for (const response of pages) response.end();
       await server.close();
     },

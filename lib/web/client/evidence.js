@@ -9,9 +9,19 @@ import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
-/** @param {HTMLElement} section */
-export function createEvidence(section) {
-  const parts = furnish(section);
+let count = 0;
+
+/** Of a check. @param {HTMLElement} section */
+export const createEvidence = (section) =>
+  showing(section, { room: 'evidence', title: 'What happened in this check', heading: 'h3' });
+
+/** Of an activity beside the checks. @param {HTMLElement} section  @param {string} title */
+export const createActivityEvidence = (section, title) =>
+  showing(section, { room: 'activity', title, heading: 'h4' });
+
+/** room: from where it is read. */
+function showing(section, { room, title, heading }) {
+  const parts = furnish(section, title, heading);
   let check = null;
   let promise;
   let number = -1;
@@ -24,7 +34,7 @@ export function createEvidence(section) {
   async function load(chosen) {
     number = chosen;
     const mine = (turn += 1);
-    const from = `/evidence/${check.id}/${number}.json`;
+    const from = `/${room}/${check.id}/${number}.json`;
     const response = await fetch(from);
     if (mine !== turn || !response.ok) return;
     const fresh = await response.json();
@@ -37,14 +47,14 @@ export function createEvidence(section) {
 
   function draw() {
     const { fromMs, toMs, zeroMs } = stretch;
-    const xray = createXray(parts.drawing);
+    const xray = createXray(parts.drawing, { isStretch: true });
     const shown = createStory();
     for (const message of within(evidence, { fromMs, toMs })) {
       xray.take(message);
       tell(shown, message);
     }
     xray.draw(toMs);
-    const [svg] = parts.drawing.children;
+    const svg = /** @type {SVGSVGElement} */ (parts.drawing.children[0]);
     const whole = createStory();
     for (const message of within(evidence, { fromMs: zeroMs, toMs: Infinity }))
       tell(whole, message);
@@ -56,7 +66,8 @@ export function createEvidence(section) {
     parts.marks.hidden = moments().length === 0;
     parts.unmarked.hidden = moments().length > 0 || promise?.verdict !== 'failed';
     parts.table.replaceChildren(...tableOf(rowsOf(whole)));
-    const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(2)} s`;
+    const digits = toMs - fromMs < 200 ? 3 : 2;
+    const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(digits)} s`;
     parts.span.textContent = `${seconds(fromMs)} to ${seconds(toMs)} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
     parts.moment.hidden = moments().length === 0;
     section.hidden = false;
@@ -118,8 +129,10 @@ function momentOf({ pid, t, toMs, says }, { names, zeroMs }) {
   return item;
 }
 
-function furnish(section) {
-  const title = make('h3', { id: 'evidence-title', textContent: 'What happened in this check' });
+function furnish(section, textContent, heading) {
+  count += 1;
+  const title = make(heading, { id: `evidence-title-${count}`, textContent });
+  section.setAttribute('aria-labelledby', title.id);
   const label = make('label', { textContent: 'Program ' });
   const program = make('select', {});
   label.append(program);

@@ -1,12 +1,15 @@
 /** The learner's page: whatever the server says anew is put in where it belongs; the text, the scroll, the focus stay. */
+import { createActivity } from './activity.js';
+import { ask, takeToken } from './asking.js';
 import { createEvidence } from './evidence.js';
+import { createExperiments } from './experiments.js';
 import { tellMap } from './map.js';
-import { showNumbers } from './measured.js';
+import { createNumbers } from './measured.js';
 import { all, make } from './page.js';
 import { createPrediction } from './prediction.js';
+import { createReach } from './reach.js';
 import { createVerdict } from './verdict.js';
 
-const meta = document.querySelector('meta[name=token]');
 const text = document.getElementById('text');
 const { lesson: key, number } = text.dataset;
 const aside = document.getElementById('verdict');
@@ -17,8 +20,12 @@ let before;
 
 const evidence = createEvidence(document.getElementById('evidence'));
 const verdict = createVerdict(aside, { choose });
-const prediction = createPrediction(document.getElementById('prediction'), { key, post });
+const prediction = createPrediction(document.getElementById('prediction'), { key });
+const activity = createActivity(document.getElementById('activity'));
+const experiments = createExperiments(text, { key, number, activity });
+const numbers = createNumbers(document.getElementById('numbers'), { key, activity });
 
+createReach(document.getElementById('reach'), { key, activity, experiments });
 addCopyButtons();
 listen();
 
@@ -36,25 +43,35 @@ function listen() {
 
 function take(message) {
   told = message;
-  if (meta.getAttribute('content') !== message.token) before = 0; // npm start has begun anew, and so has its count
-  meta.setAttribute('content', message.token);
+  if (takeToken(message.token)) before = 0; // npm start has begun anew, and so has its count
   before ??= message.check?.id ?? 0;
   tellMap(message);
   prediction.tell(message);
+  activity.tell(message.activity);
+  tellUnkept(message.unkept);
   document.getElementById('hints').hidden = false;
   const { check } = message;
   const isOfHere = check && (check.lesson.key === key || check.id !== before);
   tellNext(message);
   if (!isOfHere) return verdict.idle();
   verdict.tell(check);
-  showNumbers(document.getElementById('numbers'), check);
+  numbers.tell(check, message.solutions?.[check.lesson.key]);
+}
+
+/** Passing is not remembered where it cannot be written. */
+function tellUnkept(why) {
+  const place = document.getElementById('unkept');
+  const words = why
+    ? `Your progress cannot be kept: ${why}. Make room, or let Forkshop write there; what you do here works all the same.`
+    : '';
+  if (place.textContent !== words) place.textContent = words;
+  place.hidden = !why;
 }
 
 /** When a lesson has passed: where the next one is. */
-function tellNext({ check, current }) {
+function tellNext({ passed, current }) {
   const next = document.getElementById('next');
-  const hasPassed = check?.isOver && check.verdict === 'passed' && check.isWhole;
-  next.hidden = !hasPassed || check.lesson.key === current;
+  next.hidden = !passed.includes(key) || key === current;
   const [pill] = all(`.pills a[data-key="${CSS.escape(current)}"]`);
   if (next.hidden || !pill) return;
   const link = next.querySelector('a');
@@ -67,17 +84,14 @@ function choose(promise) {
   if (told.check) evidence.show(told.check, promise);
 }
 
-/** @param {string} path */
-function post(path) {
-  const headers = { 'x-forkshop-token': meta.getAttribute('content') };
-  return fetch(`/lessons/${key}/${path}`, { method: 'POST', headers });
-}
-
-document.getElementById('check').addEventListener('click', () => post('check'));
+document.getElementById('check').addEventListener('click', async () => {
+  const { fault } = await ask(`/lessons/${key}/check`);
+  if (fault) verdict.say(fault);
+});
 document.getElementById('hint').addEventListener('click', async ({ currentTarget }) => {
-  const response = await post('hint');
-  if (!response.ok) return verdict.say(await response.text());
-  const { hints, of } = await response.json();
+  const { value, fault } = await ask(`/lessons/${key}/hint`);
+  if (fault) return verdict.say(fault);
+  const { hints, of } = value;
   const list = document.querySelector('#hints ol');
   list.append(...hints.slice(list.children.length).map((one) => make('li', { textContent: one })));
   tellHints(/** @type {HTMLButtonElement} */ (currentTarget), of);

@@ -4,6 +4,7 @@
  */
 const SVG = 'http://www.w3.org/2000/svg';
 const NARROWEST = 10;
+const HALO = 4; // around words
 const TALLER = 1.36; // than the bar that it is on
 
 /**
@@ -33,11 +34,21 @@ export function markMoments(svg, { moments, lanes, fromMs, toMs }) {
   });
 }
 
-/** The axis tells the time of the whole run, not that of the stretch. @param {Element} svg  @param {number} byMs */
+/**
+ * The axis tells the time of the whole run, not that of the stretch; the last of these words may be longer than those that
+ * there was room for, and move to the left.
+ * @param {SVGSVGElement} svg
+ * @param {number} byMs
+ */
 export function tellTimes(svg, byMs) {
-  for (const tick of svg.querySelectorAll('.tick')) {
+  const { width } = svg.viewBox.baseVal;
+  /** @type {NodeListOf<SVGTextElement>} */
+  const ticks = svg.querySelectorAll('text.tick');
+  for (const tick of ticks) {
     const ms = msOf(tick) + byMs;
-    tick.textContent = `${Number((ms / 1_000).toFixed(2))} s`;
+    tick.textContent = `${Number((ms / 1_000).toFixed(3))} s`;
+    const rightmost = width - HALO - tick.getComputedTextLength() / 2;
+    tick.setAttribute('x', String(Math.min(Number(tick.getAttribute('x')), rightmost)));
   }
 }
 

@@ -9,34 +9,65 @@ const ROW = 34;
 
 /**
  * @param {HTMLElement} place
- * @param {any} check  as the server tells it; what was measured is there when it is over
+ * @param {{ key: string, activity: import('./activity.js').Activity }} page
  */
-export function showNumbers(
-  place,
-  { id, isOver, measurements = [], charts = [], earlier = [], prediction },
-) {
-  const now = `${id} ${isOver}`;
-  if (place.dataset.holds === now) return;
-  place.dataset.holds = now;
-  place.hidden = measurements.length + charts.length === 0;
-  if (place.hidden) return;
-  place.replaceChildren(
-    make('h3', { textContent: 'What was measured' }),
-    ...measurements.map((one) => measurementIn(one, { prediction, earlier })),
-    ...charts.map(chartOf),
-  );
+export function createNumbers(place, { key, activity }) {
+  const solutionButton = make('button', {
+    type: 'button',
+    textContent: 'Measure the solution here',
+  });
+  const status = make('p', { className: 'note' });
+  status.setAttribute('role', 'status');
+  solutionButton.addEventListener('click', async () => {
+    const fault = await activity.start(`/lessons/${key}/measure`, (told) => {
+      if (told.isOver) status.textContent = told.fault ?? '';
+    });
+    status.textContent = fault ?? 'It takes as long as a check does.';
+  });
+  return {
+    /**
+     * @param {any} check  as the server tells it; what was measured is there when it is over
+     * @param {{ value: number, low?: number, high?: number }} [solution]  its headline on this machine
+     */
+    tell(check, solution) {
+      const {
+        id,
+        isOver,
+        lesson,
+        measurements = [],
+        charts = [],
+        earlier = [],
+        prediction,
+      } = check;
+      const now = `${id} ${isOver} ${solution?.value}`;
+      if (place.dataset.holds === now) return;
+      place.dataset.holds = now;
+      place.hidden = measurements.length + charts.length === 0;
+      if (place.hidden) return;
+      const isComparable = measurements.some((one) => one.isHeadline && isFine(one));
+      const hasButton = isComparable && !solution && lesson.key === key;
+      status.textContent = '';
+      place.replaceChildren(
+        make('h3', { textContent: 'What was measured' }),
+        ...measurements.map((one) => measurementIn(one, { prediction, earlier, solution })),
+        ...(hasButton ? [solutionButton, status] : []),
+        ...charts.map(chartOf),
+      );
+    },
+  };
 }
+
+const isFine = ({ roughness, value }) => roughness !== 'unknown' && Number.isFinite(value);
 
 /** What is too rough to tell is not shown as if it told something. */
 function measurementIn(one, known) {
-  if (one.roughness !== 'unknown' && Number.isFinite(one.value))
-    return one.isHeadline ? pictureOf(one, known) : measurementOf(one);
+  if (isFine(one)) return one.isHeadline ? pictureOf(one, known) : measurementOf(one);
   const words = `${one.label}: too rough to tell${one.note ? ` (${one.note})` : ''}`;
   return make('p', { className: 'note', textContent: words });
 }
 
 /** Prediction, measurement with its interval, ceiling, earlier saves: on one scale. */
-function pictureOf(measurement, { prediction, earlier }) {
+function pictureOf(measurement, { prediction, earlier, solution }) {
   const { label, value, low, high, ceiling, unit, note, judged, roughness } = measurement;
   const remarks = [roughness, note, judged].filter(Boolean);
   const rows = [
@@ -47,6 +78,7 @@ function pictureOf(measurement, { prediction, earlier }) {
       ...{ kind: 'earlier', name: `${earlier.length - index} before`, ...one },
     })),
     { kind: 'now', name: 'measured now', value, low, high },
+    ...(solution ? [{ kind: 'solution', name: 'the solution here', ...solution }] : []),
     ...(ceiling === undefined ? [] : [{ kind: 'ceiling', name: 'ceiling', value: ceiling }]),
   ];
   const figure = make('figure', { className: 'picture' });

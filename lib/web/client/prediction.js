@@ -1,11 +1,12 @@
 /** The learner's prediction, asked for before the first measurement; the terminal's counts as well, whichever comes first. */
+import { ask } from './asking.js';
 import { all } from './page.js';
 
 /**
  * @param {HTMLElement | null} section  null where the text asks for none
- * @param {{ key: string, post: (path: string) => Promise<Response> }} page
+ * @param {{ key: string }} page
  */
-export function createPrediction(section, { key, post }) {
+export function createPrediction(section, { key }) {
   if (!section) return { tell() {} };
   const form = section.querySelector('form');
   const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('foretold'));
@@ -17,9 +18,8 @@ export function createPrediction(section, { key, post }) {
     const isGood = field.value.trim() !== '' && Number.isFinite(value) && value > 0;
     fault.textContent = isGood ? '' : 'A prediction is a number above 0, such as 3.5.';
     if (!isGood) return;
-    const response = await post(`prediction/${value}`).catch(() => undefined);
-    if (!response?.ok)
-      fault.textContent = response ? await response.text() : 'npm start is not to be reached.';
+    const asked = await ask(`/lessons/${key}/prediction/${value}`);
+    fault.textContent = asked.fault ?? '';
   });
   return {
     tell({ predictions, measured }) {

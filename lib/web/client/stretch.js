@@ -3,8 +3,9 @@
  *
  * @typedef {{ pid: number, t: number, toMs?: number, says: string }} Moment
  */
-const SHORTEST_MS = 600; // the X-ray draws no less
-const ROUND_MS = 100;
+const SHORTEST_MS = 20;
+const AT_FIRST_MS = 600; // so much is seen around a moment, or of a run that was shorter
+const ROUND = 6; // the stretch begins at a round time, for the axis: a part of its length that is as small
 const TRAFFIC = new Set(['connection', 'request', 'response']);
 
 /**
@@ -14,11 +15,12 @@ const TRAFFIC = new Set(['connection', 'request', 'response']);
  */
 export function createStretch(events, moments) {
   const zeroMs = Math.min(...events.map(({ t }) => t), Infinity);
-  const endMs = Math.max(zeroMs + SHORTEST_MS, ...events.map(({ t }) => t));
+  const endMs = Math.max(zeroMs + AT_FIRST_MS, ...events.map(({ t }) => t));
   const at = (fromMs, toMs) => {
     const length = Math.min(Math.max(SHORTEST_MS, toMs - fromMs), endMs - zeroMs);
     const start = Math.min(Math.max(zeroMs, (fromMs + toMs - length) / 2), endMs - length);
-    const round = zeroMs + Math.floor((start - zeroMs) / ROUND_MS) * ROUND_MS; // for the axis
+    const step = 10 ** Math.floor(Math.log10(length / ROUND));
+    const round = zeroMs + Math.floor((start - zeroMs) / step) * step;
     const centre = start + length / 2;
     return {
       ...{ zeroMs, endMs, fromMs: round, toMs: start + length },
@@ -33,7 +35,7 @@ export function createStretch(events, moments) {
   const moment = () => {
     const fromMs = Math.min(...moments.map(({ t }) => t));
     const toMs = Math.max(...moments.map(({ t, toMs: until = t }) => until));
-    const around = Math.max(SHORTEST_MS - (toMs - fromMs), 0.4 * (toMs - fromMs)) / 2;
+    const around = Math.max(AT_FIRST_MS - (toMs - fromMs), 0.4 * (toMs - fromMs)) / 2;
     return at(fromMs - around, toMs + around);
   };
   return Number.isFinite(zeroMs) && moments.length > 0 ? moment() : at(zeroMs, endMs);

@@ -1,7 +1,7 @@
 /** The promises of a check as they are decided, and the one that is chosen, opened up. */
 import { all, make } from './page.js';
 
-const SIGNS = {
+export const SIGNS = {
   passed: ['✔', 'holds'],
   failed: ['✖', 'failed'],
   inconclusive: ['?', 'undecided'],

@@ -36,7 +36,7 @@ const LEAST_LANE = 24;
 const TOP = 4;
 const AXIS = 36;
 const TICK_EVERY = 96; // px, at least
-const STEPS_MS = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
+const STEPS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
 const SPANS_MS = [600, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000];
 
 /** How much time the axis shows while it goes on: it grows now and then, not with every frame. */

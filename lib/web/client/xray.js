@@ -21,10 +21,11 @@ let count = 0;
 
 /**
  * @param {HTMLElement} element  where the drawing is put
- * @param {{ height?: () => number, onPoint?: (words: string, event: PointerEvent) => void }} [options]  height: that there
- *   is, in px of a drawing of 1168; onPoint: told what somebody points at, and '' afterwards
+ * @param {{ height?: () => number, onPoint?: (words: string, event: PointerEvent) => void, isStretch?: boolean }} [options]
+ *   height: that there is, in px of a drawing of 1168; onPoint: told what somebody points at, and '' afterwards; isStretch: the
+ *   axis ends with what is drawn, however short that is
  */
-export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
+export function createXray(element, { height = () => HEIGHT, onPoint, isStretch } = {}) {
   let story = createStory();
   const expected = createStory();
   const sheet = createSheet(element);
@@ -53,8 +54,9 @@ export function createXray(element, { height = () => HEIGHT, onPoint } = {}) {
       const isEmpty = lanesOf(story).length === 0;
       const shown = isEmpty ? emptyOf(expected) : story;
       const untilMs = Math.max(nowMs ?? 0, shown.lastMs) - shown.originMs;
-      const exactMs = Math.max(SHORTEST_MS, untilMs);
-      const spanMs = isEmpty || !isFinal ? spanFor(Math.max(exactMs, expectedMs())) : exactMs;
+      const exactMs = isStretch ? untilMs : Math.max(SHORTEST_MS, untilMs);
+      const grows = !isStretch && (isEmpty || !isFinal);
+      const spanMs = grows ? spanFor(Math.max(exactMs, expectedMs())) : exactMs;
       const now = isEmpty ? shown.originMs : (nowMs ?? story.lastMs);
       sheet.show(
         arrange(shown, {
