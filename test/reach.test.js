@@ -2,7 +2,6 @@
 // spot, the diff, the way back to the starter, the solution measured; one thing at a time, stopped when asked or when a save
 // comes, and nothing left.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -86,8 +85,9 @@ async function listen(url) {
   const heard = { last: /** @type {any} */ ({}) };
   const reading = (async () => {
     let text = '';
-    for await (const part of /** @type {any} */ (body).pipeThrough(new TextDecoderStream())) {
-      const parts = (text + part).split('\n\n');
+    const decoder = new TextDecoder();
+    for await (const part of /** @type {any} */ (body)) {
+      const parts = (text + decoder.decode(part, { stream: true })).split('\n\n');
       text = String(parts.pop());
       for (const one of parts)
         if (one.includes('data: ')) heard.last = JSON.parse(one.slice(one.indexOf('{')));

@@ -1,5 +1,14 @@
 /** What lesson 9 demands of what was seen, in the order of its promises. */
-import { Undecided, demand, exitsOf, groupBy, whyOfCrash } from '../../lib/check/checking.js';
+import {
+  Undecided,
+  demand,
+  eventsOf,
+  exitsOf,
+  groupBy,
+  momentOf,
+  requestsOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
 import { PLACES } from './looks/sticky.js';
 
 const LATE_MS = 1_500; // for a question that should be given up after a second
@@ -16,6 +25,26 @@ const busy = (got) =>
 /** What the primary threw, if it ended by that. */
 const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
 
+const MARKED = 6; // moments of a kind
+
+const crashShown = (program) => ({
+  program,
+  moments: [momentOf(eventsOf(program.events, 'crash')[0], 'throws')],
+});
+const endShown = (program) => ({
+  program,
+  moments: eventsOf(program.events, 'exit')
+    .filter(({ pid }) => pid === program.pid)
+    .map((end) => momentOf(end, 'the primary ends')),
+});
+const requestsShown = (program, pids) => ({
+  program,
+  moments: requestsOf(program.events)
+    .filter(({ pid }) => pids.has(pid))
+    .slice(0, MARKED)
+    .map((one) => momentOf(one, 'a request')),
+});
+
 /** Every increment once, each with its own answer, and the same for everybody who asks. */
 export function demandTogether(program, { times, adds, told, pids }, where) {
   const unheard = adds.filter(({ count }) => count === undefined);
@@ -25,12 +54,14 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
     got: `${unheard.length} of ${times} increments got none. The last answer: ${wordsOf(unheard[0]?.last)}.`,
     why: whyOfPrimary(program) ?? whyOfCrash(program.events),
     try: "curl -X POST 'localhost:8080/count/pears?id=1'",
+    shows: crashShown(program),
   });
   demand(pids.size > 1, {
     expected: 'The workers execute the requests.',
     got: `Process ${[...pids].join(', ')} executed all of them.`,
     why: 'One process counts exactly, but uses one core. The lesson is about many.',
     try: 'leave server.js as it was: the workers serve, the owner only counts',
+    shows: requestsShown(program, pids),
   });
   const first = adds.filter(({ tries }) => tries === 1).map(({ count }) => count);
   const seen = new Set(first);
@@ -101,6 +132,7 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
       crash ??
       'The answer for the dead worker could not be sent. Nothing listened for that error, so it ended the primary.',
     try: 'worker.send(answer, () => {}): with a callback the error goes there, and ends nothing',
+    shows: endShown(program),
   });
   demand(unheard.length === 0, {
     expected: `${scene}: clients that ask again, with the same id, are answered by another worker.`,

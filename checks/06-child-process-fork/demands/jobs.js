@@ -3,7 +3,7 @@
  * in deaths.js.
  */
 import { tmpdir } from 'node:os';
-import { demand, eventsOf, whyOfCrash } from '../../../lib/check/checking.js';
+import { demand, eventsOf, momentOf, requestsOf, whyOfCrash } from '../../../lib/check/checking.js';
 import {
   CHILDREN_ELSEWHERE,
   MOST_OF_SPAN,
@@ -30,7 +30,9 @@ export function tell(program, expected, /** @type {any} */ found) {
   const isOfChild = events.find(({ what }) => what === 'crash')?.pid !== pid;
   const command =
     why !== fault.why && isOfChild ? 'fix the line that its stack, below, names' : fault.try;
-  demand(false, { expected, ...fault, why, try: command, output: program.output() });
+  const moments = why === fault.why ? [] : [momentOf(eventsOf(events, 'crash')[0], 'throws')];
+  const shows = { program, moments };
+  demand(false, { expected, shows, ...fault, why, try: command, output: program.output() });
 }
 
 /**
@@ -107,8 +109,16 @@ export function demandOwnFile(program, stopped) {
       "The server forks a child that runs a different file from the server's, and builds the report.",
     why: "A job that runs in the server's process keeps everybody else waiting.",
     try: `${FORK}, and process.on('message', ...) in job.js`,
+    shows: { program, moments: builtShown(program) },
     ...fault,
   });
+}
+
+/** The children that were started, or the first report, which no child has built. */
+function builtShown({ events, pid }) {
+  const starts = eventsOf(events, 'start').filter((event) => isChild(event, pid));
+  if (starts.length > 0) return starts.map((start) => momentOf(start, 'a child starts'));
+  return [momentOf(requestsOf(events, '/report')[0], 'a report, and no child')];
 }
 
 /** What is wrong with where the first reports were built. */
@@ -179,7 +189,8 @@ function faultOfBatch(program, answers) {
 }
 
 /** Children that ended on their own, before anybody killed one: that is why reports are missing. */
-function faultOfEnds({ events, pid }) {
+function faultOfEnds(program) {
+  const { events, pid } = program;
   const crashed = eventsOf(events, 'crash').map((event) => event.pid);
   const isOne = (event) =>
     event.pid !== pid && event.tid === undefined && !crashed.includes(event.pid);
@@ -190,6 +201,7 @@ function faultOfEnds({ events, pid }) {
   return {
     got: `${many} ended, with exit code ${codes}, and nobody had killed one.`,
     how: {
+      shows: { program, moments: ends.map((end) => momentOf(end, 'a child ends')) },
       why: 'A child should wait for its next job. One that ends after each job loses whatever it has not sent yet, and the job that is on its way to it.',
       try: "in job.js: no process.exit() after process.send(); only 'disconnect' ends a child",
     },

@@ -1,7 +1,7 @@
 /** Lesson 8: what is demanded when a version cannot start, and when the program is told to stop in the middle of a reload. */
-import { demand, forksOf } from '../../../lib/check/checking.js';
+import { demand, eventsOf, forksOf } from '../../../lib/check/checking.js';
 import { HEARD } from '../looks/reload.js';
-import { SECONDS, demandCalm, firstOf, whyOfPrimary } from './reload.js';
+import { SECONDS, demandCalm, firstOf, shown, whyOfPrimary } from './reload.js';
 
 /** [condition, got, why, try]: what to fix first when a version cannot start. */
 const BAD_FAULTS = [
@@ -96,6 +96,7 @@ function demandBadVersionStops(seen) {
     got: got?.(seen),
     why: (seen.fate && whyOfPrimary(program)) ?? why,
     try: repair,
+    shows: shown(program, eventsOf(program.events, 'crash'), 'throws'),
     output,
   });
 }

@@ -1,7 +1,14 @@
 /** Lesson 8: what is demanded of the limit, before it and after it, and of a reload in which somebody dies. */
 import { demand, exitsOf, turnsOf } from '../../../lib/check/checking.js';
 import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
-import { SECONDS, demandCalm, demandMoves, demandUnbroken, whyOfPrimary } from './reload.js';
+import {
+  SECONDS,
+  demandCalm,
+  demandMoves,
+  demandUnbroken,
+  endsShown,
+  whyOfPrimary,
+} from './reload.js';
 
 const LEAST_OF_LIMIT = 0.8;
 const LITTLE_MORE_MS = 100;
@@ -57,6 +64,7 @@ function demandOneEnds({ program, one: { workerPid, signalMs, exit }, output }) 
     got: `${got} ${signal ? `was ended by ${signal}` : `ended with exit code ${code}`}, ${Math.round(t - signalMs)} ms later.`,
     why: 'It cut what was under way: an exit code other than 0 shows that in the log.',
     try: OWN_LIMIT,
+    shows: endsShown(program, [exit]),
     output,
   });
   demand(t - signalMs >= LEAST_OF_LIMIT * LIMIT_MS, {
@@ -64,6 +72,7 @@ function demandOneEnds({ program, one: { workerPid, signalMs, exit }, output }) 
     got: `It ended after ${Math.round(t - signalMs)} ms.`,
     why: 'The limit is for clients that take long. If you cut them at once, you need no drain.',
     try: OWN_LIMIT,
+    shows: endsShown(program, [exit]),
     output,
   });
 }
@@ -91,6 +100,7 @@ function demandOwnEnd({ program, signalMs, blocked, output }) {
       ? 'SIGKILL came when the worker was about to end on its own.'
       : 'It was not blocked: its event loop turned, but it had no limit of its own.',
     try: isTooEarly ? "setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500)" : OWN_LIMIT,
+    shows: endsShown(program, [killed]),
     output,
   });
 }

@@ -6,6 +6,8 @@ import {
   exitsOf,
   forksOf,
   haveTurned,
+  momentOf,
+  requestsOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
 import {
@@ -25,6 +27,23 @@ import {
 import { isWordless, loadersOf } from '../looks/words.js';
 
 export const SECONDS = PATIENCE_MS / 1_000;
+
+const MARKED = 6; // moments of a kind
+
+export const shown = (program, seen, says) => ({
+  program,
+  moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
+});
+
+/** The ends of workers, each in its own lane. */
+export const endsShown = (program, exits) => ({
+  program,
+  moments: exits
+    .slice(0, MARKED)
+    .map(({ workerPid: pid, t, signal, code }) =>
+      momentOf({ pid, t }, signal ? `ended by ${signal}` : `ends with exit code ${code}`),
+    ),
+});
 
 export const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 
@@ -71,7 +90,9 @@ export function crashOfWorker({ events, pid: primary, options }) {
 /** A worker that threw is reported first: it may explain all the rest. */
 export function demandUnbroken(program, { expected, output }) {
   const crash = crashOfWorker(program);
-  demand(!crash.why, { expected, got: 'A worker crashed.', ...crash, output });
+  const crashes = eventsOf(program.events, 'crash').filter(({ pid }) => pid !== program.pid);
+  const shows = shown(program, crashes, 'throws');
+  demand(!crash.why, { expected, got: 'A worker crashed.', ...crash, output, shows });
 }
 
 /** At its start, in a reload, before one: what three of its programs showed. */
@@ -130,7 +151,11 @@ export function demandRenewed(roll, expected, version) {
     throw busy("The reload was done, but only after the check's time limit.");
   if (got && !roll.fate && forks === 0) demandCalm(program, fromMs, got, [program.pid], HEARD);
   if (got && !roll.fate && forks > 0) demandMoves(program, fromMs, got);
-  demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output });
+  const news = forksOf(program.events).filter(({ t }) => t >= fromMs);
+  const shows = roll.fate
+    ? shown(program, exitOf(program), 'the primary ends')
+    : shown(program, news, 'a new one is forked');
+  demand(roll.isRenewed, { expected, ...storyOfRoll(roll), output: roll.output, shows });
   const { versions = [] } = roll;
   const other = versions.find((each) => each !== version);
   demand(other === undefined, {
@@ -141,6 +166,8 @@ export function demandRenewed(roll, expected, version) {
     output: roll.output,
   });
 }
+
+const exitOf = ({ events, pid }) => eventsOf(events, 'exit').filter((one) => one.pid === pid);
 
 const isDoneAtLast = ({ program: { events }, old }) =>
   leftOf(events, old).length === 0 && servingOf(events).length >= old.length;
@@ -180,6 +207,10 @@ function demandCapacityOf({ program, first, last, old, serving, size = WORKERS, 
     expected: `At every moment of the reload at least ${size} ${size > 1 ? 'workers listen' : 'worker listens'}.`,
     got: `At one moment there ${fewest === 1 ? 'was 1' : `were ${fewest}`}.`,
     why: whyOfGap(program.events, first, old),
+    shows: endsShown(
+      program,
+      exitsOf(program.events.slice(first)).filter(({ workerPid }) => old.includes(workerPid)),
+    ),
     try: "fork the new one, wait for its 'listening', and only then tell an old one to drain",
     output,
   });
@@ -233,6 +264,7 @@ function demandOneMore({ program, first, last, old, size, output }) {
     try: isTwice
       ? "in an 'exit' handler fork only for a worker whose exitedAfterDisconnect is false, and never while it starts"
       : "await retire(old): a promise that resolves at the old one's 'exit'; then fork the next",
+    shows: shown(program, forksOf(events.slice(first)), 'a new one is forked'),
     output,
   });
 }
@@ -297,7 +329,11 @@ export function demandNoneLost({ program, first, old, lost, sent, fromMs, output
   const paths = [...new Set(lost.map(({ path }) => path))].sort().join(' and ');
   const expected = `Under ${LOAD_PER_SECOND} requests per second a reload fails none.`;
   const got = `Of ${sent.length} requests ${lost.length} were lost (${errors.join(', ')}), to ${paths}.`;
-  demand(lost.length === 0, { expected, got, why, try: repair, output });
+  const theirs = requestsOf(program.events).filter(({ client, startMs }) =>
+    lost.some((one) => one.first.client === client && startMs >= one.first.sentMs),
+  );
+  const shows = shown(program, theirs, 'a request that is lost');
+  demand(lost.length === 0, { expected, got, why, try: repair, output, shows });
 }
 
 /** In words, what became of a request that was lost. */

@@ -9,6 +9,7 @@ import {
   demandUndisturbed,
   demandMoves,
   demandUnbroken,
+  endsShown,
   SECONDS,
 } from './reload.js';
 
@@ -78,6 +79,7 @@ function demandStops(stop) {
   demand(isInOrder(stop), {
     expected: 'The workers answer what they have begun, all of them end, and the exit code is 0.',
     ...storyOfStop(stop),
+    shows: endsShown(program, exitsOf(program.events)),
     output,
   });
 }
@@ -92,6 +94,7 @@ function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
     expected: 'A worker that gets SIGTERM answers what it has begun, and ends.',
     got: exit ? `${got} ${end}${losses}.` : `${got} was still running ${SECONDS} s later.`,
     why: 'Somebody who uses kill may mean one worker.',
+    shows: endsShown(program, exit ? [exit] : []),
     try: "process.on('SIGTERM', drain); in worker.js",
     ...crashOfWorker(program),
     output,

@@ -1,5 +1,12 @@
 /** What lesson 10 demands of two machines, alive and dead. */
-import { Undecided, demand, isCrowded, whyOfCrash } from '../../../lib/check/checking.js';
+import {
+  Undecided,
+  demand,
+  eventsOf,
+  isCrowded,
+  momentOf,
+  whyOfCrash,
+} from '../../../lib/check/checking.js';
 import { tooBusy } from '../looks/nginx.js';
 import { POSTS, machinesOf } from '../looks/machines.js';
 import { emergencyOf, endOf, list } from './nginx.js';
@@ -75,6 +82,11 @@ function demandUp({ program, first, atWork }) {
   });
 }
 
+const endShown = ({ events, pid }) =>
+  eventsOf(events, 'exit')
+    .filter((end) => end.pid === pid)
+    .map((end) => momentOf(end, 'the program ends'));
+
 function demandDeathRoutedAround(seen) {
   const { program, victim, hit, answers, fate } = seen;
   const lost = answers.filter(({ status }) => status !== 200);
@@ -86,6 +98,7 @@ function demandDeathRoutedAround(seen) {
       whyOfCrash(program.events) ??
       'One machine is dead; the other, and nginx, should go on serving.',
     try: "child.on('exit', ...) of a machine starts it again, and ends nothing else",
+    shows: { program, moments: endShown(program) },
     output: program.output(),
   });
   if (lost.length > 0 && isCrowded() && lost.every(({ error }) => error === 'timeout'))

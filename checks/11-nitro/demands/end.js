@@ -1,5 +1,12 @@
 /** What lesson 11 demands of an end: that it is clean, and that it comes when no worker can start, and not before. */
-import { demand, eventsOf, exitsOf, forksOf, whyOfCrash } from '../../../lib/check/checking.js';
+import {
+  demand,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  momentOf,
+  whyOfCrash,
+} from '../../../lib/check/checking.js';
 import { IN_VAIN, KILLED, UNDER_WAY } from '../looks/end.js';
 
 const LEAST_IN_VAIN = 5;
@@ -13,9 +20,14 @@ export function demandCleanStop(stops) {
     expected:
       'The workers answer what they have begun, however long it takes, and nothing new; all end, and the exit code is 0.',
     ...(stop && storyOfStop(stop)),
+    shows: stop && { program: stop.program, moments: endsShown(stop.program) },
     output: stop?.output,
   });
 }
+
+/** The ends of its processes: of the primary the last. */
+const endsShown = ({ events }) =>
+  eventsOf(events, 'exit').map((end) => momentOf(end, `ends with exit code ${end.code}`));
 
 /** [condition, got, why, try]: what to fix first in a stop. The first whose condition is met. */
 const STOP_FAULTS = [

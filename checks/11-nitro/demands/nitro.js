@@ -8,6 +8,7 @@ import {
   faultOfRandomHex,
   forksOf,
   listenersOf,
+  momentOf,
   quickestOf,
   requestsOf,
   whyOfCrash,
@@ -53,6 +54,14 @@ function errorIn(output) {
 const list = (outputs) =>
   outputs.map(({ preset, folder }) => `${preset} in ${folder}`).join(', ') || 'nothing';
 
+const MARKED = 6; // moments of a kind
+
+const shown = (program, seen, says) => ({
+  program,
+  moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
+});
+const forksShown = (program) => shown(program, forksOf(program.events), 'fork');
+
 export function demandOneProcess(program, { requests }) {
   const { events, pid } = program;
   const forks = forksOf(events).length;
@@ -62,6 +71,7 @@ export function demandOneProcess(program, { requests }) {
     got: forks > 0 ? `It forked ${forks} workers.` : `Process ${others[0]?.pid} answered as well.`,
     why: 'It is the control: only the difference between the two builds shows what the preset does.',
     try: "no entry, no module and no plugin that forks: the preset 'node-cluster' does it",
+    shows: forks > 0 ? forksShown(program) : shown(program, others, 'a request, elsewhere'),
     output: program.output(),
   });
 }
@@ -143,6 +153,7 @@ export function demandForks(program, { requests, answers }) {
     got: `It forked ${forks}.`,
     why: forks === INHERITED ? whyInherited(isAtTop) : undefined,
     try: isAtTop ? `await import(...) instead of the import at the top; ${TELL}` : TELL,
+    shows: forksShown(program),
     output,
   });
   const workers = serversOf(program);
@@ -159,6 +170,7 @@ export function demandForks(program, { requests, answers }) {
       whyOfCrash(events) ??
       'A worker runs server.js from the top, and serves when it reaches the import().',
     try: 'the import() in every process; signals and counting only if (cluster.isPrimary)',
+    shows: shown(program, strangers, 'a request, in no worker'),
     output,
   });
   const ports = [...listenersOf(events).keys()];
@@ -182,6 +194,7 @@ export function demandCores({ forks, program }) {
       whyOfCrash(program.events) ??
       "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
     try: 'const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();',
+    shows: forksShown(program),
     output: program.output(),
   });
 }
