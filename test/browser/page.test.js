@@ -20,6 +20,12 @@ import { until } from '../nothing-left.js';
 
 const WIDTHS = [1280, 390];
 const ZERO_MS = 5_000;
+/** @type {['light' | 'dark', number, string[] | undefined][]} */
+const LOOKS = [
+  ['light', 1280, undefined],
+  ['light', 320, undefined],
+  ['dark', 1280, COLOURS],
+];
 const TRIES = 3;
 const lessons = listLessons(rootFolder);
 const [, lesson] = lessons;
@@ -59,6 +65,14 @@ const story = {
   output: 'a',
 };
 
+const failedPromise = {
+  promise: {
+    ...{ id: ids[0], sentence: 'forks', verdict: /** @type {const} */ ('failed'), ...story },
+    shows: { program: 0, moments: [{ pid: 100, t: ZERO_MS + 54, says: 'one fork' }] },
+  },
+  programs: [0],
+};
+
 /** What a state of the page is made by. @type {Record<string, (server: Server) => Promise<void> | void>} */
 const states = {
   'the first visit': () => {},
@@ -69,12 +83,7 @@ const states = {
   },
   failed: async (server) => {
     await states['a check under way'](server);
-    const moments = [4].map((worker) => ({ pid: 100, t: ZERO_MS + 50 + worker, says: 'one fork' }));
-    const shows = { program: 0, moments };
-    server.promise({
-      promise: { id: ids[0], sentence: 'forks', verdict: 'failed', ...story, shows },
-      programs: [0],
-    });
+    server.promise(failedPromise);
     server.end({ verdict: 'failed', isWhole: true, seconds: 1.2 });
   },
   undecided: async (server) => {
@@ -91,16 +100,32 @@ const states = {
   },
 };
 
-/** Nothing of what is in reach is done here. */
-const reach = {
-  aside: () => false,
-  compare: () => ({ reason: 'Not yet.' }),
-  changed: () => ['lessons/02-cluster-fork/server.js'],
-  reset: () => ({ changed: [], backup: 'there' }),
-  spots: async () => ({ reason: 'Not yet.' }),
-  judge: async () => ({}),
-  measure: async () => ({}),
-};
+const change = { file: 'server.js', hunks: [{ line: 3, lines: [' a();', '-b();', '+c();'] }] };
+
+/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/web/reach.js').Reach} */
+function makeReach() {
+  let asked = 0;
+  return {
+    aside: (_, act) => (void act(new AbortController().signal), true),
+    compare: () =>
+      (asked += 1) === 1
+        ? { reason: 'Not passed yet.' }
+        : { files: [{ file: 'server.js', patch: '--- a\n+++ b\n@@ -1 +1 @@\n-a();\n+b();' }] },
+    changed: () => ['lessons/02-cluster-fork/server.js'],
+    reset: () => ({ changed: [], backup: 'backups/1' }),
+    spots: async () => ({
+      changes: [[change]],
+      promises: ids.map((id) => ({ id, sentence: `the promise ${id}` })),
+      right: 'none',
+    }),
+    async judge(_, index, said, { onProgram, onPromise }) {
+      onProgram(/** @type {any} */ ({ name: 'server.js', program: { events } }));
+      onPromise(failedPromise);
+      return { isSeen: said === ids[0], isRight: false, breaks: [ids[0]], why: 'So.', index };
+    },
+    measure: async () => ({ verdict: 'passed' }),
+  };
+}
 
 function serve(port = 0) {
   /** @type {string[]} */
@@ -111,7 +136,7 @@ function serve(port = 0) {
     foretell: () => {},
     hinted: () => 1,
     hint: () => 2,
-    ...reach,
+    ...makeReach(),
   };
   return serveLearner({ root: rootFolder, port, lessons, learner }).then((server) => ({
     ...server,
@@ -218,6 +243,78 @@ describe("the learner's page in Chromium", { skip }, () => {
       /^you predicted 2\.00; 1 before 1\.10, .*; measured now 3\.90, 95 % interval 3\.70 to 4\.10; ceiling 4\.00$/,
     );
     assert.deepEqual(faults, []);
+  });
+
+  test('everything is in reach, by the keyboard, and accessible: experiments, faults, the diff, the starter', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    const { page, faults } = await open(t, server.url);
+    await hasHeard(server, page);
+    /** @type {string[]} */
+    const found = [];
+    const look = async (/** @type {string} */ what) => {
+      for (const [colorScheme, width, runOnly] of LOOKS) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        const bad = await accessibilityFaults(page, { runOnly });
+        const over = await page.evaluate(
+          () => document.documentElement.scrollWidth - window.innerWidth,
+        );
+        if (over > 0) bad.push(`${over} px too wide`);
+        found.push(...bad.map((fault) => `${what}, ${colorScheme}, ${width}: ${fault}`));
+      }
+      await page.setViewportSize({ width: 1280, height: 800 });
+    };
+    const press = async (/** @type {string} */ name) => {
+      const button = page.getByRole('button', { name, exact: true });
+      await button.focus();
+      await button.press('Enter');
+    };
+    const desk = page.locator('.desk');
+
+    await press('Compare with the solution');
+    await desk.getByText('Not passed yet.').waitFor();
+    await press('Show it anyway');
+    await desk.locator('.diff .added').waitFor();
+    await look('the diff');
+
+    await press('Back to the starter');
+    await desk.getByText('lessons/02-cluster-fork/server.js').waitFor();
+    await look('the starter');
+    await press('Put them back');
+    await desk.getByText('Your versions were kept in backups/1.').waitFor();
+
+    await press('Spot the fault');
+    await press('That is my answer');
+    await desk.getByText('Choose one first.').waitFor();
+    await page.getByLabel(`the promise ${ids[0]}`).focus();
+    await page.keyboard.press('Space');
+    await look('a fault to spot');
+    await press('That is my answer');
+    await desk.getByText('You saw it.').waitFor();
+    await desk.locator('.marks li').waitFor();
+    const { pid, t: at } = failedPromise.promise.shows.moments[0];
+    const marked = desk.locator(`.marks li[data-pid="${pid}"][data-t="${at}"]`);
+    assert.equal(await marked.count(), 1);
+    await look('what was judged');
+
+    const tries = page.locator('#text .try').first();
+    await tries.focus();
+    await tries.press('Enter');
+    await press('Who answers eight requests');
+    await page.keyboard.type('two each');
+    await press('Look');
+    await page
+      .locator('.bench .seen dt')
+      .first()
+      .waitFor({ timeout: limitMs(60) });
+    assert.match(
+      await page.locator('.bench .seen').innerText(),
+      /two each[^]*the primary, process/,
+    );
+    await page.locator('.bench svg.xray').waitFor();
+    await look('what was seen');
+    assert.deepEqual([...found, ...faults], []);
   });
 
   test('a line that breaks is opened again, and the page acts as before', async (t) => {

@@ -30,8 +30,7 @@ export function tell(program, expected, /** @type {any} */ found) {
   const isOfChild = events.find(({ what }) => what === 'crash')?.pid !== pid;
   const command =
     why !== fault.why && isOfChild ? 'fix the line that its stack, below, names' : fault.try;
-  const moments = why === fault.why ? [] : [momentOf(eventsOf(events, 'crash')[0], 'throws')];
-  const shows = { program, moments };
+  const shows = { program, moments: [momentOf(eventsOf(events, 'crash')[0], 'throws')] };
   demand(false, { expected, shows, ...fault, why, try: command, output: program.output() });
 }
 

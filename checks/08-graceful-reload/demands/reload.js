@@ -35,12 +35,12 @@ export const shown = (program, seen, says) => ({
   moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
 });
 
-/** The ends of workers, each in its own lane. */
+/** The ends of processes, each in its own lane. */
 export const endsShown = (program, exits) => ({
   program,
   moments: exits
     .slice(0, MARKED)
-    .map(({ workerPid: pid, t, signal, code }) =>
+    .map(({ pid: own, workerPid: pid = own, t, signal, code }) =>
       momentOf({ pid, t }, signal ? `ended by ${signal}` : `ends with exit code ${code}`),
     ),
 });

@@ -1,5 +1,5 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
-import { demand, exitsOf, requestsOf, turnsOf } from '../../../lib/check/checking.js';
+import { demand, eventsOf, exitsOf, requestsOf, turnsOf } from '../../../lib/check/checking.js';
 import { busy, isHung } from '../looks/reload.js';
 import {
   crashOfWorker,
@@ -79,7 +79,7 @@ function demandStops(stop) {
   demand(isInOrder(stop), {
     expected: 'The workers answer what they have begun, all of them end, and the exit code is 0.',
     ...storyOfStop(stop),
-    shows: endsShown(program, exitsOf(program.events)),
+    shows: endsShown(program, eventsOf(program.events, 'exit')),
     output,
   });
 }
