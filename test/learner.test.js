@@ -312,7 +312,7 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
   const whole = stretch.whole();
   assert.deepEqual([whole.fromMs, whole.toMs], [0, 9_000]);
   assert.deepEqual([whole.wider().fromMs, whole.later().toMs], [0, 9_000]);
-  assert.equal(stretch.closer().toMs - stretch.closer().fromMs, 325);
+  assert.equal(stretch.closer().toMs - stretch.closer().fromMs, 300);
   const closest = Array.from({ length: 9 }).reduce(
     (one) => /** @type {any} */ (one).closer(),
     stretch,

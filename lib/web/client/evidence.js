@@ -9,6 +9,9 @@ import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
+const NOT_SAID = 'This check does not say which moment decided it, so nothing is marked.';
+const NOTHING_HAPPENED =
+  'What decided it is that something did not happen, so there is no moment to mark.';
 let count = 0;
 
 /** Of a check. @param {HTMLElement} section */
@@ -65,6 +68,7 @@ function showing(section, { room, title, heading }) {
     parts.marks.replaceChildren(...moments().map((one) => momentOf(one, { names, zeroMs })));
     parts.marks.hidden = moments().length === 0;
     parts.unmarked.hidden = moments().length > 0 || promise?.verdict !== 'failed';
+    parts.unmarked.textContent = promise?.shows ? NOTHING_HAPPENED : NOT_SAID;
     parts.table.replaceChildren(...tableOf(rowsOf(whole)));
     const digits = toMs - fromMs < 200 ? 3 : 2;
     const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(digits)} s`;
@@ -142,7 +146,6 @@ function furnish(section, textContent, heading) {
   const unmarked = make('p', {
     className: 'note',
     hidden: true,
-    textContent: 'This check does not say which moment decided it, so nothing is marked.',
   });
   const span = make('p', { className: 'span' });
   const names = {
