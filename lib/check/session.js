@@ -229,8 +229,17 @@ async function outcomeOf(body, { told, numberOf }) {
 /** What decided it, with the program by its number; nothing where the check does not say. */
 function showsOf(shows, numberOf) {
   const program = shows ? numberOf(shows.program) : -1;
-  return program < 0 ? {} : { shows: { program, moments: shows.moments.filter(Boolean) } };
+  if (program < 0) return {};
+  const { events } = shows.program;
+  const moments = shows.moments
+    .filter(Boolean)
+    .map((one) => ({ ...one, what: whatHappened(one, events) }));
+  return { shows: { program, moments } };
 }
+
+/** The kind of event that a moment is of. */
+const whatHappened = ({ pid, t }, events) =>
+  events.find((one) => one.t === t && (one.pid === pid || one.workerPid === pid))?.what;
 
 /** @returns {Promise<never>} */
 function whenAborted(/** @type {AbortSignal | undefined} */ signal) {

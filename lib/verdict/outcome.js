@@ -19,6 +19,7 @@
  * @property {number} t  on the timeline's clock
  * @property {number} [toMs]  its end, of what lasted
  * @property {string} says  in a few words
+ * @property {string} [what]  the kind of event that the timeline has there
  *
  * @typedef {object} Story  in full sentences
  * @property {string} [expected]

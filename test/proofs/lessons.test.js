@@ -60,6 +60,7 @@ for (const lesson of wanted ? [findLesson(all, wanted)] : all) {
         t.test(nameOf(answer), async (subtest) => {
           const result = await judge(key, answer, subtest);
           assertBreaks(answer, result);
+          assertMarked(result);
           if (answer === solution) promises = result.promises.map(({ id }) => id);
           if (answer === starter) assert.ok(doesAnything(result), 'The starter does not boot.');
         }),
@@ -158,6 +159,22 @@ function assertBreaks({ breaks }, result) {
   assert.equal(result.fault, null, said);
   assert.deepEqual(failed.sort(), [...breaks].sort(), said);
   assert.equal(result.verdict, breaks.length > 0 ? 'failed' : 'passed', said);
+}
+
+const OF_THE_CHECK = /^(SIG[A-Z]+|Ctrl-C)\b/; // a signal that it has sent
+
+/**
+ * What is marked on the page as having decided a promise is an event of that process's timeline, or the check's own act.
+ * @param {CheckResult} result
+ */
+function assertMarked({ promises }) {
+  const moments = promises.flatMap(({ id, shows }) =>
+    (shows?.moments ?? []).map((moment) => ({ id, ...moment })),
+  );
+  const unknown = moments.filter(
+    ({ what, says }) => what === undefined && !OF_THE_CHECK.test(says),
+  );
+  assert.deepEqual(unknown, [], 'The timeline has no such event.');
 }
 
 /** @param {CheckResult} result */
