@@ -2,7 +2,8 @@
  * The X-ray of the check that the verdict is of: the programs that it started, by name; the whole of one, or a stretch of
  * it; what decided the promise, marked where the check has said so.
  */
-import { markMoments, tellTimes } from './marks.js';
+import { createCurtain } from './curtain.js';
+import { markMoments, scaleOf, tellTimes } from './marks.js';
 import { tableOf } from './charts.js';
 import { make } from './page.js';
 import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
@@ -12,6 +13,15 @@ import { createStretch, within } from './stretch.js';
 const NOT_SAID = 'This check does not say which moment decided it, so nothing is marked.';
 const NOTHING_HAPPENED =
   'What decided it is that something did not happen, so there is no moment to mark.';
+/** On the drawing itself; the buttons do the same. */
+const KEYS = {
+  '+': 'closer',
+  '=': 'closer',
+  '-': 'wider',
+  0: 'whole',
+  '[': 'earlier',
+  ']': 'later',
+};
 let count = 0;
 
 /** Of a check. @param {HTMLElement} section */
@@ -63,6 +73,7 @@ function showing(section, { room, title, heading }) {
       tell(whole, message);
     const names = new Map([...whole.processes.values()].map((one) => [one.pid, nameOf(one)]));
     markMoments(svg, { moments: moments(), lanes: lanesOf(shown), fromMs, toMs });
+    parts.curtain.hang(svg, { x: scaleOf(svg, fromMs), fromMs, toMs, zeroMs });
     tellTimes(svg, fromMs - zeroMs);
     bringIntoView(parts.drawing, svg.querySelector('.mark'));
     parts.marks.replaceChildren(...moments().map((one) => momentOf(one, { names, zeroMs })));
@@ -83,6 +94,13 @@ function showing(section, { room, title, heading }) {
   };
   for (const [change, button] of Object.entries(parts.moves))
     button.addEventListener('click', () => move(change));
+  parts.drawing.addEventListener('keydown', (event) => {
+    const change = KEYS[event.key];
+    const isOther = event.ctrlKey || event.metaKey || event.altKey;
+    if (!change || isOther || parts.moves[change].closest('[hidden]')) return;
+    event.preventDefault();
+    move(change);
+  });
   parts.program.addEventListener('change', () => load(Number(parts.program.value)));
 
   return {
@@ -170,6 +188,7 @@ function furnish(section, textContent, heading) {
   scroll.setAttribute('aria-label', 'Table');
   scroll.append(table);
   details.append(make('summary', { textContent: 'The same as a table' }), scroll);
-  section.append(title, label, drawing, span, marks, unmarked, buttons, details);
-  return { program, drawing, marks, unmarked, span, moves, moment: moves.moment, table };
+  const curtain = createCurtain();
+  section.append(title, label, drawing, curtain.line, span, marks, unmarked, buttons, details);
+  return { curtain, program, drawing, marks, unmarked, span, moves, moment: moves.moment, table };
 }

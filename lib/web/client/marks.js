@@ -60,8 +60,13 @@ function flag(number, x, y) {
   return group;
 }
 
-/** From two labels of the axis. @returns {((ms: number) => number) | undefined} */
-function scaleOf(svg, fromMs) {
+/**
+ * Where a time is, from two labels of the axis that nobody has changed yet.
+ * @param {Element} svg
+ * @param {number} fromMs
+ * @returns {((ms: number) => number) | undefined}
+ */
+export function scaleOf(svg, fromMs) {
   const ticks = [...svg.querySelectorAll('.tick')].map((tick) => ({
     ms: msOf(tick),
     x: Number(tick.getAttribute('x')),
