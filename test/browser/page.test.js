@@ -297,6 +297,17 @@ describe("the learner's page in Chromium", { skip }, () => {
     const marked = desk.locator(`.marks li[data-pid="${pid}"][data-t="${at}"]`);
     assert.equal(await marked.count(), 1);
     await look('what was judged');
+    const time = desk.getByLabel('The moment up to which it is shown');
+    await time.focus();
+    await page.keyboard.press('Home');
+    await desk.locator('rect.curtain').waitFor();
+    await page.keyboard.press('End');
+    await desk.locator('rect.curtain').waitFor({ state: 'detached' });
+    const told = desk.locator('.span');
+    const whole = await told.innerText();
+    await desk.locator('.drawing').focus();
+    await page.keyboard.press('+');
+    assert.notEqual(await told.innerText(), whole, 'closer');
 
     const tries = page.locator('#text .try').first();
     await tries.focus();
