@@ -39,6 +39,9 @@ export async function until(what, look, withinMs = limitMs(5)) {
   }
 }
 
+/** What a check of a solution keeps on purpose: its measurements. */
+const KEPT = 'solutions.jsonl';
+
 /** A command in a process group of its own, watched from its start. */
 export class Watched {
   mark = randomUUID();
@@ -131,7 +134,9 @@ export class Watched {
     this.look();
     const all = [...this.seen.values()];
     const alive = all.filter(isAlive).map(({ pid, command }) => `process ${pid}: ${command}`);
-    const files = readdirSync(this.temporary).map((name) => `file ${name}`);
+    const files = readdirSync(this.temporary)
+      .filter((name) => name !== KEPT)
+      .map((name) => `file ${name}`);
     const ports = new Set(all.flatMap(({ env }) => (env.FORKSHOP_RUN ? [env.PORT] : [])));
     const open = await Promise.all([...ports].map(async (port) => (await isOpen(port)) && port));
     const left = open.filter((port) => port && !this.isOfAnother(Number(port)));

@@ -33,7 +33,8 @@ const EARLY = 12; // when so many are answered, it is enough
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
-const HELD_MS = 1_000; // well below the patience of a client
+const PATIENCE_MS = 3 * DEADLINE_MS; // of a client: the program's rest decides, well before that
+const HELD_MS = 1_000;
 const UP_TURNS = 2; // of all event loops: what was started is there
 const REST_TURNS = 8; // nothing more will come of what was asked
 const OWN_TURNS = 5;
@@ -115,7 +116,8 @@ export async function askAll(program, path, times, afterwards = async () => {}) 
   const first = program.events.length;
   const agent = new Agent();
   let waiting = times;
-  const ask = () => get(program.url + path, { agent }).finally(() => (waiting -= 1));
+  const options = { agent, timeoutMs: PATIENCE_MS };
+  const ask = () => get(program.url + path, options).finally(() => (waiting -= 1));
   const asked = Promise.all(Array.from({ length: times }, ask));
   await afterwards();
   await program.until(
@@ -179,7 +181,7 @@ function receiveEarly(program) {
   let [waiting, served, isOver] = [0, 0, false];
   const visit = async () => {
     waiting += 1;
-    const { error } = await get(`${program.url}/pid`, { timeoutMs: 3 * DEADLINE_MS });
+    const { error } = await get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS });
     waiting -= 1; // it is answered, or it has been refused or sent away: it knows
     if (!error) served += 1;
   };
