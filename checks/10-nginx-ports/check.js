@@ -79,7 +79,7 @@ check('10-nginx-ports', promises, (lesson) => {
   );
   hold('says-why-not', [blocked], (end) => demandReasons([end]), { needs: ['contained'] });
   hold('machines-serve', [machines], demandMachines, { needs });
-  hold('death-routed-around', [deaths], demandDeaths, { needs: ['machines-serve'] });
+  hold('death-routed-around', [deaths, terminated], demandDeaths, { needs: ['machines-serve'] });
 
   measure([many, machines], (door, pair) => measureWays(lesson, door, pair));
 });
