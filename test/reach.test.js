@@ -64,7 +64,10 @@ async function begin(t) {
     FORKSHOP_ROOT: root,
     FORKSHOP_HOME: join(root, '.forkshop'),
   });
-  t.after(() => watched.cleanUp());
+  t.after(async () => {
+    if (!watched.ended) process.kill(watched.pid, 'SIGINT'); // as one leaves it
+    await watched.over().finally(() => watched.cleanUp());
+  });
   const url = String(
     await until('it says where', () => watched.printed(/^The page: (\S+)$/m)?.[1], limitMs(15)),
   );

@@ -237,9 +237,10 @@ function showsOf(shows, numberOf) {
   return { shows: { program, moments } };
 }
 
-/** The kind of event that a moment is of. */
-const whatHappened = ({ pid, t }, events) =>
-  events.find((one) => one.t === t && (one.pid === pid || one.workerPid === pid))?.what;
+/** The kind of event that a moment is of: some are told at their end. */
+const whatHappened = ({ pid, t, toMs }, events) =>
+  events.find((one) => [t, toMs].includes(one.t) && (one.pid === pid || one.workerPid === pid))
+    ?.what;
 
 /** @returns {Promise<never>} */
 function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
