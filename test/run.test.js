@@ -14,7 +14,7 @@ import { rootFolder } from '../lib/lessons/catalog.js';
 import { copyProgram } from '../lib/observe/copy.js';
 import { environmentOf } from '../lib/observe/environment.js';
 import { freePort } from '../lib/observe/ports.js';
-import { ageMs, familyOf, isAlive, listProcesses } from '../lib/observe/processes.js';
+import { ageMs, familyOf, isAlive, isLiving, listProcesses } from '../lib/observe/processes.js';
 import { speaksOf, wasStartedWith } from '../lib/observe/processes.js';
 import { createRunner } from '../lib/observe/run.js';
 import { hasUnseenWorker, isFutile, isSettled } from '../lib/observe/settled.js';
@@ -108,6 +108,30 @@ describe('traps', () => {
       assert.ok(found && isAlive(found));
       python.stdin.end('\n');
       await until('it has ended', () => !isAlive(found));
+    },
+  );
+
+  test(
+    "trap 1: another check's process, that has lost its parent, and its keeper are not ours",
+    onLinux,
+    async (t) => {
+      const program = await start(t, 'setInterval(() => {}, 1000);', { cwd: folder });
+      await until('it runs', () => program.pid);
+      const keeper = "['-e', 'setInterval(() => {}, 1000)', '/forkshop-another/run']";
+      const check = write(
+        'check.cjs',
+        `
+      const keeper = require('node:child_process').spawn(process.execPath, ${keeper});
+      require('node:fs').writeSync(1, process.pid + ' ' + keeper.pid);
+      setInterval(() => {}, 1000);
+    `,
+      );
+      const command = `"${process.execPath}" "${check}" > told 2>&1 & while [ ! -s told ]; do sleep 0.05; done`;
+      execFileSync('sh', ['-c', command], { cwd: folder });
+      const pids = readFileSync(join(folder, 'told'), 'utf8').split(' ').map(Number);
+      t.after(() => pids.filter(isLiving).forEach((pid) => process.kill(pid, 'SIGKILL')));
+      await program.stop();
+      assert.deepEqual(pids.filter(isLiving), pids);
     },
   );
 

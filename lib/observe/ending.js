@@ -53,8 +53,9 @@ export function findFamily(
 }
 
 /**
- * Who was born since the run began, speaks of no other run (a port that is free again may soon be another's), and listens on
- * the run's port, or has lost its parent and works in the run's folder: it listens elsewhere, or not yet.
+ * Who was born since the run began, speaks of no other run, nor does a descendant (a port that is free again may soon be
+ * another's; and a check that has lost its parent has a keeper which names its run), and listens on the run's port, or has
+ * lost its parent and works in the run's folder: it listens elsewhere, or not yet.
  * @param {Started} run
  * @param {import('./processes.js').Process[]} all
  * @param {import('./processes.js').Process[]} family
@@ -65,10 +66,9 @@ function daemonsOf({ id, port, cwd, sinceMs, isTheirs }, all, family) {
   const strangers = all.filter(isNew);
   const listening = port ? holdersOf(port, () => strangers.map(({ pid }) => pid)) : [];
   const isOrphan = ({ pid, ppid }) => isReaper(ppid) && worksIn(pid, cwd);
-  const isOurs = (pid) => speaksOf(pid, id) || !speaksOf(pid, RUN_FOLDER);
-  return strangers.filter(
-    (one) => (listening.includes(one.pid) || isOrphan(one)) && isOurs(one.pid),
-  );
+  const isOurs = ({ pid }) => speaksOf(pid, id) || !speaksOf(pid, RUN_FOLDER);
+  const areOurs = (one) => familyOf(all, ({ pid }) => pid === one.pid).every(isOurs);
+  return strangers.filter((one) => (listening.includes(one.pid) || isOrphan(one)) && areOurs(one));
 }
 
 /** Does the system give it the children of those that have ended? */
