@@ -8,6 +8,7 @@ import {
   demandOwnMemory,
   demandPrimaryRests,
   demandSameWork,
+  isRefused,
   measureBlocking,
   measureCpu,
 } from './demands.js';
@@ -40,7 +41,7 @@ check('02-cluster-fork', promises, (lesson) => {
   const main = observe([], () => startFour(lesson));
   const homes = observe([main], askUntilAllAnswer);
   const nonsense = meanwhile([homes], () => tryNonsense(launch));
-  const legal = meanwhile([homes], () => tryLegal(launch));
+  const legal = meanwhile([nonsense], (tried) => (tried.every(isRefused) ? tryLegal(launch) : []));
   const byDefault = meanwhile([homes], () => forkByDefault(launch));
   const calm = observe([main, homes], (program) => askAtOnce(program, '/', WORKERS));
   const contest = meanwhile([main, homes], (program) => prepareContest(lesson, program));

@@ -257,6 +257,9 @@ export function demandGuard(nonsense, legal) {
   for (const tried of legal) demandAccepted(tried);
 }
 
+/** Was a setting that makes no sense refused as the task says? */
+export const isRefused = (tried) => !faultOfRefusal(tried);
+
 /** A setting as typed in a shell. */
 const typed = (value) => `NODE_CLUSTER_WORKERS=${value === '' ? "''" : value}`;
 

@@ -1,6 +1,6 @@
 /** What lesson 2's check does with programs, and what it sees. */
 import { Agent } from 'node:http';
-import { cpus } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import {
   Undecided,
   askAtOnce,
@@ -10,6 +10,7 @@ import {
   exitsOf,
   forksOf,
   get,
+  ignoreStarved,
   isCrowded,
   listenersOf,
   requestsOf,
@@ -135,16 +136,27 @@ async function tryOne(launch, value) {
   return { value, forks: forksOf(events).length, fate, output };
 }
 
-/** Numbers of workers that make no sense, each with what became of the program. */
-export const tryNonsense = (launch) =>
-  Promise.all(NONSENSE.map((value) => refuseOne(launch, value)));
+/**
+ * Numbers of workers that make no sense, each with what became of the program. As many at once as there are cores: one
+ * that takes them all forks workers for each.
+ */
+export async function tryNonsense(launch) {
+  const tried = [];
+  const rest = NONSENSE.entries();
+  const tryOnes = async () => {
+    for (const [index, value] of rest) tried[index] = await refuseOne(launch, value);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, tryOnes));
+  return tried;
+}
 
 async function refuseOne(launch, value) {
   const options = { env: { NODE_CLUSTER_WORKERS: value }, isErrorApart: true };
   const program = await launch(options);
-  await program.settled(hasBegun);
+  const isBegun = await program.settled(hasBegun);
   const hasEnded = ({ what, pid }) => what === 'exit' && pid === program.pid;
-  const isOver = await program.until((events) => events.some(hasEnded), REFUSAL_MS);
+  const over = program.until((events) => events.some(hasEnded), REFUSAL_MS);
+  const isOver = await (isBegun ? over.catch(ignoreStarved) : over); // to have begun is enough
   if (isOver) await program.ended(); // it has begun, and may refuse after all
   const { fate, events } = program;
   const [output, errors] = [program.output(), program.errors()];

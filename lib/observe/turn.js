@@ -35,6 +35,14 @@ export class Starved extends Error {
 }
 
 /**
+ * For where a busy machine is no reason to give up, because what was seen so far decides.
+ * @param {unknown} error  any other is thrown again
+ */
+export function ignoreStarved(error) {
+  if (!(error instanceof Starved)) throw error;
+}
+
+/**
  * Follows how long a program's processes were kept from running.
  * @param {() => Iterable<number>} pidsOf  those that are alive
  */

@@ -19,7 +19,7 @@
 import { get } from '../observe/client.js';
 import { holdersOf } from '../observe/sockets.js';
 import { listenersOf, processesOf } from '../observe/timeline.js';
-import { Starved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/turn.js';
 
 const UP_WITHIN_MS = 30_000; // it may build first
 const TURNS = 25; // each of 20 ms at least
@@ -48,7 +48,7 @@ export class NotUp extends Error {
  * @param {Order} order
  * @param {import('./load.js').Plan} plan  of the load: the first request is sent here, and is no part of that
  * @returns {Promise<Up>}  when it has answered, and nothing more seems to come by itself
- * @throws {NotUp | Starved}
+ * @throws {NotUp | import('../observe/turn.js').Starved}
  */
 export async function launch(runner, order, plan) {
   const { entry, args, isCommand, cwd, env } = order;
@@ -140,9 +140,4 @@ export function isAtRest(events) {
   const isLate = ({ pid, role }) => role === 'worker' && !listening.has(pid);
   const wanted = alive.some(isLate) ? TURNS_OF_LATE : TURNS;
   return alive.every(({ pid }) => turns.get(pid) >= wanted);
-}
-
-/** A busy machine is no reason to give up here: it listens. */
-export function ignoreStarved(/** @type {unknown} */ error) {
-  if (!(error instanceof Starved)) throw error;
 }

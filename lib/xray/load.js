@@ -25,7 +25,7 @@ import { createLoad } from '../measure/load.js';
 import { createOpenLoop } from '../measure/open-loop.js';
 import { nowMs } from '../observe/clock.js';
 import { queuedMsOf } from '../observe/turn.js';
-import { ignoreStarved } from './launch.js';
+import { ignoreStarved } from '../observe/turn.js';
 
 const LOOK_EVERY_MS = 50;
 const TIMEOUT_MS = 10_000;

@@ -35,7 +35,7 @@ import { hasPid, titleOf } from '../observe/processes.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
 import { runCommand } from './command.js';
 import { forClients } from './facts.js';
-import { ignoreStarved } from './launch.js';
+import { ignoreStarved } from '../observe/turn.js';
 
 const KEPT_CONNECTIONS = 4;
 const MOST_PER_SECOND = 200; // this process sends them itself
