@@ -28,7 +28,7 @@ const promises = {
   'home-alone': 'while one / runs, nothing else does: no other /, no /health',
   'report-answers': 'each /report still takes its 100 ms and answers its rows',
   'report-overlaps':
-    '/report holds nobody up: three are under way at once, and /health is answered',
+    '/report holds nobody up: all that come together wait side by side, and /health is answered',
   'health-tells-delay': '/health reports the longest event-loop delay since it was last asked',
 };
 

@@ -5,6 +5,7 @@ import {
   demand,
   eventsOf,
   faultOfRandomHex,
+  isTypedJson,
   mean,
   meanOf,
   momentOf,
@@ -13,6 +14,7 @@ import {
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import {
+  beatsDuring,
   blocksOf,
   cameInTime,
   durationOf,
@@ -31,7 +33,10 @@ const FEW = 2;
 const MARKED = 3; // moments, of many of a kind
 const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
+const JOINED_MS = 90; // in a crowd a timer may be set for a moment ago; who joins a query gets its answer after 80 or less
+const LONG_DATABASE_MS = 120;
 const SLOW_DATABASE_MS = 300;
+const TOO_MANY_BEATS = 7; // of 20 ms: in 100 there is room for six at the most
 
 const tooBusy = (got) =>
   new Undecided({
@@ -218,6 +223,7 @@ const WRONG_DELAYS = [
 ];
 
 export function demandDelay({ delay }, program) {
+  demandJson('/health', delay.type, { program, moments: [momentOf(delay.asked, 'this answer')] });
   if (isTrue(delay)) return;
   const [, why, repair] = WRONG_DELAYS.find(([isIt]) => isIt(delay)) ?? [];
   const [told, again] = [delay.told, delay.toldAgain].map(asSeen);
@@ -240,6 +246,16 @@ export function demandDelay({ delay }, program) {
   });
 }
 
+/** @param {string} path @param {string | undefined} type  where it is another than that of JSON @param {any} shows */
+const demandJson = (path, type, shows) =>
+  demand(type === undefined, {
+    expected: `${path} answers JSON, so its Content-Type, if there is one, is application/json.`,
+    got: `It says Content-Type: ${type}.`,
+    why: 'Many clients look at the type before they look at the text: they would not read this as JSON.',
+    try: 'response.json({ ... }), or response.type("json") before send()',
+    shows,
+  });
+
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
@@ -256,6 +272,9 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     why: 'The database is as slow as before, and answers the same: only the way of waiting changes.',
     shows: shown(requestOf([...requests, late.first, ...late.later.requests], bad), 'this answer'),
   });
+  const odd = [...answers, ...late.answers].find((answer) => !isTypedJson(answer));
+  const all = [...requests, late.first, ...late.later.requests];
+  demandJson('/report', odd?.headers['content-type'], shown(requestOf(all, odd), 'this answer'));
   const quickest = quickestOf(requests);
   demand(quickest > DATABASE_MS, {
     expected,
@@ -264,17 +283,10 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
     shows: shown(quickestIn(requests), 'the quickest'),
   });
-  demand(!(quickest - starvedMs > SLOW_DATABASE_MS), {
-    expected,
-    got: `The quickest took ${quickest.toFixed(1)} ms.`,
-    why: 'The database is no slower than before. A report that waits longer than it has to is another kind of bug.',
-    try: 'await sleep(100);',
-    shows: shown(quickestIn(requests), 'the quickest'),
-  });
-  if (quickest > SLOW_DATABASE_MS) throw tooBusy(`The quickest took ${quickest.toFixed(1)} ms.`);
+  demandNotSlow(program, { requests, starvedMs }, all, expected);
   const later = [late.first, ...late.later.requests];
   const short = later.find((one) => durationOf(one) === quickestOf(later));
-  demand(quickestOf(later) > DATABASE_MS, {
+  demand(quickestOf(later) > JOINED_MS, {
     expected,
     got:
       late.isJoined && short !== late.first
@@ -284,6 +296,29 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     try: 'await sleep(100); in each call of the handler',
     shows: shown(short, 'less than 100 ms'),
   });
+}
+
+/**
+ * None waits for longer than the database takes: the timers that fired meanwhile tell. Where they were late, so may have
+ * been those of a program that takes several to wait.
+ */
+function demandNotSlow(program, { requests, starvedMs }, all, expected) {
+  const quickest = quickestOf(requests);
+  const beats = all.map((one) => beatsDuring(program, one));
+  const fewest = beats.reduce((least, some) => (some.length < least.length ? some : least));
+  const lateMs = fewest.reduce((sum, { late }) => sum + late, 0);
+  const tookMs = durationOf(all[beats.indexOf(fewest)]);
+  const isLong = fewest.length >= TOO_MANY_BEATS && tookMs - 2 * lateMs > LONG_DATABASE_MS;
+  const isVeryLong = quickest - starvedMs > SLOW_DATABASE_MS;
+  const got = `The quickest took ${quickest.toFixed(1)} ms.`;
+  demand(!isLong && !isVeryLong, {
+    expected,
+    got,
+    why: 'The database is no slower than before. A report that waits longer than it has to is another kind of bug.',
+    try: 'await sleep(100);',
+    shows: { program, moments: [momentOf(quickestIn(requests), 'the quickest')] },
+  });
+  if (fewest.length >= TOO_MANY_BEATS || quickest > SLOW_DATABASE_MS) throw tooBusy(got);
 }
 
 /** @type {Record<string, (seen: any) => { got: string, why: string }>} */
