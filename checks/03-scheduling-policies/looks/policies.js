@@ -68,6 +68,7 @@ const NONSENSE = [
   byOption('RR'),
   byOption(' none'),
   byOption('rr '),
+  { name: '--policy without a name', args: ['--policy'] },
   byOption('toString'), // every object has it
   byVariable('roundrobin'),
   byVariable('None'),
@@ -217,16 +218,24 @@ async function dealOnce(program) {
   const isThrough = clients.includes(true);
   const others = seen('/');
   const [blocked, waiting] = BUSY.map((path, index) => {
-    const { status, error, sentMs, doneMs } = answers[index];
+    const { sentMs, doneMs } = answers[index];
     const [request] = seen(path);
     const { pid, startMs = 0, endMs = 0 } = request ?? {};
     const here = others.filter((one) => one.pid === pid && one.startMs > startMs);
     const own = here.filter((one) => one.startMs < endMs).length;
-    const fault = status !== 200 && `A request for ${path} failed: ${error ?? `status ${status}`}.`;
+    const fault = faultOfBusy(path, answers[index], pid);
     const tookMs = Math.min(endMs - startMs, doneMs - sentMs); // it blocks first, then it answers
     return { request, fault, own, trapped: here.length - own, tookMs };
   });
   return { blocked, waiting, isThrough, starvedMs: program.turn.starvedSince(sinceMs) };
+}
+
+/** These two were given, and are to stay as they are. */
+function faultOfBusy(path, { status, error, body }, pid) {
+  if (status !== 200 || error)
+    return `A request for ${path} failed: ${error ?? `status ${status}`}.`;
+  const isAsGiven = pid === undefined || body === String(pid);
+  return isAsGiven ? undefined : `${path} answered "${body.slice(0, 40)}", not the pid.`;
 }
 
 export function drawShares({ drawn }, policy, { events }, { pids }) {
