@@ -21,6 +21,7 @@ const MANY_REPORTS = 48; // more than most pools and limits let run at once
 const LONG_HOME_MS = 15; // a delay that is far from the resolution of 5 ms
 const QUIET_BEATS = 35; // of 20 ms: a histogram with a sample every 5 ms has more than a hundred
 const TIMER_MS = 5; // a learner's own timer reports how late it was: up to its period less than a / took
+const FIRST_SAMPLE_BEATS = 2; // after a reset Node's histogram sees nothing until its timer has fired once
 const QUIET_MS = 3_000;
 const QUIET_TRIES = 3;
 const DISTURBED_MS = 3; // the event loop was late, and not because of the program
@@ -151,6 +152,7 @@ export async function readDelays(program, areFree) {
     return parse(answer.body).eventLoopDelayMs;
   };
   await tell();
+  await beatsToCome(program, FIRST_SAMPLE_BEATS);
   const earlier = askAtOnce(program, '/report', 1);
   await program.until(() => seen('/report').length > 0);
   for (let count = 0; count < 2; count += 1) await askAtOnce(program, '/', 1);
@@ -185,24 +187,26 @@ export const readAfterQuiet = (program) =>
 
 async function readAfterQuietOnce(program) {
   const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
-  const quiet = async (count) => {
-    const before = program.events.length;
-    const beats = () => eventsOf(program.events.slice(before), 'beat');
-    await program.until(() => beats().length >= count, QUIET_MS);
-    return beats();
-  };
   const askOnce = async () => {
     await tell();
     const sinceMs = nowMs();
-    await quiet(2); // Node's histogram sees nothing before its first sample after a reset
+    await beatsToCome(program, FIRST_SAMPLE_BEATS);
     const { requests } = await askAtOnce(program, '/', 1);
     return { home: requests[0], sinceMs };
   };
   const standsOut = ({ home }) => home && durationOf(home) > LONG_HOME_MS;
   const { home, sinceMs } = await seek(askOnce, standsOut, 6);
-  const lateMs = Math.max(...(await quiet(QUIET_BEATS)).map(({ late }) => late));
+  const lateMs = Math.max(...(await beatsToCome(program, QUIET_BEATS)).map(({ late }) => late));
   const told = await tell();
   return { home, told, lateMs, tookMs: nowMs() - sinceMs };
+}
+
+/** Waits until the program's event loop has turned so often, and nothing was asked of it meanwhile. */
+async function beatsToCome(program, count) {
+  const before = program.events.length;
+  const beats = () => eventsOf(program.events.slice(before), 'beat');
+  await program.until(() => beats().length >= count, QUIET_MS);
+  return beats();
 }
 
 /** The number tells of that one /. */
