@@ -4,6 +4,7 @@ import {
   demandBody,
   demandDelay,
   demandListens,
+  demandLongest,
   demandOverlap,
   demandReport,
   demandTime,
@@ -17,6 +18,7 @@ import {
   isFree,
   isTrue,
   measureQueue,
+  readAfterQuiet,
   readDelays,
   seek,
 } from './looks.js';
@@ -28,7 +30,7 @@ const promises = {
   'home-alone': 'while one / runs, nothing else does: no other /, no /health',
   'report-answers': 'each /report still takes its 100 ms and answers its rows',
   'report-overlaps':
-    '/report holds nobody up: three are under way at once, and /health is answered',
+    '/report holds nobody up: all that come together wait side by side, and /health is answered',
   'health-tells-delay': '/health reports the longest event-loop delay since it was last asked',
 };
 
@@ -50,6 +52,8 @@ check('01-blocking-server', promises, (lesson) => {
       3,
     ),
   );
+  const quietServer = meanwhile([first], async () => ready(await launch()));
+  const quiet = meanwhile([quietServer], readAfterQuiet, { isSlow: true });
   const queue = meanwhile([homes], async () => measureQueue(await ready(await launch())), {
     isSlow: true,
   });
@@ -61,7 +65,15 @@ check('01-blocking-server', promises, (lesson) => {
   hold('report-answers', [reports, late, server], demandReport);
   hold('report-overlaps', [reports, late, server], demandOverlap, { needs: ['report-answers'] });
   const needs = ['home-time', 'home-alone', 'report-answers'];
-  hold('health-tells-delay', [late, server], demandDelay, { needs });
+  hold(
+    'health-tells-delay',
+    [late, server, quiet, quietServer],
+    (delays, program, longest, other) => {
+      demandDelay(delays, program);
+      demandLongest(longest, other);
+    },
+    { needs },
+  );
 
   measure([homes, queue], (seen, crowd) => tellOfQueue(seen, crowd, lesson.measured));
 });

@@ -10,15 +10,25 @@ import {
   eventsOf,
   get,
   isCrowded,
+  isTypedJson,
   nowMs,
   requestsOf,
 } from '../../lib/check/checking.js';
 
 export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
-const MANY_REPORTS = 9; // more than a small pool of connections serves at once
+const MANY_REPORTS = 48; // more than most pools and limits let run at once
+const LONG_HOME_MS = 15; // a delay that is far from the resolution of 5 ms
+const QUIET_BEATS = 35; // of 20 ms: a histogram with a sample every 5 ms has more than a hundred
 const TIMER_MS = 5; // a learner's own timer reports how late it was: up to its period less than a / took
+const FIRST_SAMPLE_BEATS = 2; // after a reset Node's histogram sees nothing until its timer has fired once
+const QUIET_MS = 3_000;
+const QUIET_TRIES = 3;
+const DISTURBED_MS = 3; // the event loop was late, and not because of the program
+const OWN_TIMER_MS = 7; // a learner's own timer tells how late it was: less than a / took by its period, and a little
 const SPREAD_MS = 30; // reports that came together and wait side by side are done together
+const SPREAD_OF_MANY_MS = 50; // so many take some time to come; one that waits for another takes 100 ms longer
+const BEATS_APART = 4; // of 20 ms: two of 100 ms that wait side by side see as many, or one or two more or less
 const STARVED_MS = 5; // kept from running for longer, it may have been late for that
 
 /** Did others keep it from running since then? */
@@ -30,10 +40,20 @@ export const blocksOf = ({ events }) =>
   eventsOf(events, 'wait').filter(({ tid }) => tid === undefined);
 
 export const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
+const spreadMost = ({ length }) => (length < MANY_REPORTS ? SPREAD_MS : SPREAD_OF_MANY_MS);
 const spreadOf = (requests) => {
   const times = requests.map(durationOf);
   return Math.max(...times) - Math.min(...times);
 };
+
+/**
+ * How often a timer of 20 ms, the probe's own, fired in the program while a request was under way. It shares the event loop
+ * with the program's timers: on a busy machine it is late as they are, so it tells what it waited for and no clock does.
+ */
+export const beatsDuring = ({ events }, { pid, startMs, endMs = Infinity }) =>
+  eventsOf(events, 'beat').filter(
+    (beat) => beat.pid === pid && beat.tid === undefined && beat.t > startMs && beat.t < endMs,
+  );
 
 export const cameInTime = ({ healthSentMs, firstEndMs }) => healthSentMs < firstEndMs;
 
@@ -47,20 +67,25 @@ export const parse = (/** @type {string} */ body) => {
 
 /** How reports that came together held somebody up, if they did. */
 export function faultOfReports({ requests, depth, blocks, healthMs, firstEndMs }) {
-  if (depth < requests.length) return 'turns';
+  const isMany = requests.length >= MANY_REPORTS; // on a slow machine the first is done before the last has come
+  if (depth < requests.length && !isMany) return 'turns';
   if (firstEndMs !== undefined && !(healthMs < firstEndMs)) return 'health';
   if (blocks.length > 0) return 'blocks';
-  return spreadOf(requests) > SPREAD_MS ? 'queue' : undefined;
+  return spreadOf(requests) > spreadMost(requests) ? 'queue' : undefined;
 }
 
-/** Is it the program's doing? Yes, unless others kept it from running for so long that they may have caused it. */
+/**
+ * Is it the program's doing? Yes, unless others kept it from running for so long that they may have caused it. That does not
+ * make one report wait while timers fire that another one needed no more.
+ */
 export const isOwnFault = (kind, { requests, blocks, starvedMs, isCrowded, ...seen }) =>
   blocks.length > 0 ||
+  (kind === 'queue' && seen.beatsApart >= BEATS_APART) ||
   (!isCrowded &&
     {
       turns: () => starvedMs < SPREAD_MS,
       health: () => seen.firstEndMs - seen.healthSentMs > SPREAD_MS + starvedMs,
-      queue: () => spreadOf(requests) > SPREAD_MS + 2 * starvedMs,
+      queue: () => spreadOf(requests) > spreadMost(requests) + 2 * starvedMs,
     }[kind]());
 
 export const isFree = (seen) => !faultOfReports(seen);
@@ -98,9 +123,11 @@ export async function askHealthDuring(program, path, times) {
 function whatCame(program, requests) {
   const fromMs = Math.min(...requests.map(({ startMs }) => startMs));
   const toMs = Math.max(...requests.map(({ endMs = Infinity }) => endMs));
+  const beats = requests.map((one) => beatsDuring(program, one).length);
   return {
     requests,
     depth: deepestOverlap(requests),
+    beatsApart: Math.max(...beats) - Math.min(...beats),
     blocks: blocksOf(program).filter(({ t }) => t > fromMs && t <= toMs),
     starvedMs: program.turn.starvedSince(fromMs),
     isCrowded: isCrowded(),
@@ -116,12 +143,16 @@ export async function readDelays(program, areFree) {
   const before = program.events.length;
   const seen = (path) => requestsOf(program.events.slice(before), path);
   let unanswered = '';
+  /** @type {string | undefined} */
+  let type; // where it is another than that of JSON
   const tell = async () => {
-    const { error, body } = await get(`${program.url}/health`);
-    if (error) unanswered = error;
-    return parse(body).eventLoopDelayMs;
+    const answer = await get(`${program.url}/health`);
+    if (answer.error) unanswered = answer.error;
+    if (!isTypedJson(answer)) type = answer.headers['content-type'];
+    return parse(answer.body).eventLoopDelayMs;
   };
   await tell();
+  await beatsToCome(program, FIRST_SAMPLE_BEATS);
   const earlier = askAtOnce(program, '/report', 1);
   await program.until(() => seen('/report').length > 0);
   for (let count = 0; count < 2; count += 1) await askAtOnce(program, '/', 1);
@@ -135,13 +166,52 @@ export async function readDelays(program, areFree) {
   const longest = seen('/').find((one) => durationOf(one) === longestMs);
   const [, asked] = seen('/health'); // the first only makes it forget
   return {
-    delay: { told, toldAgain, tookMs, longestMs, unanswered, longest, asked },
+    delay: { told, toldAgain, tookMs, longestMs, unanswered, type, longest, asked },
     first,
     answers,
     isJoined: later.length > 0 && later[0].startMs < (first.endMs ?? Infinity),
     later: whatCame(program, later),
   };
 }
+
+/**
+ * What /health reports about one / after a quiet time: the longest delay is still that one, however many short ones have come
+ * since. Where other programs have made the time less quiet, it is looked at again.
+ */
+export const readAfterQuiet = (program) =>
+  seek(
+    () => readAfterQuietOnce(program),
+    (seen) => !isOfThatOne(seen) || seen.lateMs < DISTURBED_MS,
+    QUIET_TRIES,
+  );
+
+async function readAfterQuietOnce(program) {
+  const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  const askOnce = async () => {
+    await tell();
+    const sinceMs = nowMs();
+    await beatsToCome(program, FIRST_SAMPLE_BEATS);
+    const { requests } = await askAtOnce(program, '/', 1);
+    return { home: requests[0], sinceMs };
+  };
+  const standsOut = ({ home }) => home && durationOf(home) > LONG_HOME_MS;
+  const { home, sinceMs } = await seek(askOnce, standsOut, 6);
+  const lateMs = Math.max(...(await beatsToCome(program, QUIET_BEATS)).map(({ late }) => late));
+  const told = await tell();
+  return { home, told, lateMs, tookMs: nowMs() - sinceMs };
+}
+
+/** Waits until the program's event loop has turned so often, and nothing was asked of it meanwhile. */
+async function beatsToCome(program, count) {
+  const before = program.events.length;
+  const beats = () => eventsOf(program.events.slice(before), 'beat');
+  await program.until(() => beats().length >= count, QUIET_MS);
+  return beats();
+}
+
+/** The number tells of that one /. */
+export const isOfThatOne = ({ home, told, tookMs }) =>
+  home && typeof told === 'number' && told > durationOf(home) - OWN_TIMER_MS && told <= tookMs;
 
 /** The number is the longest delay, as far as we know it, and was reset when it was reported. */
 export const isTrue = ({ told, toldAgain, longestMs, tookMs }) =>

@@ -44,6 +44,7 @@ check('02-cluster-fork', promises, (lesson) => {
   const legal = meanwhile([nonsense], (tried) => (tried.every(isRefused) ? tryLegal(launch) : []));
   const byDefault = meanwhile([homes], () => forkByDefault(launch));
   const calm = observe([main, homes], (program) => askAtOnce(program, '/', WORKERS));
+  const cpus = observe([main, homes], (program) => askAtOnce(program, '/cpu', 2 * WORKERS));
   const contest = meanwhile([main, homes], (program) => prepareContest(lesson, program));
 
   hold('forks-as-told', [main, homes], demandFour);
@@ -52,7 +53,7 @@ check('02-cluster-fork', promises, (lesson) => {
   hold('workers-answer', [main, homes], demandAnswers, { needs });
   hold('primary-rests', [main, homes], demandPrimaryRests, { needs });
   hold('own-memory', [homes, main], demandOwnMemory);
-  hold('same-work', [homes, calm, main], demandSameWork);
+  hold('same-work', [homes, calm, main, cpus], demandSameWork);
   hold('one-per-core', [byDefault], demandOnePerCore, { needs });
   hold('refuses-nonsense', [nonsense, legal], demandGuard, { needs });
   hold('speedup', [contest], (sides) => measureBlocking(lesson, sides), {

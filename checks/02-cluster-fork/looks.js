@@ -18,9 +18,11 @@ import {
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 4;
-export const PRETENDED_CORES = cpus().length === 3 ? 2 : 3; // not the number that the machine has
+/** Not the number that the machine has; one; and more than four or eight, which somebody may take for the most. */
+export const PRETENDED_CORES = [cpus().length === 3 ? 2 : 3, 1, 12];
 const LEGAL = ['1', '10', '99']; // the ends of the range, and where a digit is added
-const NONSENSE = ['abc', '0', '-1', '2.5', '100', ''];
+const NONSENSE = ['abc', '0', '00', '-1', '2.5', '4abc', '100', '', '  '];
+const NO_PAGES = ['/favicon.ico', '/robots.txt']; // there is none; browsers and crawlers ask all the same
 const SEEN_WITHIN_MS = 1_000;
 const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
 const REFUSAL_MS = 150; // from its first worker to its end
@@ -54,12 +56,14 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
 }
 
 /**
- * Two requests on one connection, one for the other page, then rounds of some at once until every worker has executed one,
+ * Two requests on one connection, one for each other page, then rounds of some at once until every worker has executed one,
  * or it is clear that some never will.
  */
 export async function askUntilAllAnswer(program) {
   const beginnings = [askTwiceOnOneConnection(program), askAtOnce(program, '/cpu', 1)];
   const [all, cpu] = await Promise.all(beginnings);
+  const lost = await Promise.all(NO_PAGES.map((path) => askAtOnce(program, path, 1)));
+  const others = [cpu, ...lost];
   for (let round = 0; round < 12; round += 1) {
     const { answers, requests } = await askAtOnce(program, '/', 2 * WORKERS);
     all.answers.push(...answers);
@@ -68,7 +72,7 @@ export async function askUntilAllAnswer(program) {
     if (forksOf(program.events).every(({ workerPid }) => pids.has(workerPid))) break;
     if ((listenersOf(program.events).get(program.port)?.size ?? 0) < WORKERS) break;
   }
-  return { ...all, others: cpu.requests, cpu: cpu.answers[0] };
+  return { ...all, others: others.flatMap(({ requests }) => requests), cpu: cpu.answers[0] };
 }
 
 async function askTwiceOnOneConnection(program) {
@@ -98,20 +102,37 @@ async function forksPretended(launch, wanted, options) {
 }
 
 /**
- * How many workers it forks when it is not told, on a machine that says it has so many cores. Where the pretence leads to
- * fewer, it may be waiting for something that only real workers do, so it is started for real.
+ * How many workers it forks when it is not told, on machines that say they have so many cores; of the first with a wrong
+ * number, or of all.
+ * @returns {Promise<{ cores: number, forks: number }[]>}
  */
 export async function forkByDefault(launch) {
-  const options = { pretendCores: PRETENDED_CORES };
-  const pretended = await forksPretended(launch, PRETENDED_CORES, options);
-  if (pretended >= PRETENDED_CORES) return pretended;
+  const tried = [];
+  for (const cores of PRETENDED_CORES) {
+    const forks = await forkOnMachine(launch, cores);
+    tried.push({ cores, forks });
+    if (forks !== cores) break;
+  }
+  return tried;
+}
+
+/**
+ * How many workers it forks on a machine that says it has so many cores. Where the pretence leads to fewer, it may be waiting
+ * for something that only real workers do, so it is started for real.
+ */
+async function forkOnMachine(launch, cores) {
+  const options = { pretendCores: cores };
+  const pretended = await forksPretended(launch, cores, options);
+  if (pretended >= cores) return pretended;
   const program = await launch(options);
   const count = () => forksOf(program.events).length;
-  await program.settled(() => count() >= PRETENDED_CORES);
+  const isMany = cores > WORKERS;
+  await program.settled(() => count() >= (isMany ? pretended + 1 : cores));
+  if (isMany && count() > pretended) return (await program.stop(), cores); // so many real ones are not waited for
   await program.ready(count());
-  await program.settled(() => count() > PRETENDED_CORES, ONE_MORE_MS);
+  await program.settled(() => count() > cores, ONE_MORE_MS);
   await program.stop();
-  if (count() < PRETENDED_CORES) demandTurn(program.events);
+  if (count() < cores) demandTurn(program.events);
   return count();
 }
 

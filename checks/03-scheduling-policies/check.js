@@ -17,7 +17,7 @@ import {
   askInTurn,
   askInTurnTwice,
   askOnTwoConnections,
-  chooseInTwoWays,
+  chooseInEveryWay,
   dealMeanwhile,
   drawShares,
   measureCost,
@@ -52,7 +52,7 @@ check('03-scheduling-policies', promises, (lesson) => {
   const none = meanwhile([], () => start(['--policy', 'none']));
   const inNoTurn = meanwhile([none], (program) => askInTurn(program, CONNECTIONS));
   const shared = meanwhile([none], sharedListeners);
-  const choices = meanwhile([], () => chooseInTwoWays(lesson));
+  const choices = meanwhile([], () => chooseInEveryWay(lesson));
   const kept = observe([main, first], askOnTwoConnections);
   const busy = observe([main, inTurn], dealMeanwhile, { isSlow: true });
   const tiny = meanwhile([choices], () => startTiny(lesson));

@@ -51,7 +51,7 @@ export { ignoreStarved } from '../observe/turn.js';
 export { startRedis } from '../tools/redis.js';
 export { demandTool, findTool } from '../tools/tools.js';
 export { whyOfCrash } from '../verdict/diagnosis.js';
-export { faultOfRandomHex } from '../verdict/bodies.js';
+export { faultOfRandomHex, isTypedJson } from '../verdict/bodies.js';
 export { Undecided, demand, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';
 

@@ -21,6 +21,15 @@ export function faultOfRandomHex(answers, { isTyped = true } = {}) {
   return faultOfChance(answers.map(({ body }) => body.toLowerCase()));
 }
 
+/**
+ * Does the header of an answer in JSON say so? One that says nothing will do.
+ * @param {Pick<import('../observe/client.js').Answer, 'headers'>} answer
+ */
+export function isTypedJson({ headers }) {
+  const type = headers['content-type'];
+  return type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type);
+}
+
 /** Random bytes have every digit, and nothing in them comes a second time. @param {string[]} texts */
 function faultOfChance(texts) {
   const all = texts.join(' ');

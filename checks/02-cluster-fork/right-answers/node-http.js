@@ -11,6 +11,7 @@ if (cluster.isWorker) {
   const server = createServer((request, response) => {
     response.setHeader('Content-Type', 'text/plain');
     if (request.url === '/cpu') return response.end(`${spinFor(5)}`);
+    if (request.url !== '/') return response.writeHead(404).end();
     served += 1;
     blockFor(between(10, 20));
     response.writeHead(200, { 'x-worker-pid': process.pid, 'x-worker-served': served });

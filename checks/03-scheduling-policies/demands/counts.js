@@ -2,7 +2,7 @@
  * What lesson 3 demands of /counts. It goes through the record of what was asked and answered: what must have been reported
  * by then, and what cannot have been counted yet; and says which mistake leads to such counts.
  */
-import { Undecided, demand, whyOfCrash } from '../../../lib/check/checking.js';
+import { Undecided, demand, isTypedJson, whyOfCrash } from '../../../lib/check/checking.js';
 import { ONE_LISTENER, storyOfCrash } from './policies.js';
 
 const TRY = {
@@ -97,7 +97,7 @@ const faultOfCopy = (pid) => ({
 });
 
 /** What is wrong with an answer to /counts, why, and what to do. */
-function faultOfTold({ status, body, error }, question) {
+function faultOfTold({ status, headers, body, error }, question) {
   if (error || status !== 200) return faultOfFailure(error, status, question);
   let told;
   try {
@@ -110,6 +110,7 @@ function faultOfTold({ status, body, error }, question) {
       try: 'response.json(counts)',
     };
   }
+  if (!isTypedJson({ headers })) return faultOfType(headers);
   const { low, asked } = question;
   const pids = [...new Set([...asked.pids().map(String), ...Object.keys(told)])];
   const isWrong = (pid) => {
@@ -120,6 +121,12 @@ function faultOfTold({ status, body, error }, question) {
   const wrong = pids.find(isWrong);
   return wrong === undefined ? undefined : whyWrong(wrong, told, question);
 }
+
+const faultOfType = (headers) => ({
+  got: `/counts says Content-Type: ${headers['content-type']}.`,
+  why: 'Many clients look at the type before they look at the text: they would not read this as JSON.',
+  try: 'response.json(counts)',
+});
 
 function faultOfFailure(error, status, { isWaiting }) {
   const got = `/counts failed: ${error ?? `status ${status}`}.`;
@@ -174,7 +181,7 @@ function whyWrong(wrong, told, { pid, low, asked, isWaiting }) {
   if ((told[wrong] ?? 0) > had)
     return {
       got,
-      why: 'Something other than a request for / was counted, perhaps the requests for the counts.',
+      why: 'Something other than a request for / was counted, perhaps one for the counts, or for a page that does not exist.',
       try: 'look in the primary at what each message says',
     };
   const count = low.get(Number(wrong));

@@ -38,6 +38,7 @@ export async function askForCounts(program) {
   const other = keepingOpen();
   try {
     get(`${program.url}/wait`, { agent: other }); // a request, but not for /
+    await get(`${program.url}/favicon.ico`); // nor is this one, and there is no such page
     const opened = [];
     for (const agent of agents) opened.push(await get(`${program.url}/`, { agent }));
     await program.drained();

@@ -3,6 +3,7 @@
  * requests. At the end, what is shown and decides nothing: the shares, and what each policy costs.
  */
 import { Agent } from 'node:http';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import {
   createLoad,
@@ -43,6 +44,17 @@ const CHOICES = [
     args: ['--policy', 'rr'],
     wanted: 'handed',
   },
+  {
+    name: 'NODE_CLUSTER_SCHED_POLICY=rr',
+    env: { NODE_CLUSTER_SCHED_POLICY: 'rr' },
+    wanted: 'handed',
+  },
+  {
+    name: 'NODE_CLUSTER_SCHED_POLICY=rr and --policy none',
+    env: { NODE_CLUSTER_SCHED_POLICY: 'rr' },
+    args: ['--policy', 'none'],
+    wanted: 'kernel',
+  },
 ];
 const byOption = (value) => ({ name: `--policy "${value}"`, args: ['--policy', value] });
 const byVariable = (value) => ({
@@ -55,9 +67,13 @@ const NONSENSE = [
   byOption(''),
   byOption('RR'),
   byOption(' none'),
+  byOption('rr '),
+  { name: '--policy without a name', args: ['--policy'] },
   byOption('toString'), // every object has it
   byVariable('roundrobin'),
   byVariable('None'),
+  byVariable('RR'),
+  byVariable('none '),
 ];
 
 /** Requests on new connections, one after the other: who accepted each connection, and who executed the request. */
@@ -124,19 +140,16 @@ async function startBriefly({ launch }, { args, env }, isDone) {
 }
 
 /** Who accepts when the environment speaks, and when the option speaks against it. */
-export function chooseInTwoWays(lesson) {
-  return Promise.all(
-    CHOICES.map(async (choice) => {
-      const listener = (events) => {
-        const workers = forksOf(events).map(({ workerPid }) => workerPid);
-        return eventsOf(events, 'listening').find(({ pid }) => workers.includes(pid));
-      };
-      const end = await startBriefly(lesson, choice, (seen) => Boolean(listener(seen)));
-      const found = listener(end.events);
-      return { ...choice, ...end, listener: found, how: found?.handle };
-    }),
-  );
-}
+export const chooseInEveryWay = (lesson) =>
+  inGroups(CHOICES, availableParallelism(), async (choice) => {
+    const listener = (events) => {
+      const workers = forksOf(events).map(({ workerPid }) => workerPid);
+      return eventsOf(events, 'listening').find(({ pid }) => workers.includes(pid));
+    };
+    const end = await startBriefly(lesson, choice, (seen) => Boolean(listener(seen)));
+    const found = listener(end.events);
+    return { ...choice, ...end, listener: found, how: found?.handle };
+  });
 
 /** A child is seen even when the primary ends in the same moment. */
 export const hasForked = (events) => eventsOf(events, 'child').length > 0;
@@ -148,7 +161,16 @@ export async function tryAllNonsense(lesson) {
   const tryIt = async (choice) => ({ ...choice, ...(await startBriefly(lesson, choice, isUp)) });
   const [first, ...others] = NONSENSE;
   const end = await tryIt(first);
-  return isUp(end.events) ? [end] : [end, ...(await Promise.all(others.map(tryIt)))];
+  if (isUp(end.events)) return [end];
+  return [end, ...(await inGroups(others, availableParallelism(), tryIt))];
+}
+
+/** So many at once: more would only wait for each other's cores. */
+async function inGroups(all, size, act) {
+  const done = [];
+  for (let first = 0; first < all.length; first += size)
+    done.push(...(await Promise.all(all.slice(first, first + size).map(act))));
+  return done;
 }
 
 /** Some requests on one connection, then as many on another while the first is still open. */
@@ -196,16 +218,24 @@ async function dealOnce(program) {
   const isThrough = clients.includes(true);
   const others = seen('/');
   const [blocked, waiting] = BUSY.map((path, index) => {
-    const { status, error, sentMs, doneMs } = answers[index];
+    const { sentMs, doneMs } = answers[index];
     const [request] = seen(path);
     const { pid, startMs = 0, endMs = 0 } = request ?? {};
     const here = others.filter((one) => one.pid === pid && one.startMs > startMs);
     const own = here.filter((one) => one.startMs < endMs).length;
-    const fault = status !== 200 && `A request for ${path} failed: ${error ?? `status ${status}`}.`;
+    const fault = faultOfBusy(path, answers[index], pid);
     const tookMs = Math.min(endMs - startMs, doneMs - sentMs); // it blocks first, then it answers
     return { request, fault, own, trapped: here.length - own, tookMs };
   });
   return { blocked, waiting, isThrough, starvedMs: program.turn.starvedSince(sinceMs) };
+}
+
+/** These two were given, and are to stay as they are. */
+function faultOfBusy(path, { status, error, body }, pid) {
+  if (status !== 200 || error)
+    return `A request for ${path} failed: ${error ?? `status ${status}`}.`;
+  const isAsGiven = pid === undefined || body === String(pid);
+  return isAsGiven ? undefined : `${path} answered "${body.slice(0, 40)}", not the pid.`;
 }
 
 export function drawShares({ drawn }, policy, { events }, { pids }) {
