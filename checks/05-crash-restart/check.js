@@ -2,6 +2,7 @@ import { check } from '../../lib/check/checking.js';
 import {
   demandBackOff,
   demandCleanStop,
+  demandEachTime,
   demandEnd,
   demandLeave,
   demandLog,
@@ -71,7 +72,7 @@ check('05-crash-restart', promises, (lesson) => {
   const needs = ['replaced'];
   hold('slows-down', [failedStarts], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });
-  hold('each-time', [main, again], demandReplaced, { needs });
+  hold('each-time', [main, again], demandEachTime, { needs });
   hold(
     'no-fork-in-shutdown',
     [stoppedWhileWaiting, interrupted, terminated],

@@ -10,11 +10,22 @@ import {
   quickestOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
-import { DEADLINE_MS, LEAVING, ON_ITS_WAY, RESTARTS, UNDER_WAY, WORKERS, busy } from './looks.js';
+import {
+  AGAIN,
+  DEADLINE_MS,
+  IN_A_WAIT,
+  LEAVING,
+  ON_ITS_WAY,
+  RESTARTS,
+  UNDER_WAY,
+  WORKERS,
+  busy,
+} from './looks.js';
 
 const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
 const SHORTEST = 0.75; // of these: there may be some chance in a wait
 const LONGEST = 2;
+const MUCH_LONGER = 3; // times, or more
 const LEAST_MS = 9.5; // of a /
 const TOO_LONG_MS = 30; // for the quickest
 const REPORT_MS = 298;
@@ -62,6 +73,51 @@ export function demandReplaced(program, rounds) {
     shows: { program, moments: tooManyIn(program.events, rounds) },
   });
   demandOthers(program, rounds);
+}
+
+/** Each crash is repaired as the first was, one beside another too. */
+export function demandEachTime(program, rounds) {
+  demandReplaced(program, rounds);
+  demandOwnWait(program, rounds);
+  demandShortAgain(program, rounds);
+}
+
+/** A timer never fires too early, however busy the machine is. Of a program that does not wait nothing is demanded here. */
+function demandOwnWait(program, rounds) {
+  const least = SHORTEST * WAITS_MS[0];
+  const [first, second] = rounds.find(({ how }) => how === IN_A_WAIT)?.waits ?? [];
+  const isBeside = second && second.exit.t < first.fork.t && first.waitMs >= least;
+  demand(!(isBeside && second.waitMs < least), {
+    expected: `Two workers die, one shortly after the other. Each place waits ${WAITS_MS[0]} ms of its own before it is filled.`,
+    got: `The second was replaced ${second?.waitMs.toFixed(0)} ms after its end, when the wait of the first was over.`,
+    why: 'A restart that forks as many as are missing fills every empty place, also one that is to wait longer: in a place that keeps failing, the waits are then as short as those of the others.',
+    try: 'in the timer fork one worker, for the place whose end started that timer',
+    shows: { program, moments: isBeside ? [waitShown(second)] : [] },
+  });
+}
+
+const waitShown = ({ exit, fork }) => ({
+  pid: exit.pid,
+  t: exit.t,
+  toMs: fork.t,
+  says: `process ${exit.workerPid} ends; process ${fork.workerPid} comes`,
+});
+
+/** All of these workers had listened. */
+function demandShortAgain(program, rounds) {
+  const [first] = rounds[0].waits;
+  const [last] = rounds.findLast(({ how }) => how.endsWith(AGAIN)).waits;
+  const most = MUCH_LONGER * first.waitMs + WAITS_MS[0];
+  if (last.waitMs <= most) return;
+  if (isCrowded() || last.waitMs - last.lateMs <= most)
+    throw busy(`A wait of ${last.waitMs.toFixed(0)} ms may be longer than the program wanted.`);
+  demand(false, {
+    expected: 'A worker that listens resets the count: the next wait is as short as the first.',
+    got: `It waited ${first.waitMs.toFixed(0)} ms after the first crash, and ${last.waitMs.toFixed(0)} ms after a later one, although all had listened in between.`,
+    why: 'A server that crashes once a week would wait longer each time, and never again be as quick as on its first day.',
+    try: "when a worker is 'listening', what the next wait depends on goes back to where it began",
+    shows: { program, moments: [waitShown(last)] },
+  });
 }
 
 /** After the crashes / is what it was before. What others took of its time does not count. */
@@ -296,9 +352,33 @@ function leaveShown({ events }, { first, last }, exits) {
   return [...ends, ...forks.map((fork) => forkShown(fork, 'forked in its place'))];
 }
 
-export function demandBackOff({ waitsMs, latesMs, restarts, output, program }) {
+export function demandBackOff(failedStarts) {
+  demandAwake(failedStarts);
+  demandLongerWaits(failedStarts);
+}
+
+/** A primary that sleeps hears nothing. What others took of its time does not count. */
+function demandAwake({ asleep: { heldMs, starvedMs }, output, program }) {
+  const held = heldMs.slice(0, RESTARTS);
+  const isEach = held.length === RESTARTS && held.every((ms, index) => ms >= leastOf(index));
+  const ownMs = sumOf(held) - starvedMs;
+  const isAsleep = isEach && !isCrowded() && ownMs >= SHORTEST * sumOf(WAITS_MS);
+  demand(!isAsleep, {
+    expected: "While it waits for the next restart, the primary's event loop turns.",
+    got: `Between the restarts it stood still, for ${held.map((ms) => ms.toFixed(0)).join(', ')} ms.`,
+    why: 'A primary that sleeps hears nothing: no signal to stop, no other death. And while it sleeps, the workers that are well get no connections, for it is the primary that deals them.',
+    try: 'setTimeout(..., 100 * 2 ** restarts): a timer waits, and blocks nothing',
+    output,
+    shows: { program, moments: [lastFork(program)] },
+  });
+}
+
+const leastOf = (index) => SHORTEST * WAITS_MS[index];
+const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+
+function demandLongerWaits({ waitsMs, latesMs, restarts, output, program }) {
   const waited = waitsMs.slice(0, RESTARTS);
-  const isShort = (waitMs, index) => waitMs < SHORTEST * WAITS_MS[index];
+  const isShort = (waitMs, index) => waitMs < leastOf(index);
   const isLong = (waitMs, index) => waitMs > LONGEST * WAITS_MS[index] + WAITS_MS[0];
   const long = waited.findIndex(isLong);
   const isBusy = long >= 0 && (isCrowded() || !isLong(waited[long] - latesMs[long], long));

@@ -38,6 +38,10 @@ export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 2; // workers, and one that stays
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
+export const IN_A_WAIT = 'SIGKILL of a second worker while the place of the first waited';
+const IN_A_START = 'SIGKILL of a second worker while the successor of the first was starting';
+export const AGAIN = 'in the same place';
+const SIGNALS = ['SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGKILL']; // as many as a count that is never reset allows
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
@@ -108,7 +112,7 @@ function isAtRest(events, { before, fromMs, pids }) {
   });
 }
 
-const kill = (program, pids) => pids.filter((pid) => program.kill(pid, 'SIGKILL'));
+const kill = (program, pids, signal = 'SIGKILL') => pids.filter((pid) => program.kill(pid, signal));
 
 /** A worker with a bug, and then the one in its place, by a signal. */
 export function crashTwice(program) {
@@ -126,15 +130,19 @@ export async function askHomes(program, rounds) {
   return { ...seen, starvedMs: program.turn.starvedSince(sinceMs) };
 }
 
-/** The place of those crashes again and again, and then all places at once. One more worker may come than died. */
+/**
+ * The place of those crashes again and again, by signals that nobody thinks of as well, and then two places at nearly the
+ * same time. One more worker may come than died.
+ */
 export async function crashAgain(program, before) {
   if (!before.at(-1).isBack) return before;
-  const killLast = (pids) => kill(program, pids.slice(-1));
+  const killLast = (signal) => (pids) => kill(program, pids.slice(-1), signal);
   const rounds = await strikeInTurn(program, [
     [ON_ITS_WAY, (pids) => killBeforeItAccepts(program, pids.at(-1))],
-    ['SIGKILL in the same place', killLast],
-    ['SIGKILL in the same place', killLast],
+    ...SIGNALS.map((signal) => [`${signal} ${AGAIN}`, killLast(signal)]),
+    [IN_A_WAIT, (pids) => killInAWait(program, pids)],
     ['SIGKILL of two at once', (pids) => kill(program, pids)],
+    [IN_A_START, (pids) => killInAStart(program, pids)],
   ]);
   return [...before, ...rounds.slice(0, -1), await awaitMore(program, rounds.at(-1))];
 }
@@ -225,7 +233,8 @@ async function strikeOnce(program, strike, size) {
   const exits = exitsOf(events).filter(({ workerPid }) => before.includes(workerPid));
   const gapsMs = isBack ? gapsOf(exits, events) : [];
   const back = listeningOf(events).length;
-  const seen = { isBack, victims, exits, gapsMs, back, fate: program.fate };
+  const waits = waitsIn(events);
+  const seen = { isBack, victims, exits, gapsMs, waits, back, fate: program.fate };
   return { ...seen, first, last: first + events.length, said, news: newsOf(program, said) };
 }
 
@@ -261,12 +270,49 @@ async function killBeforeItAccepts(program, pid) {
   return kill(program, [pid]);
 }
 
+/** The second dies when the primary knows of the first, and before it has replaced that. */
+async function killInAWait(program, pids) {
+  const [second, first] = pids.slice(-WORKERS);
+  const begin = program.events.length;
+  kill(program, [first]);
+  const exitIn = (events) =>
+    exitsOf(events.slice(begin)).find(({ workerPid }) => workerPid === first);
+  await program.until(exitIn, DEADLINE_MS);
+  const { t: exitMs = Infinity } = exitIn(program.events) ?? {};
+  const isTurn = ({ what, pid, t }) => what === 'beat' && pid === program.pid && t > exitMs;
+  const hasForked = (events) => forksOf(events.slice(begin)).length > 0;
+  await program.until(
+    (events) => events.slice(begin).filter(isTurn).length >= HEARD || hasForked(events),
+    DEADLINE_MS,
+  );
+  kill(program, [second]);
+  return [first, second];
+}
+
+/** The second dies when a worker has been forked for the first, which stands still before it listens. */
+async function killInAStart(program, pids) {
+  const [second, first] = pids.slice(-WORKERS);
+  const before = settledTimersIn(program.events);
+  const begin = program.events.length;
+  const forked = (events) => forksOf(events.slice(begin));
+  kill(program, [first]);
+  await program.until((events) => forked(events).length > 0, DEADLINE_MS);
+  const successor = forked(program.events)[0]?.workerPid;
+  if (successor !== undefined) program.kill(successor, 'SIGSTOP');
+  kill(program, [second]);
+  const rest = { before, fromMs: nowMs(), pids: [program.pid] };
+  const isDone = (events) => forked(events).length > 1 || isAtRest(events, rest);
+  await program.until(isDone, DEADLINE_MS);
+  if (successor !== undefined) program.kill(successor, 'SIGCONT');
+  return [first, second];
+}
+
 /** On a port that another program holds already, each worker dies of EADDRINUSE before it listens. */
-async function launchOnTakenPort(launch) {
+async function launchOnTakenPort(launch, workers = 1) {
   const other = createServer().listen(0).unref();
   await once(other, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
-  const env = { PORT: String(port), NODE_CLUSTER_WORKERS: '1' };
+  const env = { PORT: String(port), NODE_CLUSTER_WORKERS: String(workers) };
   return { program: await launch({ env }), other };
 }
 
@@ -280,6 +326,7 @@ export async function failToStart(launch) {
   };
   await program.until((events) => isEnough(events) || isIdle(events), LONG_DEADLINE_MS);
   const { events, fate } = program;
+  const starvedMs = program.turn.starvedSince(forksOf(events)[0]?.t ?? nowMs());
   const isPlain = fate || restartsOf(events) > RESTARTS || isIdle(events);
   await program.stop();
   other.close();
@@ -290,18 +337,41 @@ export async function failToStart(launch) {
   const latesMs = waitsMs.map((_, index) => lateIn(events, index));
   const isStuck = !fate && exitsOf(events).length < forksOf(events).length && !isEnough(events);
   const restarts = restartsOf(events);
-  return { program, fate, isStuck, restarts, waitsMs, latesMs, output: program.output() };
+  const asleep = { heldMs: waitsMs.map((_, index) => heldIn(events, index)), starvedMs };
+  return { program, fate, isStuck, restarts, waitsMs, latesMs, asleep, output: program.output() };
+}
+
+/** For how long at a time the primary's event loop stood still, at most, from one start to the next. */
+function heldIn(events, index) {
+  const [{ pid: primary, t: fromMs }, { t: toMs } = { t: Infinity }] = forksOf(events).slice(index);
+  const beats = eventsOf(events, 'beat').filter(({ pid, t }) => pid === primary && t > fromMs);
+  const last = beats.findIndex(({ t }) => t > toMs); // it reports what came before it
+  return Math.max(0, ...beats.slice(0, last === -1 ? undefined : last + 1).map(({ late }) => late));
 }
 
 const restartsOf = (events) => Math.max(0, forksOf(events).length - 1);
 
 /** How late the primary's event loop was, in all, while it waited for the next start. */
 function lateIn(events, index) {
-  const exit = exitsOf(events)[index];
-  const forkMs = forksOf(events)[index + 1]?.t ?? Infinity;
+  return lateAfter(events, exitsOf(events)[index], forksOf(events)[index + 1]?.t);
+}
+
+function lateAfter(events, exit, forkMs = Infinity) {
   const beats = eventsOf(events, 'beat').filter(({ pid, t }) => pid === exit.pid && t > exit.t);
   const last = beats.findIndex(({ t }) => t > forkMs); // it reports what came before it
   return sumOf(beats.slice(0, last === -1 ? undefined : last + 1).map(({ late }) => late));
+}
+
+/** The ends and the forks of a round, each in their order, and what lay between. */
+function waitsIn(events) {
+  const forks = forksOf(events);
+  return exitsOf(events)
+    .slice(0, forks.length)
+    .map((exit, index) => {
+      const fork = forks[index];
+      const lateMs = lateAfter(events, exit, fork.t);
+      return { exit, fork, waitMs: fork.t - exit.t, lateMs };
+    });
 }
 
 /**
@@ -353,10 +423,14 @@ const wasHeldUp = (program, sinceMs) =>
 
 const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
-/** The signal comes between a crash and the new start that is to follow. */
+/** The signal comes between two crashes and the new starts that are to follow: each place has its own timer. */
 export async function stopWhileItWaits(launch) {
-  const { program, other } = await launchOnTakenPort(launch);
-  await program.until((events) => exitsOf(events).length > 0, DEADLINE_MS);
+  const { program, other } = await launchOnTakenPort(launch, WORKERS);
+  const isWaiting = (events) => {
+    const [ends, forks] = [exitsOf(events).length, forksOf(events).length];
+    return (ends >= WORKERS && ends === forks) || forks > WORKERS * RESTARTS; // one without a wait
+  };
+  await program.until(isWaiting, DEADLINE_MS);
   program.kill(program.pid, 'SIGTERM');
   const signalMs = nowMs();
   const later = (events) => {
@@ -368,7 +442,7 @@ export async function stopWhileItWaits(launch) {
   const forks = later(program.events).length;
   await program.stop();
   other.close();
-  const how = 'SIGTERM while it waited to restart a worker';
+  const how = `SIGTERM while it waited to restart ${WORKERS} workers`;
   return { how, program, signalMs, forks, output: program.output() };
 }
 
