@@ -103,8 +103,8 @@ export function demandTogether(program, { times, adds, told, unknown, pids }, wh
   demandUnknown(unknown);
 }
 
-/** A name that nobody has counted. */
-function demandUnknown({ count, isCrowded, ...answer }) {
+/** A name that nobody has counted, and then somebody. */
+function demandUnknown({ count, isCrowded, anew, ...answer }) {
   if (count === undefined && isCrowded) throw busy(`GET /count/nobody: ${wordsOf(answer)}.`);
   demand(count === 0, {
     expected: 'GET /count/nobody, a name that nobody has counted: status 200, and "count" is 0.',
@@ -112,6 +112,16 @@ function demandUnknown({ count, isCrowded, ...answer }) {
     why: 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
     try: '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
   });
+  if (anew.includes(undefined)) throw busy('Nobody could be asked for a count.');
+  demand(
+    anew.every((one) => one === 1),
+    {
+      expected: 'All have read a count of 0, then somebody has added one: now each is told 1.',
+      got: `They are told ${anew.join(', ')}.`,
+      why: 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
+      try: "read() asks each time, as add() does: ask('read', name)",
+    },
+  );
 }
 
 const firstTrue = (faults) => (faults.find(([isSo]) => isSo) ?? []).slice(1);

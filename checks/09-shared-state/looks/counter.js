@@ -120,18 +120,26 @@ export async function countTogether(program, name, times) {
   const first = program.events.length;
   const adds = await addMany(program, name, times);
   const told = adds.length < times ? [] : await readByAll(program, name);
-  const unknown = adds.length < times ? undefined : await readUnknown(program);
+  const unknown = adds.length < times ? undefined : await readAnew(program);
   const executed = () => requestsOf(program.events.slice(first), `/count/${name}`);
   await program.until(() => executed().length >= told.length, SEEN_MS);
   return { times, adds, told, unknown, pids: new Set(executed().map(({ pid }) => pid)) };
 }
 
-/** The count of a name that nobody has counted: the last answer of a few, if none was a 200. */
-async function readUnknown(program) {
+/**
+ * The count of a name that nobody has counted, the last answer of a few, if none was a 200; and when all have read it and
+ * it has been counted, what they say then.
+ */
+async function readAnew(program) {
+  const name = 'nobody';
   let answer;
   for (let tries = 0; tries < UNKNOWN_TRIES && answer?.status !== 200; tries += 1)
-    answer = await get(`${program.url}/count/nobody`, { timeoutMs: PATIENCE_MS });
-  return { ...answer, count: countOf(answer), isCrowded: isCrowded() };
+    answer = await get(`${program.url}/count/${name}`, { timeoutMs: PATIENCE_MS });
+  const seen = { ...answer, count: countOf(answer), isCrowded: isCrowded() };
+  if (seen.count !== 0) return seen;
+  await readByAll(program, name);
+  await addUntilCounted(program, { name, id: `${name}-0` });
+  return { ...seen, anew: await readByAll(program, name) };
 }
 
 /**
@@ -355,6 +363,7 @@ export async function keepSilent(program, owner) {
   const before = 2 * AT_ONCE;
   const counted = await addMany(program, 'long', before);
   const later = await prepareNames(program, 'late');
+  await readByAll(program, 'long'); // so that whoever remembers what it has read could tell
   const isKnown = (index) => index % 2 === 1;
   const adds = later.map(({ name }, index) => ({
     name: 'long',
