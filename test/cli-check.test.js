@@ -7,8 +7,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { rootFolder } from '../lib/lessons/catalog.js';
-import { dispatched, forkshop, keys, makeRoot, read, write } from './fixture-root.js';
+import { checkLesson } from '../lib/cli/check.js';
+import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
+import { dispatched, forkshop, ioOf, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 
 const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
@@ -73,6 +74,40 @@ test('a pass, a failure, an undecided check and a fault each have their words an
   const fault = await forkshop(root, ['check', '1']);
   assert.equal(fault.code, 3);
   assert.match(fault.stdout, /bug in Forkshop, not in your code[^]*Error: the check is broken/);
+});
+
+/** Two promises: one that the text of the file decides, at once, and one whose look never ends. */
+const endlessCheck = `
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check, demand } from '${door}';
+check('${keys[0]}', { greets: 'it says hello', waits: 'it answers' }, ({ place, observe, hold }) => {
+  const text = observe([], () => readFileSync(join(place, 'server.js'), 'utf8'));
+  const never = observe([text], () => new Promise(() => {}));
+  hold('greets', [text], (code) => demand(!code.includes('bye'), { expected: 'hello', got: 'bye' }));
+  hold('waits', [never], () => {});
+});
+`;
+
+test('a check that reaches its deadline has failed if one of its promises has; else nothing is decided', async (t) => {
+  const root = makeWorkshop(t);
+  const lessons = listLessons(root);
+  write(root, { [`checks/${keys[0]}/check.js`]: endlessCheck });
+  const checked = async (/** @type {string} */ word) => {
+    say(root, word);
+    const io = ioOf(root);
+    const deadlineMs = limitMs(0.5); // the first promise needs no process
+    const result = await checkLesson({ lesson: lessons[0], lessons, io, deadlineMs });
+    return { result, told: String(io.stdout.read()) };
+  };
+  const { result, told } = await checked('bye');
+  assert.deepEqual([result.verdict, result.isWhole, result.fault], ['failed', false, null], told);
+  assert.match(told, /✖ failed: it says hello[^]*got {7}bye[^]*1 of 2 promises were not judged/);
+  assert.match(told, /A hint: npm run hint lesson-1\n$/);
+
+  const undecided = await checked('hello');
+  assert.equal(undecided.result.verdict, 'inconclusive');
+  assert.match(undecided.told, /✔ it says hello[^]*Undecided\. 1 of 1 judged promises hold/);
 });
 
 test('passing is remembered, with the prediction and what was measured; others are judged without a trace', async (t) => {

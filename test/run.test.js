@@ -409,6 +409,21 @@ describe('a runner', () => {
     assert.deepEqual([other.output().length, other.errors()], [8, '']);
   });
 
+  test('pretends that the time of day runs faster; a date that is given is what it was', async (t) => {
+    const text = `
+      const [real, told, made] = [performance.now(), Date.now(), +new Date()];
+      setTimeout(() => {
+        const passed = performance.now() - real;
+        const areFast = [Date.now() - told, new Date() - made].every((ms) => ms > 50 * passed);
+        const isSame = new Date(0).getTime() === 0 && new Date(2020, 1) instanceof Date;
+        console.log('fast', areFast, 'same', isSame, typeof Date());
+      }, 20);
+    `;
+    const program = await start(t, text, { pretendClock: 100 });
+    await program.ended(limitMs(5));
+    assert.match(program.output(), /fast true same true string/);
+  });
+
   test('pretends that time passes sooner: for the timers between two limits', async (t) => {
     const text = `import { setTimeout as sleep } from 'node:timers/promises';
       import { promisify } from 'node:util';
@@ -425,6 +440,19 @@ describe('a runner', () => {
       console.log(performance.now() - startMs > 15);
       clearInterval(isWaiting);`;
     const program = await start(t, text, { pretendTimers: [1_000, 600_000, 100_000] });
+    await fate(program);
+    assert.equal(program.output(), 'true\n');
+  });
+
+  test('pretends that time passes sooner for what ticks, from another limit on', async (t) => {
+    const text = `let ticks = 0;
+      const ticking = setInterval(() => {
+        ticks += 1;
+        if (ticks === 600) clearInterval(ticking); // a minute
+      }, 100);
+      const startMs = performance.now();
+      setTimeout(() => console.log(performance.now() - startMs >= 99), 100);`;
+    const program = await start(t, text, { pretendTimers: [1_000, 600_000, 1_000, 1] });
     await fate(program);
     assert.equal(program.output(), 'true\n');
   });

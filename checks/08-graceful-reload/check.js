@@ -14,8 +14,10 @@ import {
   impatient,
   lookAt,
   patient,
+  slow,
   reloadBadVersion,
   reloadByMessage,
+  reloadSlowVersion,
   reloadUnderLoad,
   start,
   startFirst,
@@ -30,16 +32,16 @@ const promises = {
     'SIGTERM (also to one worker), Ctrl-C: what is under way is answered, the exit code is 0',
   'clients-let-go':
     'meanwhile clients that ask get "Connection: close", and no client holds up the server or stays in its memory',
-  'reload-renews': "SIGHUP: a new process with the new app.js in each worker's place",
+  'reload-renews': "SIGHUP, each time: a new process with the new app.js in each worker's place",
   'primary-apart':
     'the primary never loads any of the application, not even in a reload; the workers do',
   'none-lost': 'a reload under 100 requests/s, half of them on kept connections, fails none',
   'capacity-kept':
     'meanwhile never fewer workers listen than before, at most one more runs, then as many as before',
   'limit-honoured':
-    'DRAIN_LIMIT_MS: until then nothing is cut; after it no response and no worker holds it up',
+    'DRAIN_LIMIT_MS: until then nothing is cut; after it no response and no worker holds up any other',
   'bad-version-stops':
-    'a bad version stops a reload, which says so; the old one goes on serving; SIGTERM stops all',
+    'a bad version, not a slow one, stops a reload, which says so; the old one serves on; SIGTERM stops all',
   'by-message': "the message 'reload' does the same as SIGHUP",
 };
 
@@ -60,6 +62,7 @@ check('08-graceful-reload', promises, (lesson) => {
   const long = apart(hasty, holdLong);
   const broken = apart(patient, breakIn);
   const badVersion = apart(patient, reloadBadVersion);
+  const slowVersion = apart(slow, reloadSlowVersion);
   const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);
 
   hold('drained-on-stop', [terminated, interrupted], demandAllStops);
@@ -72,7 +75,7 @@ check('08-graceful-reload', promises, (lesson) => {
   hold('capacity-kept', [underLoad, byMessage, broken], demandCapacity, { needs });
   hold('limit-honoured', [held, long, broken], demandLimit, { needs });
   const isApart = { needs: ['reload-renews', 'primary-apart'] }; // a program that imports a bad version does not fork it
-  hold('bad-version-stops', [badVersion, broken], demandBadStops, isApart);
+  hold('bad-version-stops', [badVersion, broken, slowVersion], demandBadStops, isApart);
   hold('by-message', [byMessage], demandByMessage, { needs });
 
   measure([underLoad], (roll) => reportReload(lesson, roll));

@@ -1,5 +1,6 @@
 import { check } from '../../lib/check/checking.js';
 import {
+  demandAged,
   demandExact,
   demandMatched,
   demandOthersStay,
@@ -13,9 +14,11 @@ import {
 } from './demands.js';
 import {
   WORKERS,
+  ageIds,
   askForMany,
   countTogether,
   dieWithAnswers,
+  hasty,
   keepSilent,
   primaryOf,
   readByNewcomer,
@@ -47,7 +50,11 @@ const START_MS = 30_000; // many programs start here, and the machine may be bus
 
 check('09-shared-state', promises, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, measure } = lesson;
-  const start = async (state, workers, { listeners = workers, env = {}, ...options } = {}) => {
+  const start = async (
+    state,
+    workers,
+    { listeners = workers, env = {}, ...options } = /** @type {any} */ ({}),
+  ) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
     const program = await launch({ args: ['--state', state], env: all, ...options });
     await program.ready(listeners, START_MS);
@@ -64,6 +71,9 @@ check('09-shared-state', promises, (lesson) => {
   const repeats = observe([main, together], (program, seen) =>
     repeatIds(program, primaryOf(program), seen),
   );
+  const aged = meanwhile([together], async () => ageIds(await start('primary', 1, hasty)), {
+    isSlow: true,
+  });
   const away = meanwhile([together], () => loseStore(launch, start), { isSlow: true });
   const sticky = meanwhile([], async () =>
     visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
@@ -79,11 +89,12 @@ check('09-shared-state', promises, (lesson) => {
   hold('answers-matched', [matched], demandMatched, { needs });
   hold(
     'death-exact',
-    [main, death, toldAfter, repeats],
-    (program, seen, told, repeated) => {
+    [main, death, toldAfter, repeats, aged],
+    (program, seen, told, repeated, old) => {
       demandExact(program, seen, 'The primary stands still and a worker dies');
       demandExact(program, { ...seen, told }, 'A new worker has come in its place');
       demandRepeated(repeated, 'the primary');
+      demandAged(old);
     },
     { needs: [...needs, 'answers-matched'] },
   );

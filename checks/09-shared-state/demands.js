@@ -9,6 +9,7 @@ import {
   requestsOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
+import { HASTE } from './looks/counter.js';
 import { PLACES } from './looks/sticky.js';
 
 const LATE_MS = 1_500; // for a question that should be given up after a second
@@ -46,7 +47,7 @@ const requestsShown = (program, pids) => ({
 });
 
 /** Every increment once, each with its own answer, and the same for everybody who asks. */
-export function demandTogether(program, { times, adds, told, pids }, where) {
+export function demandTogether(program, { times, adds, told, unknown, pids }, where) {
   const unheard = adds.filter(({ count }) => count === undefined);
   const [nonsense] = adds.filter((one) => !Number.isInteger(one.count));
   demand(unheard.length === 0, {
@@ -99,6 +100,28 @@ export function demandTogether(program, { times, adds, told, pids }, where) {
     why,
     try: repair,
   });
+  demandUnknown(unknown);
+}
+
+/** A name that nobody has counted, and then somebody. */
+function demandUnknown({ count, isCrowded, anew, ...answer }) {
+  if (count === undefined && isCrowded) throw busy(`GET /count/nobody: ${wordsOf(answer)}.`);
+  demand(count === 0, {
+    expected: 'GET /count/nobody, a name that nobody has counted: status 200, and "count" is 0.',
+    got: `${wordsOf(answer)}.`,
+    why: 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
+    try: '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
+  });
+  if (anew.includes(undefined)) throw busy('Nobody could be asked for a count.');
+  demand(
+    anew.every((one) => one === 1),
+    {
+      expected: 'All have read a count of 0, then somebody has added one: now each is told 1.',
+      got: `They are told ${anew.join(', ')}.`,
+      why: 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
+      try: "read() asks each time, as add() does: ask('read', name)",
+    },
+  );
 }
 
 const firstTrue = (faults) => (faults.find(([isSo]) => isSo) ?? []).slice(1);
@@ -209,6 +232,19 @@ function demandKept({ repeated, times, count }, when) {
   });
 }
 
+/** Ids that came again when minutes had passed for the owner. */
+export function demandAged({ aged }) {
+  if (aged.length === 0) throw busy('No id could be asked for again before ten minutes were over.');
+  const [other] = aged.filter(({ told, first }) => told !== first);
+  const minutes = Math.floor((other?.agedMs ?? 0) / 60_000);
+  demand(!other, {
+    expected: `An id comes again after less than ten minutes, and gets the same answer as the first time: ${other?.id} was answered ${other?.first}.`,
+    got: `When ${minutes} minutes had passed for the program, whose timers and Date.now() ran ${HASTE} times as fast, it was answered ${quoted(other?.told)}.`,
+    why: 'The id was forgotten too soon, and the increment was done again.',
+    try: 'setTimeout(() => answers.delete(id), 600_000).unref(); for each id: what empties the whole Map now and then forgets ids that have only just come',
+  });
+}
+
 /** Why an id that comes again gets a different answer. */
 function storyOf(told, first) {
   if (typeof told === 'string' && Number(told) === first)
@@ -298,7 +334,7 @@ function demandPatience(answers, when) {
 const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
 /** Every client is served, and no worker is left out. */
-export function demandSpread({ program, rounds, coming, isCrowded }) {
+export function demandSpread({ program, rounds, coming, isCrowded, alike }) {
   const visits = rounds.flat();
   const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
   demand(lost.length === 0, {
@@ -323,6 +359,21 @@ export function demandSpread({ program, rounds, coming, isCrowded }) {
         ? 'The others were ready, and waiting for clients. A hash that uses too little of the address has few values: all begin with 127.0.0.'
         : "A hash that uses too little of the address has few values. Or a worker says 'ready', and nothing puts it in its place."),
     try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
+  });
+  for (const visits of alike) demandApart(visits);
+}
+
+/** Addresses that differ in one part, and not in the last. */
+function demandApart(visits) {
+  const served = visits.filter(({ status, pid }) => status === 200 && pid !== undefined);
+  const [first, last] = [visits[0].client, visits.at(-1)?.client];
+  if (served.length < visits.length)
+    throw busy(`Not every client from ${first} to ${last} was served.`);
+  demand(new Set(served.map(({ pid }) => pid)).size > 1, {
+    expected: `${visits.length} clients, from ${first} to ${last}: more than one worker serves them.`,
+    got: 'One worker has them all.',
+    why: 'They differ in one part of the address, and the hash does not look there. Behind such a server whole networks share one worker.',
+    try: "the whole address: createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
 }
 
@@ -392,7 +443,10 @@ export function demandOthersStay({ program, homes, victim, visits, hung, wasAwak
 }
 
 /** In Redis, through a death and a restart. */
-export function demandStore({ program, together }, { death, repeats, kept, late, keptLater }) {
+export function demandStore(
+  { program, together },
+  { death, repeats, kept, late, young, keptLater },
+) {
   demandTogether(program, together, 'Redis');
   demandExact(program, death, 'Redis stands still and a worker dies');
   demandRepeated(repeats, 'Redis');
@@ -410,6 +464,7 @@ export function demandStore({ program, together }, { death, repeats, kept, late,
     late,
     "after a restart of the whole cluster and nine minutes, which were taken off each key's time to live",
   );
+  demandYoung(young);
   demand(
     keptLater.every((count, index) => count === expected[index]),
     {
@@ -419,6 +474,17 @@ export function demandStore({ program, together }, { death, repeats, kept, late,
       try: "'EX' for the id only; the count is for ever",
     },
   );
+}
+
+/** An id of two minutes ago is known, even if others that came before it may be forgotten. */
+function demandYoung({ id, told, first }) {
+  if (first === undefined || told === undefined) throw busy(`${id} had no answer.`);
+  demand(told === first, {
+    expected: `Nine minutes after the others ${id} is answered ${first}. It comes again after two minutes more, which were taken off each key's time to live: the same answer.`,
+    got: `Now it was answered ${quoted(told)}.`,
+    why: 'It was forgotten together with the others. Each id has its own ten minutes, so each needs its own key.',
+    try: "redis.call('SET', KEYS[2], count, 'EX', 600)",
+  });
 }
 
 /** Redis silent, away, and back. */

@@ -39,6 +39,8 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
  * @param {AbortSignal} [options.signal]  ends the check, and what it started
+ * @param {number} [options.deadlineMs]  after so many milliseconds the check ends. A promise that has failed by then makes
+ *   it failed; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
  * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number, programs: number[] }) => void} [options.onPromise]
  *   called as soon as a promise is decided; programs: the numbers of those that were started for it
@@ -46,7 +48,16 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
-export async function runCheck({ root, key, subject, signal, onPromise, runner, ...options }) {
+export async function runCheck({
+  root,
+  key,
+  subject,
+  signal,
+  onPromise,
+  runner,
+  deadlineMs = DEADLINE_MS,
+  ...options
+}) {
   const since = performance.now();
   temporaryFolder(); // reported now: a check without one has nothing to report
   /** @type {CheckResult} */
@@ -69,9 +80,9 @@ export async function runCheck({ root, key, subject, signal, onPromise, runner, 
   let deadlines = 0;
   const timer = setTimeout(() => {
     deadlines += 1;
-    if (isCrowded() && deadlines < PATIENCE) timer.refresh();
+    if (!hasFailed(result) && isCrowded() && deadlines < PATIENCE) timer.refresh();
     else onEnd();
-  }, DEADLINE_MS);
+  }, deadlineMs);
   signal?.addEventListener('abort', onEnd, { once: true });
   try {
     const definition = await loadCheck(checkFile(root, key));
@@ -80,8 +91,10 @@ export async function runCheck({ root, key, subject, signal, onPromise, runner, 
     const toTake = (record) => take(record, result, onPromise);
     await closingGenerators(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
-    const isTooBusy = deadlines > 0 && isCrowded(); // then it is undecided, and nobody's fault
-    if (!isTooBusy) result.fault ??= String(error?.stack ?? error);
+    const isLate = deadlines > 0;
+    if (isLate && hasFailed(result))
+      result.verdict = 'failed'; // a program that never answers takes its check that long
+    else if (!isLate || !isCrowded()) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onEnd);
@@ -92,6 +105,9 @@ export async function runCheck({ root, key, subject, signal, onPromise, runner, 
   result.seconds = Math.round((performance.now() - since) / 10) / 100;
   return result;
 }
+
+const hasFailed = (/** @type {CheckResult} */ { promises }) =>
+  promises.some(({ verdict }) => verdict === 'failed');
 
 /** Takes in one record of the session. */
 function take({ promise, measurement, chart, fault, ...record }, result, onPromise) {

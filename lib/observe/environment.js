@@ -47,12 +47,13 @@ export function ownOfUser(env) {
  */
 export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
   const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
-  const { pretendCores, pretendForks, pretendTimers, pretendWaits } = options;
+  const { pretendClock, pretendCores, pretendForks, pretendTimers, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (pretendTimers) preloads.push(requiring('pretend-timers.cjs'));
+  if (pretendClock) preloads.push(requiring('pretend-clock.cjs'));
   if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record
@@ -67,6 +68,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
     ...(pretendTimers && { FORKSHOP_PRETEND_TIMERS: pretendTimers.join(' ') }),
+    ...(pretendClock && { FORKSHOP_PRETEND_CLOCK: String(pretendClock) }),
     ...(followsChildren && { FORKSHOP_FOLLOWS: '1' }),
     ...(haltsChildren && { FORKSHOP_HALT_BELOW: String(keeper.pid) }),
     ...env,

@@ -1,6 +1,7 @@
 /**
  * Preloaded where a check asks "and what does it do when so much time has passed?" and nobody wants to wait: a timer that
- * is to fire after FROM ms or more, but before UNTIL ms, fires BY times as soon. FORKSHOP_PRETEND_TIMERS tells "FROM UNTIL BY".
+ * is to fire after FROM ms or more, but before UNTIL ms, fires BY times as soon. FORKSHOP_PRETEND_TIMERS tells "FROM UNTIL BY",
+ * and behind that, if it is another one, the FROM of what fires again and again: who counts ticks counts them faster.
  * Only what a program sets itself: Node's own timers (keep-alive and the like) and clocks are as they were.
  */
 'use strict';
@@ -9,14 +10,16 @@ const { syncBuiltinESMExports } = require('node:module');
 const timers = require('node:timers');
 const promises = require('node:timers/promises');
 
-const [from, until, by] = process.env.FORKSHOP_PRETEND_TIMERS.split(' ').map(Number);
-const shortened = (ms) => (ms >= from && ms < until ? ms / by : ms);
+const times = process.env.FORKSHOP_PRETEND_TIMERS.split(' ').map(Number);
+const [from, until, by, ticksFrom = from] = times;
+const shortened = (ms, least = from) => (ms >= least && ms < until ? ms / by : ms);
 
 /** Replaces a function one of whose arguments, the first or the second, is a time. */
 function shorten(object, name, index) {
   const original = object[name];
+  const least = name === 'setInterval' ? ticksFrom : from;
   const replacement = function (...args) {
-    if (args.length > index) args[index] = shortened(args[index]);
+    if (args.length > index) args[index] = shortened(args[index], least);
     return original.apply(this, args);
   };
   const properties = Object.getOwnPropertyDescriptors(original); // with promisify's

@@ -19,8 +19,9 @@
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {boolean} [pretendForks]  cluster.fork() is reported, but starts no process: how many would it fork?
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
- * @property {[from: number, until: number, by: number]} [pretendTimers]  a timer from so many ms until so many fires so many
- *   times as soon
+ * @property {readonly [from: number, until: number, by: number, ticksFrom?: number]} [pretendTimers]  a timer from so many ms
+ *   until so many fires so many times as soon; one that fires again and again from ticksFrom on, unless that is the same
+ * @property {number} [pretendClock]  so many times as fast runs what Date tells
  * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
  * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run

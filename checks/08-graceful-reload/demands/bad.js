@@ -1,7 +1,15 @@
 /** Lesson 8: what is demanded when a version cannot start, and when the program is told to stop in the middle of a reload. */
 import { demand, eventsOf, forksOf } from '../../../lib/check/checking.js';
-import { HEARD } from '../looks/reload.js';
-import { SECONDS, demandCalm, firstOf, shown, whyOfPrimary } from './reload.js';
+import { BOOT_HASTE, BOOT_LIMIT_MS, HEARD, busy } from '../looks/reload.js';
+import {
+  SECONDS,
+  demandCalm,
+  demandMoves,
+  demandRenewed,
+  firstOf,
+  shown,
+  whyOfPrimary,
+} from './reload.js';
 
 /** [condition, got, why, try]: what to fix first when a version cannot start. */
 const BAD_FAULTS = [
@@ -50,9 +58,29 @@ const BAD_FAULTS = [
   ],
 ];
 
-export function demandBadStops(seen, { program, stopped }) {
+export function demandBadStops(seen, { program, stopped }, slow) {
   demandBadVersionStops(seen);
+  demandSlowAwaited(slow);
   if (stopped && stopped.isBegun) demandStopInReload(program, stopped);
+}
+
+/** A version that boots slowly is waited for: it listens in the end. */
+function demandSlowAwaited(roll) {
+  const { program, isRenewed, fate, forks, fromMs, bootMs, output } = roll;
+  const expected = 'A version that takes long to boot: the reload waits for it.';
+  if (isRenewed || fate || forks === 0) return demandRenewed(roll, expected);
+  const seconds = Math.ceil(bootMs / 1_000);
+  const got = `The new one had at most ${seconds} s, and the old one stayed. (The program's timers fired ${BOOT_HASTE} times as early as usual, to save waiting for them.)`;
+  demandMoves(program, fromMs, got);
+  if (bootMs > BOOT_LIMIT_MS) throw busy('It took more than half a minute to boot.');
+  demand(false, {
+    expected,
+    got,
+    why: 'It gave up a version that was only slow: one that fills a cache, or a machine that has much to do. What cannot start ends, and you hear of that.',
+    try: `no limit: wait for 'listening' or 'exit'. If there must be one, ${BOOT_LIMIT_MS / 1_000} s or more`,
+    shows: shown(program, forksOf(program.events).slice(-1), 'a new one is forked'),
+    output,
+  });
 }
 
 /** The stop in the middle of a reload. */

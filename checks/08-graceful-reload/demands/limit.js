@@ -1,5 +1,5 @@
 /** Lesson 8: what is demanded of the limit, before it and after it, and of a reload in which somebody dies. */
-import { demand, exitsOf, turnsOf } from '../../../lib/check/checking.js';
+import { demand, exitsOf, momentOf, turnsOf } from '../../../lib/check/checking.js';
 import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
 import {
   SECONDS,
@@ -16,6 +16,7 @@ const OVERDUE = 3; // turns of a worker's event loop: a timer that was due befor
 
 export function demandLimit(held, long, { program, killed, stopped }) {
   demandUncut(long);
+  demandAllLeave(long);
   demandUnbroken(held.program, {
     expected: `${FOREVER} Nothing crashes because of that.`,
     output: held.output,
@@ -42,6 +43,24 @@ function demandUncut({ program, cutsMs, begun, fate, exits, output }) {
       whyOfPrimary(program) ??
       'Some clients are slow, and some answers long. They may be cut only at the limit, and the person who starts the server sets that.',
     try: 'process.exit(), closeAllConnections() and SIGKILL only in timers of limitMs, or a little more',
+    output,
+  });
+}
+
+/** All workers leave at the same time: none goes on taking clients because another has a slow one. */
+function demandAllLeave({ program, late, hasTurned, output }) {
+  if (late?.status === undefined) return;
+  const got =
+    'Long after SIGTERM a new client was served, while others were still sending something.';
+  if (!hasTurned) throw busy(got);
+  const { request } = late;
+  const moments = request ? [momentOf({ ...request, t: request.startMs }, 'a late client')] : [];
+  demand(false, {
+    expected: 'After SIGTERM all workers drain at the same time: soon none takes a new client.',
+    got,
+    why: 'A worker waited for its turn. So the last one serves until the slowest client of every other has finished, and the stop may take the limit as many times as there are workers.',
+    try: 'for (const worker of Object.values(cluster.workers)) retire(worker); without await: one after the other is for a reload',
+    shows: { program, moments },
     output,
   });
 }

@@ -123,6 +123,19 @@ const RELOAD_FAULTS = [
     "process.on('SIGHUP', reload); in the primary",
   ],
   [
+    ({ forks, isNext }) => isNext && forks === 0,
+    () => NOBODY_FORKED,
+    'The reload before has left something behind: a variable that says it is under way, or a list of workers that have ended.',
+    'process.on, not once; reset the variable in a finally; and list the workers when a reload begins: Object.values(cluster.workers)',
+  ],
+  [
+    ({ left, isNext }) => isNext && left.length > 0,
+    ({ forks, left }) =>
+      `${SECONDS} s later ${forks} had been forked, and ${left.length} workers that had come with the reload before were still running: process ${left.join(', ')}.`,
+    'Whoever is there when a reload begins is old, no matter when it came.',
+    'for (const old of Object.values(cluster.workers)): the list of now, not that of the first start',
+  ],
+  [
     ({ forks }) => forks === 0,
     () => NOBODY_FORKED,
     'Was the handler called? It belongs in the primary.',
@@ -172,15 +185,17 @@ const exitOf = ({ events, pid }) => eventsOf(events, 'exit').filter((one) => one
 const isDoneAtLast = ({ program: { events }, old }) =>
   leftOf(events, old).length === 0 && servingOf(events).length >= old.length;
 
-function storyOfRoll({ program, old, fate, forks }) {
+function storyOfRoll({ program, old, fate, forks, isNext }) {
   const left = leftOf(program.events, old);
-  const facts = { fate, forks, left, old, serving: servingOf(program.events).length };
+  const facts = { fate, forks, left, old, isNext, serving: servingOf(program.events).length };
   const [, got, why, repair] = firstOf(RELOAD_FAULTS, facts);
   return { got: got(facts), why: whyOfPrimary(program) ?? why, try: repair };
 }
 
 export function demandReload(roll) {
   demandRenewed(roll, "After SIGHUP there is a new process in each worker's place.", '2');
+  const expected = 'The same after another SIGHUP, when the first reload is done.';
+  demandRenewed({ ...roll.next, isNext: true }, expected, '3');
 }
 
 export function demandByMessage(roll) {

@@ -1,8 +1,9 @@
 /** Lesson 8: what takes long, or for ever: who may cut it, and when. */
 import { connect } from 'node:net';
-import { exitsOf, haveTurned, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import { exitsOf, get, haveTurned, nowMs, requestsOf } from '../../../lib/check/checking.js';
 import { DEADLINE_MS, WORKERS, begin, endOf, renew, servingOf, waitFor } from './reload.js';
 
+const LATE_MS = 1_000; // nobody has to answer this client
 const HELD_TURNS = 50; // beats, a second: ten of the program's own
 
 /**
@@ -41,8 +42,8 @@ async function endOne(program) {
 }
 
 /**
- * Uploads that take long, while the server is told to stop: nobody may cut one before the limit, which is far away. All
- * timers of the program come early.
+ * Uploads that take long, while the server is told to stop: nobody may cut one before the limit, which is far away; and
+ * no worker waits for its turn to leave, serving meanwhile. All timers of the program come early.
  */
 export async function holdLong({ program }) {
   const clients = await Promise.all(Array.from({ length: WORKERS }, () => slowUpload(program)));
@@ -57,8 +58,18 @@ export async function holdLong({ program }) {
   const cutsMs = clients.flatMap(({ seen }) => (seen.closedMs ? [seen.closedMs - signalMs] : []));
   const { fate, events } = program;
   const exits = exitsOf(events);
+  const late = isCut() ? undefined : await askLate(program);
+  const hasTurned = isLong();
   for (const client of clients) client.end();
-  return { program, signalMs, cutsMs, begun: pids.length, fate, exits, output: program.output() };
+  const seen = { program, signalMs, cutsMs, begun: pids.length, fate, exits };
+  return { ...seen, late, hasTurned, output: program.output() };
+}
+
+/** A client that comes long after the signal: is it served, and by whom? */
+async function askLate(program) {
+  const { status, client } = await get(`${program.url}/version`, { timeoutMs: LATE_MS });
+  const served = requestsOf(program.events, '/version').find((one) => one.client === client);
+  return { status, request: served };
 }
 
 /** One that has sent only a part of its request. */

@@ -35,6 +35,9 @@ export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
 const FIRST_TURNS = 5; // beats: by then a signal has been heard
 const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
+export const BOOT_HASTE = 40; // times, where timers come early while a slow version boots
+export const BOOT_LIMIT_MS = 30_000; // who sets a limit for that gives it so long at least
+const ORDERS = 3; // the same one again, if nothing came of it
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
 export const HASTE = 10; // times: timers fire this much early in a program that should not cut anything
@@ -295,14 +298,38 @@ async function versionsOf({ url }) {
   return answers.map(({ body, error }) => error ?? body);
 }
 
-/** A reload under load, to another version. */
+/** A reload under load, to another version; and when it is done one more, of the workers that the first has brought. */
 export async function reloadUnderLoad({ program, deploy }) {
   const roll = await rollUnderLoad(program, {
     deploy: () => deploy({ version: '2' }),
     end: (traffic) => traffic.stop(),
   });
   const versions = await versionsOf(program);
-  return { ...roll, versions, output: program.output() };
+  const seen = { ...roll, versions, output: program.output() };
+  if (!roll.isRenewed) return seen;
+  await waitFor(program, () => isQuiet(program));
+  deploy({ version: '3' });
+  let next = await renew(program);
+  for (let tries = 1; tries < ORDERS && next.forks === 0 && !next.fate; tries += 1)
+    next = await renew(program); // it was not quite done, and skipped this order, as it may
+  const later = next.isRenewed ? await versionsOf(program) : [];
+  return { ...seen, next: { ...next, versions: later, output: program.output() } };
+}
+
+/**
+ * A version that boots slowly, and timers that come early: half a minute takes less than a second. How long the first
+ * new one had, until it listened or ended, is told as the program's timers see it.
+ */
+export async function reloadSlowVersion({ program, deploy }) {
+  deploy({ version: '2', bootMs: SLOW_BOOT_MS });
+  const roll = await renew(program);
+  const { events } = program;
+  const [forked] = forksOf(events.slice(roll.first));
+  const isOver = ({ what, workerPid }) =>
+    workerPid === forked?.workerPid && (what === 'worker-listening' || what === 'worker-exit');
+  const overMs = events.find(isOver)?.t ?? nowMs();
+  const bootMs = forked && (overMs - forked.t) * BOOT_HASTE;
+  return { ...roll, bootMs, output: program.output() };
 }
 
 /**
@@ -412,6 +439,13 @@ export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
 export const hasty = {
   env: { DRAIN_LIMIT_MS: String(HASTE * LONG_LIMIT_MS) },
   pretendTimers: /** @type {const} */ ([0, Infinity, HASTE]),
+};
+
+/** The same for a version that boots slowly. */
+export const slow = {
+  workers: 1,
+  env: { DRAIN_LIMIT_MS: String(BOOT_HASTE * LONG_LIMIT_MS) },
+  pretendTimers: /** @type {const} */ ([0, Infinity, BOOT_HASTE]),
 };
 
 /** With a limit that is soon reached. */

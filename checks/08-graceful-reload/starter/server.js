@@ -11,8 +11,8 @@ const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 // #endregion reload
 
 // #region stop
-// Task 2: on SIGTERM and on Ctrl-C (SIGINT) let every worker drain. One that is still there
-// after limitMs, and a little more, gets SIGKILL.
+// Task 2: on SIGTERM and on Ctrl-C (SIGINT) let all workers drain, at the same time. One that is
+// still there after limitMs, and a little more, gets SIGKILL.
 // #endregion stop
 
 // #region start

@@ -12,6 +12,7 @@ import {
   forksOf,
   get,
   groupBy,
+  isCrowded,
   nowMs,
   requestsOf,
 } from '../../../lib/check/checking.js';
@@ -29,6 +30,12 @@ const BEAT_MS = 25; // an event loop that has turned since then has sent what it
 const LIMIT_MS = 1_000; // after that a question is given up
 const REPEATED = 6; // ids that come again
 const OTHERS = 1_000; // increments of others before they do
+export const HASTE = 300; // times, where minutes pass in seconds
+const SHORTEST_MS = 2_000; // a timer that comes early; not that of a question's limit
+const KEPT_MS = 600_000; // so long an id is known at least
+const AGED = 9; // ids, each a little later than the one before it: some of them meet any moment in ten minutes
+const HALF = 0.6;
+const UNKNOWN_TRIES = 3;
 const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
 /** The count in an answer; undefined unless it is a whole 200, and NaN if it isn't a number. */
@@ -113,9 +120,26 @@ export async function countTogether(program, name, times) {
   const first = program.events.length;
   const adds = await addMany(program, name, times);
   const told = adds.length < times ? [] : await readByAll(program, name);
+  const unknown = adds.length < times ? undefined : await readAnew(program);
   const executed = () => requestsOf(program.events.slice(first), `/count/${name}`);
   await program.until(() => executed().length >= told.length, SEEN_MS);
-  return { times, adds, told, pids: new Set(executed().map(({ pid }) => pid)) };
+  return { times, adds, told, unknown, pids: new Set(executed().map(({ pid }) => pid)) };
+}
+
+/**
+ * The count of a name that nobody has counted, the last answer of a few, if none was a 200; and when all have read it and
+ * it has been counted, what they say then.
+ */
+async function readAnew(program) {
+  const name = 'nobody';
+  let answer;
+  for (let tries = 0; tries < UNKNOWN_TRIES && answer?.status !== 200; tries += 1)
+    answer = await get(`${program.url}/count/${name}`, { timeoutMs: PATIENCE_MS });
+  const seen = { ...answer, count: countOf(answer), isCrowded: isCrowded() };
+  if (seen.count !== 0) return seen;
+  await readByAll(program, name);
+  await addUntilCounted(program, { name, id: `${name}-0` });
+  return { ...seen, anew: await readByAll(program, name) };
 }
 
 /**
@@ -201,6 +225,28 @@ export async function repeatIds(program, owner, { adds }) {
   for (let flood = 0; flood < FLOODS && others < OTHERS; flood += 1)
     others += await addOthers(program, `others-${flood}`, OTHERS);
   return { twins, twinsCount, others, ...(await repeat(program, 'pears', adds)) };
+}
+
+/** For a program that is to believe that minutes pass. */
+export const hasty = {
+  pretendTimers: /** @type {const} */ ([SHORTEST_MS, Infinity, HASTE]),
+  pretendClock: HASTE,
+};
+
+/** Increments that were acknowledged, one after the other, and each of them again when some minutes have passed for the program. */
+export async function ageIds(program) {
+  const aged = await Promise.all(
+    Array.from({ length: AGED }, async (_, index) => {
+      await sleep((index * KEPT_MS) / HASTE / AGED);
+      const question = { name: 'ages', id: `ages-${index}` };
+      const sinceMs = nowMs();
+      const { count: first } = await addUntilCounted(program, question);
+      await sleep(HALF * (KEPT_MS / HASTE));
+      const again = await addUntilCounted(program, question);
+      return { ...again, first, agedMs: HASTE * (nowMs() - sinceMs) };
+    }),
+  );
+  return { aged: aged.filter(({ first, agedMs }) => first !== undefined && agedMs < KEPT_MS) };
 }
 
 /** Some increments that were acknowledged are asked for again, with their ids. */
@@ -317,6 +363,7 @@ export async function keepSilent(program, owner) {
   const before = 2 * AT_ONCE;
   const counted = await addMany(program, 'long', before);
   const later = await prepareNames(program, 'late');
+  await readByAll(program, 'long'); // so that whoever remembers what it has read could tell
   const isKnown = (index) => index % 2 === 1;
   const adds = later.map(({ name }, index) => ({
     name: 'long',

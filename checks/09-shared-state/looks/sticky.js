@@ -1,4 +1,6 @@
 /** What the check of lesson 9 sees of the sticky server: who serves whom, and who does when a worker has died. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
@@ -13,7 +15,8 @@ import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './co
 
 export const PLACES = 3;
 const SETTLED_MS = 4_000;
-const CLIENTS = 31; // with any hash each place has some, and a program that deals in turn begins each round elsewhere
+const ALIKE = 16; // by chance one worker has them all once in ten million checks
+const CLIENTS = Array.from({ length: 31 }, (_, index) => `127.0.0.${index + 2}`); // with any hash each place has some, and a program that deals in turn begins each round elsewhere
 const ROUNDS = 2;
 const SCOUTS = 16;
 const SCOUT_AGAIN_MS = 100;
@@ -37,7 +40,31 @@ export async function visitInTurn(program) {
     coming = idlersOf(program.events).filter((pid) => !wasCalm(program.events, pid));
     rounds.push(await visit(program, `${round}`));
   }
-  return { program, rounds, coming, isCrowded: isCrowded() };
+  const seen = { program, rounds, coming, isCrowded: isCrowded() };
+  return { ...seen, alike: await visitAlike(program) };
+}
+
+/** Clients whose addresses differ in one part alone, and not in the last; nothing where there are no such addresses. */
+async function visitAlike(program) {
+  const groups = [];
+  for (const of of [(part) => `127.0.${part}.9`, (part) => `127.${part}.0.9`]) {
+    const clients = Array.from({ length: ALIKE }, (_, index) => of(index + 1));
+    if (await canComeFrom(clients)) groups.push(await visit(program, 'alike', clients));
+  }
+  return groups;
+}
+
+/** Has this computer these addresses? */
+const canComeFrom = async (clients) => (await Promise.all(clients.map(canListen))).every(Boolean);
+
+async function canListen(address) {
+  const server = createServer().listen(0, address);
+  const isListening = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (isListening) server.close();
+  return isListening;
 }
 
 /**
@@ -62,9 +89,8 @@ async function waitForAll(program) {
 }
 
 /** Everybody comes once; returns who served whom, as observed, and what the client was told. */
-async function visit(program, round) {
+async function visit(program, round, clients = CLIENTS) {
   const first = program.events.length;
-  const clients = Array.from({ length: CLIENTS }, (_, index) => `127.0.0.${index + 2}`);
   const answers = await Promise.all(clients.map((client) => visitOnce(program, client, round)));
   const seen = () => requestsOf(program.events.slice(first), '/visits');
   const servedBy = (client) =>

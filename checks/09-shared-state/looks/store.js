@@ -20,7 +20,7 @@ import {
 
 const RECOVERY_MS = 8_000;
 const KEPT_MS = 540_000; // an id is kept for ten minutes: after nine it is still known
-const LATER_MS = 120_000; // then it may be forgotten, and only the id
+const LATER_MS = 120_000; // then it may be forgotten, and only the id; but not one that has come meanwhile
 const WARM_UP = 40; // rounds: compiled code is several times as fast
 const BUDGET = { usualMs: 300, longerMs: 1_500 }; // of each side
 const GONE = 'gone'; // what is counted while Redis is away
@@ -48,8 +48,11 @@ export async function restartAll({ store, start, program, together }) {
   const kept = await readBoth();
   await store.age(KEPT_MS);
   const late = await repeat(again, 'pears', together.adds);
+  const question = { agent: /** @type {false} */ (false), name: 'young', id: 'young-0' };
+  const young = await addUntilCounted(again, question);
   await store.age(LATER_MS);
-  return { death, repeats, kept, late, keptLater: await readBoth(), again };
+  const youngAgain = { ...(await addUntilCounted(again, question)), first: young.count };
+  return { death, repeats, kept, late, young: youngAgain, keptLater: await readBoth(), again };
 }
 
 /**

@@ -7,13 +7,14 @@ import {
   momentOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
-import { tooBusy } from '../looks/nginx.js';
+import { listenersIn, tooBusy } from '../looks/nginx.js';
 import { POSTS, machinesOf } from '../looks/machines.js';
 import { emergencyOf, endOf, list } from './nginx.js';
 
+const LEAST_PAUSE_MS = 800; // of a second
 const LEAST_ASKED = 20; // so many requests, and none for the machine that is back
 
-export function demandMachines(/** @type {any} */ { missing, door, serving }) {
+export function demandMachines(/** @type {any} */ { missing, door, nginxMs, serving }) {
   if (missing.length > 0) throw new Undecided(withoutAddress(missing[0]));
   const { program, first } = door;
   const machines = machinesOf(program).filter(({ pids }) => pids.length > 0);
@@ -39,6 +40,7 @@ export function demandMachines(/** @type {any} */ { missing, door, serving }) {
       : 'start nginx when both machines listen, with their two addresses as its backends',
     output: program.output(),
   });
+  for (const { address } of machines) demandUpBefore(program, nginxMs, address);
   for (const { address, pids } of machines) {
     const working = pids.filter((pid) => serving.includes(pid)).length;
     demand(working === door.count, {
@@ -48,6 +50,19 @@ export function demandMachines(/** @type {any} */ { missing, door, serving }) {
       try: 'both addresses in the upstream, none of them backup or down; machine.js as it was given',
     });
   }
+}
+
+/** nginx was started when this machine listened. */
+function demandUpBefore(program, nginxMs, address) {
+  const up = listenersIn(program.events).find((one) => one.address === address);
+  demand(nginxMs === undefined || (up && up.t < nginxMs), {
+    expected: 'nginx is started when both machines listen.',
+    got: `It was started ${Math.ceil((up?.t ?? Infinity) - nginxMs)} ms before machine ${address} listened.`,
+    why: 'The first clients find one machine for two; and if it takes longer to boot, nginx leaves it out as failed.',
+    try: 'Promise.all([...].map(startMachine)).then(startNginx)',
+    shows: { program, moments: [momentOf(up, 'the machine listens')] },
+    output: program.output(),
+  });
 }
 
 const answerOf = (first) =>
@@ -124,7 +139,10 @@ function demandDeathRoutedAround(seen) {
 }
 
 /** The same machine dies a second time, and then there is a SIGTERM. */
-function demandSecondDeath({ program, address, isBack, isAgain, fate, files }, stopped) {
+function demandSecondDeath(
+  { program, address, isBack, other, isAgain, fate, left, natives, files },
+  stopped,
+) {
   const output = program.output();
   demand(isBack, {
     expected: `Machine ${address} dies, and a second later it is started again, each time.`,
@@ -137,11 +155,19 @@ function demandSecondDeath({ program, address, isBack, isAgain, fate, files }, s
     try: "child.on('exit', ...) within startMachine(HOST), which calls startMachine(HOST) itself",
     output,
   });
+  demand(other.isBack, {
+    expected: `Machine ${other.address}, the other one, loses its last worker, ends with ${other.end}, and is started again a second later.`,
+    got: 'It did not come back.',
+    why: 'Each of the two has to be watched. And a machine that is gone is gone, whatever its exit code says: one whose last worker has died ends with 0.',
+    try: "child.on('exit', () => setTimeout(...)) for every machine, without a look at the code",
+    output,
+  });
+  demandPause(other, program);
   demand(!isAgain, {
     expected: 'With --machines, after SIGTERM: all end, and nothing is started any more.',
     got: 'A machine was started again after SIGTERM, and listens.',
-    why: "A machine that was told to end has an 'exit' too.",
-    try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
+    why: "A machine that was told to end has an 'exit' too; and one that had died a moment before has a timer, which still runs.",
+    try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000)): looked at when the timer fires",
     output,
   });
   if (!fate && isCrowded())
@@ -153,6 +179,13 @@ function demandSecondDeath({ program, address, isBack, isAgain, fate, files }, s
     try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines too",
     output,
   });
+  demand(left.length === 0, {
+    expected: 'With --machines, after SIGTERM: nginx and both machines end.',
+    got: `Process ${list(left)} is still there${natives.length > 0 ? ', an nginx that holds the port' : ''}.`,
+    why: 'Here the machines are children of your program. What is left holds their addresses, and the next start finds them taken.',
+    try: 'await stopAll(), for machines as for servers',
+    output,
+  });
   demand(files.length === 0 || stopped.files.length > 0, {
     expected: 'With --machines, after SIGTERM: the folder is removed, even if a machine has died.',
     got: `${list(files)} is left in the folder for temporary files.`,
@@ -162,7 +195,8 @@ function demandSecondDeath({ program, address, isBack, isAgain, fate, files }, s
   });
 }
 
-function demandReturn({ program, victim, isBoot, isBack, isUsed, asked, returnMs, portWas, port }) {
+function demandReturn({ program, victim, isBoot, isBack, isUsed, waitedMs, ...seen }) {
+  const { asked, returnMs, portWas, port } = seen;
   const { address } = victim;
   const isMoved = isBack && port !== portWas;
   demand(isBack, {
@@ -192,6 +226,18 @@ function demandReturn({ program, victim, isBoot, isBack, isUsed, asked, returnMs
     try: isMoved
       ? "start('machine.js', { HOST, PORT: port }): the same port each time"
       : 'server ${address} max_fails=1 fail_timeout=1s; in the upstream',
+    output: program.output(),
+  });
+  demandPause({ address, waitedMs }, program);
+}
+
+/** A machine that has died is not started again at once. */
+function demandPause({ address, waitedMs }, program) {
+  demand(waitedMs >= LEAST_PAUSE_MS, {
+    expected: `Machine ${address} dies, and is started again a second later.`,
+    got: `It was started again after ${Math.round(waitedMs)} ms.`,
+    why: 'A computer that is switched on again needs its time; and one that dies each time it boots would be started without a pause.',
+    try: "child.on('exit', () => isStopping || setTimeout(boot, 1_000))",
     output: program.output(),
   });
 }

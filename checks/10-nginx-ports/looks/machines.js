@@ -3,13 +3,22 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createOpenLoop,
+  eventsOf,
   get,
   haveTurned,
   isCrowded,
   nowMs,
   requestsOf,
 } from '../../../lib/check/checking.js';
-import { DEADLINE_MS, canListen, listenersIn, openDoor, tooBusy } from './nginx.js';
+import {
+  DEADLINE_MS,
+  canListen,
+  goneOrLeft,
+  listenersIn,
+  nativesOf,
+  openDoor,
+  tooBusy,
+} from './nginx.js';
 
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
@@ -36,17 +45,22 @@ export async function openMachines(launch, nginx) {
   if (missing.length > 0) return { missing };
   const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
   const { program, first } = door;
+  const nginxMs = startOf(program, nativesOf(program));
   /** @type {Set<number>} */
   const serving = new Set();
   const size = MACHINES.length * WORKERS;
-  if (first?.status !== 200) return { missing, door, serving: [...serving] };
+  if (first?.status !== 200) return { missing, door, nginxMs, serving: [...serving] };
   for (let round = 0; round < ROUNDS && serving.size < size; round += 1) {
     const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
     await Promise.all(Array.from({ length: 3 * size }, ask)); // at once: a kept connection leads to only one worker
     for (const { pid } of requestsOf(program.events, '/report')) serving.add(pid);
   }
-  return { missing, door, serving: [...serving] };
+  return { missing, door, nginxMs, serving: [...serving] };
 }
+
+/** When the program has started one of these, the first time. */
+const startOf = ({ events, pid }, pids) =>
+  eventsOf(events, 'child').find((one) => one.pid === pid && pids.includes(one.childPid))?.t;
 
 /** The machines of a run: the address of each, the processes that listen there, and those that started them. */
 export function machinesOf(program) {
@@ -64,8 +78,8 @@ export function machinesOf(program) {
 }
 
 /**
- * A machine dies at work, is back and used, and dies again; when it is back again all are told to stop. Here a
- * machine has only one worker.
+ * A machine dies at work, is back and used, and dies again; at the same time the other one loses its last worker, and
+ * ends. When both are back it dies once more, and before it is started again all are told to stop. Here a machine has only one worker.
  */
 export async function killTwice(launch, nginx) {
   if ((await findMissing()).length > 0) return undefined;
@@ -76,15 +90,19 @@ export async function killTwice(launch, nginx) {
   const seen = { program, first, address: victim.address, atWork };
   const isLost = atWork.doubles > 0 || atWork.answers.some(({ status }) => status !== 200);
   if (isLost || !atWork.isUsed || program.fate) return { ...seen, fate: program.fate };
-  const isBack = await killAgain(program, victim.address);
-  const stopMs = nowMs();
+  const { isBack, other } = await killBoth(program, victim.address);
+  let stopMs = nowMs();
   const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
-  if (isBack) {
+  if (isBack && other.isBack) {
+    await loseMachine(program, victim.address);
+    stopMs = nowMs();
     program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
     await program.until(() => program.fate || isAgain(), DEADLINE_MS);
   }
+  const left = isBack && program.fate ? await goneOrLeft(program) : [];
+  const natives = nativesOf(program, left);
   const files = program.fate ? readdirSync(/** @type {string} */ (program.temporary)) : [];
-  return { ...seen, isBack, isAgain: isAgain(), fate: program.fate, files };
+  return { ...seen, isBack, other, isAgain: isAgain(), fate: program.fate, left, natives, files };
 }
 
 /**
@@ -155,7 +173,8 @@ async function waitForReturn(program, { address, pids }, deadMs) {
     asked += 1;
     await sleep(PAUSE_MS);
   }
-  const seen = { isBoot, isBack: Boolean(isBack), isUsed: isUsed() };
+  const waitedMs = (startOf(program, fresh()) ?? Infinity) - deadMs;
+  const seen = { isBoot, isBack: Boolean(isBack), isUsed: isUsed(), waitedMs };
   return { ...seen, asked, returnMs: RETURN_MS, portWas, port };
 }
 
@@ -163,30 +182,70 @@ async function waitForReturn(program, { address, pids }, deadMs) {
 async function isStartedAgain(program, deadMs) {
   const isStarted = (events) =>
     events.some(({ what, pid, t }) => what === 'child' && pid === program.pid && t > deadMs);
-  const hasTimer = (events) =>
-    events.findLast(({ pid, timers }) => pid === program.pid && timers !== undefined)?.timers > 0;
-  const isVain = (events) =>
-    !isCrowded() && nowMs() > deadMs + BOOT_UNTIMED_MS && !hasTimer(events);
-  const isOver = (events) => isStarted(events) || isVain(events);
+  const isOver = (events) => isStarted(events) || isTooLate(program, events, deadMs);
   await program.until(isOver, isCrowded() ? DEADLINE_MS : BOOT_MS);
   return isStarted(program.events);
 }
 
-/** Whether it is started again, and everybody knows. */
-async function killAgain(program, address) {
-  const pidsThere = () => machinesOf(program).find((one) => one.address === address)?.pids ?? [];
-  const dead = pidsThere();
+/** It is much more than a second later, and the program has no timer that could start anything. */
+function isTooLate(program, events, deadMs) {
+  const last = events.findLast(({ pid, timers }) => pid === program.pid && timers !== undefined);
+  return !isCrowded() && nowMs() > deadMs + BOOT_UNTIMED_MS && !(last?.timers > 0);
+}
+
+/**
+ * Both die: this one is killed a second time, of the other one only the workers are, so that it ends on its own. Are both
+ * started again, and does everybody know?
+ */
+async function killBoth(program, address) {
+  const otherAddress = MACHINES.find((one) => one !== address);
+  const pidsAt = (one) => machinesOf(program).find((each) => each.address === one)?.pids ?? [];
+  const [dead, lost] = [address, otherAddress].map(pidsAt);
   const deadMs = nowMs();
   for (const pid of dead) program.kill(pid, 'SIGKILL');
-  if (!(await isStartedAgain(program, deadMs))) return false;
-  const fresh = () => pidsThere().filter((pid) => !dead.includes(pid));
-  const isBack = await program.until(() => fresh().length > 1, DEADLINE_MS);
+  const end = await loseWorkers(program, lost);
+  const freshAt = (one) => pidsAt(one).filter((pid) => ![...dead, ...lost].includes(pid));
+  const isUp = (one) => freshAt(one).length > 1;
+  const areUp = () => [address, otherAddress].every(isUp);
+  const hasFewer = (events) => startsSince(program, events, deadMs) < MACHINES.length;
+  const isVain = (events) => hasFewer(events) && isTooLate(program, events, deadMs);
+  if (await isStartedAgain(program, deadMs))
+    await program.until((events) => areUp() || isVain(events), DEADLINE_MS);
   const waitForTurns = async (pids) => {
     const sinceMs = nowMs();
-    return isBack && program.until((events) => haveTurned(events, pids, 2, sinceMs), DEADLINE_MS);
+    return program.until((events) => haveTurned(events, pids, 2, sinceMs), DEADLINE_MS);
   };
-  const isSaid = (await waitForTurns(fresh())) && (await waitForTurns([program.pid])); // its address
+  const fresh = [...freshAt(address), ...freshAt(otherAddress)];
+  const isSaid = areUp() && (await waitForTurns(fresh)) && (await waitForTurns([program.pid])); // their addresses
   if (!isSaid && !program.fate && isCrowded())
     throw tooBusy('Something was started in the place of a machine, but was not up in 20 s.');
-  return Boolean(isSaid);
+  const waitedMs = (startOf(program, fresh) ?? Infinity) - deadMs;
+  const other = { address: otherAddress, isBack: isUp(otherAddress), end, waitedMs };
+  return { isBack: isUp(address), other };
 }
+
+/** A machine is killed, and the program has heard of it. */
+async function loseMachine(program, address) {
+  const { pids = [] } = machinesOf(program).find((one) => one.address === address) ?? {};
+  for (const pid of pids) program.kill(pid, 'SIGKILL');
+  const areGone = () => pids.every((pid) => !program.survivors().includes(pid));
+  await program.until(areGone, DEADLINE_MS);
+  const goneMs = nowMs();
+  await program.until((events) => haveTurned(events, [program.pid], 2, goneMs), DEADLINE_MS);
+}
+
+/** The workers of a machine are killed; it ends on its own then, or is killed, too. Returns how it ended. */
+async function loseWorkers(program, pids) {
+  const workers = eventsOf(program.events, 'fork').map(({ workerPid }) => workerPid);
+  const [machine] = pids.filter((pid) => !workers.includes(pid));
+  for (const pid of pids) if (pid !== machine) program.kill(pid, 'SIGKILL');
+  const endIn = (events) => eventsOf(events, 'exit').find(({ pid }) => pid === machine);
+  await program.until(endIn, BOOT_UNTIMED_MS);
+  const end = endIn(program.events);
+  if (!end && machine) program.kill(machine, 'SIGKILL');
+  return end ? `exit code ${end.code}` : 'SIGKILL';
+}
+
+/** How many processes the program has started since. */
+const startsSince = ({ pid: program }, events, sinceMs) =>
+  eventsOf(events, 'child').filter(({ pid, t }) => pid === program && t > sinceMs).length;

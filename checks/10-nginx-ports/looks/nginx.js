@@ -264,7 +264,7 @@ async function leftOf(program, fate) {
 }
 
 /** What has had time to end, and is still there. */
-async function goneOrLeft(program) {
+export async function goneOrLeft(program) {
   const left = await program.gone(LEFT_MS);
   return left.length > 0 && isCrowded() ? program.gone(DEADLINE_MS / 2 - LEFT_MS) : left;
 }
