@@ -122,8 +122,8 @@ test('EVIDENCE.md says what was measured, what was not and why, and under which 
 const PHASES = {
   M: ({ name, args }) => name === 'process_name' && typeof args.name === 'string',
   X: ({ dur }) => Number.isFinite(dur) && dur >= 0,
-  b: ({ id, cat }) => id !== undefined && typeof cat === 'string',
-  e: ({ id, cat }) => id !== undefined && typeof cat === 'string',
+  b: ({ id2, cat }) => id2.local !== undefined && typeof cat === 'string',
+  e: ({ id2, cat }) => id2.local !== undefined && typeof cat === 'string',
   i: ({ s }) => ['g', 'p', 't'].includes(s),
 };
 
@@ -154,10 +154,10 @@ test('a trace is as the Trace Event Format demands, and has as many of each as t
     traceEvents.filter((/** @type {any} */ event) => event.ph === ph).length;
   assert.deepEqual(['M', 'b', 'e', 'X', 'i'].map(count), [2, 3, 3, 1, 6]);
   const ends = new Map(
-    traceEvents.flatMap((/** @type {any} */ one) => (one.ph === 'e' ? [[one.id, one]] : [])),
+    traceEvents.flatMap((/** @type {any} */ one) => (one.ph === 'e' ? [[one.id2.local, one]] : [])),
   );
   for (const begin of traceEvents.filter((/** @type {any} */ { ph }) => ph === 'b')) {
-    const { name, pid, cat, ts } = ends.get(begin.id);
+    const { name, pid, cat, ts } = ends.get(begin.id2.local);
     assert.deepEqual({ name, pid, cat }, { name: begin.name, pid: begin.pid, cat: begin.cat });
     assert.ok(ts >= begin.ts);
   }

@@ -406,6 +406,23 @@ test('a program is at rest when each event loop has turned since the last that s
   assert.equal(isAtRest([start, listens, worker, ...beats(10, 700)]), false);
 });
 
+test('in a trace no silence overlaps the next of its process, for whose lane there is one at a time', () => {
+  const silences = [
+    { pid: 7, fromMs: 10, ms: 120 },
+    { pid: 8, fromMs: 50, ms: 60 },
+    { pid: 7, fromMs: 129.6, ms: 60 },
+  ];
+  const { traceEvents } = traceOf({ events: [], silences, zeroMs: 10 });
+  assert.deepEqual(
+    traceEvents.map(({ pid, ts, dur }) => [pid, ts, dur]),
+    [
+      [7, 0, 119_600],
+      [8, 40_000, 60_000],
+      [7, 119_600, 60_000],
+    ],
+  );
+});
+
 test('a trace has a lane for each process, and each request once begun and once ended', () => {
   const events = [
     { t: 10, pid: 7, what: 'start', ppid: 1, role: 'primary' },
@@ -421,10 +438,10 @@ test('a trace has a lane for each process, and each request once begun and once 
     [1, 2, 2, 1, 1],
   );
   assert.deepEqual(
-    phases('e').map(({ ts, id }) => [id, ts]),
+    phases('e').map((/** @type {any} */ { ts, id2 }) => [id2.local, ts]),
     [
-      [0, 3000],
-      [1, 3000],
+      ['0x0', 3000],
+      ['0x1', 3000],
     ],
   );
 });
