@@ -122,8 +122,8 @@ describe("Perfetto's own parser", () => {
     assert.deepEqual(stats, []);
     assert.deepEqual(countsIn(slices), countOf(told.map(({ name }) => name)));
     for (const { pid } of processesOf(events)) {
-      const own = (/** @type {{ pid: number }[]} */ all) => all.filter((one) => one.pid === pid);
-      assert.deepEqual(countsIn(own(lanes)), countOf(own(told).map(({ name }) => name)));
+      const own = told.filter((one) => one.pid === pid).map(({ name }) => name);
+      assert.deepEqual(countsIn(lanes.filter((one) => one.pid === pid)), countOf(own));
     }
     assert.ok(
       slices.every(({ least }) => least >= 0),
