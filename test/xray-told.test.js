@@ -76,6 +76,36 @@ test('a reload by a command is told by that command, and by how it failed', () =
   assert.equal(finding.evidence[0], '`pm2 reload shop` at 0.00 s');
 });
 
+test('several reloads have a row each, and what was lost is said in sum', () => {
+  const both = (/** @type {number} */ fresh, /** @type {number} */ kept) => ({ fresh, kept });
+  const each = [0, 3].map((kept, index) => ({
+    ...{ atMs: 10 + index * 2_000, tookMs: 1_200 + index * 300 },
+    ...{ sent: both(30, 31), lost: both(0, kept) },
+  }));
+  const trial = {
+    ...{ kind: /** @type {const} */ ('reload'), signal: 'SIGHUP', pid: 7, atMs: 10, zeroMs: 1 },
+    ...{ sent: both(60, 62), lost: both(0, 3), underWay: 3, repeated: 0 },
+    ...{ errors: { ECONNRESET: 3 }, left: [], servers: 2, replaced: 2, tookMs: 1_500, each },
+  };
+  const { says = [], lines } = trialSection(trial, 'x');
+  assert.equal(says.at(-1), 'All 2 were replaced in each of 2 reloads, within 1.20 to 1.50 s.');
+  assert.deepEqual(lines, [
+    '  reload          took   lost, fresh    lost, kept',
+    '       1        1.20 s       0 of 30       0 of 31',
+    '       2        1.50 s       0 of 30       3 of 31',
+  ]);
+  const [finding] = trialFindings(trial);
+  assert.equal(finding.says, '2 reloads lost 3 of 122 requests.');
+  assert.deepEqual(finding.evidence.slice(1), [
+    '0 on fresh connections, 3 on kept ones',
+    '3 in number 2',
+    'ECONNRESET: 3',
+  ]);
+  const broken = { ...trial, each: [each[0], { ...each[1], tookMs: undefined }] };
+  const { says: last = [] } = trialSection({ ...broken, tookMs: undefined }, 'x');
+  assert.equal(last.at(-1), 'Reload 2 did not replace all 2, so it was the last.');
+});
+
 test('EVIDENCE.md says what was measured, what was not and why, and under which conditions', () => {
   const interval = { value: 2, low: 1.9, high: 2.1 };
   const speedup = { ...interval, ceiling: 2, errors: 0, windows: 8 };
@@ -88,7 +118,15 @@ test('EVIDENCE.md says what was measured, what was not and why, and under which 
       ...{ load: 0, busyCores: null, stealPercent: null, throttledMs: null },
     },
     disturbance: 'the machine had a load of 9',
-    amounts: { workers: 2, trials: 3, reloads: 20, blockingMs: 1, cpuMs: 1, untilMs: 1 },
+    amounts: {
+      workers: 2,
+      trials: 3,
+      reloads: 20,
+      reloadRequests: 5000,
+      blockingMs: 1,
+      cpuMs: 1,
+      untilMs: 1,
+    },
     results: [
       {
         ...{ name: 'pm2', about: 'pm2 start', version: 'pm2 7', doubts: ['reload: it | broke'] },
@@ -122,8 +160,8 @@ test('EVIDENCE.md says what was measured, what was not and why, and under which 
 const PHASES = {
   M: ({ name, args }) => name === 'process_name' && typeof args.name === 'string',
   X: ({ dur }) => Number.isFinite(dur) && dur >= 0,
-  b: ({ id, cat }) => id !== undefined && typeof cat === 'string',
-  e: ({ id, cat }) => id !== undefined && typeof cat === 'string',
+  b: ({ id2, cat }) => id2.local !== undefined && typeof cat === 'string',
+  e: ({ id2, cat }) => id2.local !== undefined && typeof cat === 'string',
   i: ({ s }) => ['g', 'p', 't'].includes(s),
 };
 
@@ -154,10 +192,10 @@ test('a trace is as the Trace Event Format demands, and has as many of each as t
     traceEvents.filter((/** @type {any} */ event) => event.ph === ph).length;
   assert.deepEqual(['M', 'b', 'e', 'X', 'i'].map(count), [2, 3, 3, 1, 6]);
   const ends = new Map(
-    traceEvents.flatMap((/** @type {any} */ one) => (one.ph === 'e' ? [[one.id, one]] : [])),
+    traceEvents.flatMap((/** @type {any} */ one) => (one.ph === 'e' ? [[one.id2.local, one]] : [])),
   );
   for (const begin of traceEvents.filter((/** @type {any} */ { ph }) => ph === 'b')) {
-    const { name, pid, cat, ts } = ends.get(begin.id);
+    const { name, pid, cat, ts } = ends.get(begin.id2.local);
     assert.deepEqual({ name, pid, cat }, { name: begin.name, pid: begin.pid, cat: begin.cat });
     assert.ok(ts >= begin.ts);
   }

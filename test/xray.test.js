@@ -24,6 +24,7 @@ import { dispatched, forkshop } from './fixture-root.js';
 import { Watched, until } from './nothing-left.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/xray');
+const MOST_PER_SECOND = 200; // by trials.js
 
 /** @param {string} file @param {string[]} [flags] */
 async function xray(file, flags = []) {
@@ -127,6 +128,8 @@ test('what cannot be meant is refused', async () => {
     'A header is a name': ['plain.js', '--header', 'X-A: a\r\nX-B: b'],
     'no such method': ['plain.js', '--method', 'BREW'],
     'A reload is asked for by': ['plain.js', '--reload', 'SIGKILL'],
+    '--times takes a whole number from 1 to 50': ['plain.js', '--reload', 'SIGHUP', '--times', '0'],
+    'needs --reload': ['plain.js', '--times', '3'],
     'cannot be written': ['plain.js', '--trace', 'nowhere/trace.json'],
     'already exists': ['plain.js', '--html', 'plain.js'],
     '--scale takes 2 to 5 numbers': ['plain.js', '--scale', '4'],
@@ -202,6 +205,40 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     const not = await tryReload(up, plan, { ...how, command: 'echo no such process; exit 7' });
     assert.deepEqual(not.failed, { code: 7, printed: 'no such process\n' });
     assert.equal(not.replaced, 0);
+  });
+
+  test('several reloads in a row are counted one by one, until there were enough requests', async (t) => {
+    const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
+    const up = await launch(runner, order, plan);
+    const how = { signal: /** @type {const} */ ('SIGHUP') };
+    const amount = { times: 2, requests: 2 * MOST_PER_SECOND };
+    const { each = [], ...trial } = await tryReload(up, plan, how, amount);
+    assert.deepEqual(trial.lost, { fresh: 0, kept: 0 });
+    assert.ok(each.length >= 2 && each.every(({ tookMs }) => tookMs !== undefined));
+    const sum = (/** @type {'fresh' | 'kept'} */ kind) =>
+      each.reduce((total, { sent }) => total + sent[kind], 0);
+    assert.deepEqual({ fresh: sum('fresh'), kept: sum('kept') }, trial.sent);
+    assert.ok(sum('fresh') + sum('kept') >= amount.requests);
+    const forks = up.program.events.filter(({ what }) => what === 'fork').length;
+    assert.equal(forks, 2 * (each.length + 1), 'each reload has replaced both workers');
+  });
+
+  test('what several reloads lose is told for each; one that is not whole is the last', async (t) => {
+    const { runner, order } = await orderOf(join(fixtures, 'reloads-once-well.js'), t);
+    const up = await launch(runner, order, plan);
+    const how = { signal: /** @type {const} */ ('SIGHUP') };
+    const { each = [], ...trial } = await tryReload(up, plan, how, { times: 4 });
+    const lost = each.map((one) => one.lost.fresh + one.lost.kept);
+    assert.deepEqual(
+      each.map(({ tookMs }) => tookMs !== undefined),
+      [true, true, false],
+    );
+    assert.equal(lost[0], 0, 'the first waits for what is under way');
+    assert.ok(lost[1] > 0, 'the second kills');
+    assert.equal(trial.lost.fresh + trial.lost.kept, lost[0] + lost[1] + lost[2]);
+    const [finding] = trialFindings({ ...trial, each });
+    assert.match(finding.says, /^3 reloads lost \d+ of \d+ requests\.$/);
+    assert.match(finding.evidence[2], /^\d+ in number 2/);
   });
 });
 
@@ -406,6 +443,23 @@ test('a program is at rest when each event loop has turned since the last that s
   assert.equal(isAtRest([start, listens, worker, ...beats(10, 700)]), false);
 });
 
+test('in a trace no silence overlaps the next of its process, for whose lane there is one at a time', () => {
+  const silences = [
+    { pid: 7, fromMs: 10, ms: 120 },
+    { pid: 8, fromMs: 50, ms: 60 },
+    { pid: 7, fromMs: 129.6, ms: 60 },
+  ];
+  const { traceEvents } = traceOf({ events: [], silences, zeroMs: 10 });
+  assert.deepEqual(
+    traceEvents.map(({ pid, ts, dur }) => [pid, ts, dur]),
+    [
+      [7, 0, 119_600],
+      [8, 40_000, 60_000],
+      [7, 119_600, 60_000],
+    ],
+  );
+});
+
 test('a trace has a lane for each process, and each request once begun and once ended', () => {
   const events = [
     { t: 10, pid: 7, what: 'start', ppid: 1, role: 'primary' },
@@ -421,10 +475,10 @@ test('a trace has a lane for each process, and each request once begun and once 
     [1, 2, 2, 1, 1],
   );
   assert.deepEqual(
-    phases('e').map(({ ts, id }) => [id, ts]),
+    phases('e').map((/** @type {any} */ { ts, id2 }) => [id2.local, ts]),
     [
-      [0, 3000],
-      [1, 3000],
+      ['0x0', 3000],
+      ['0x1', 3000],
     ],
   );
 });

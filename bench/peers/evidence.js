@@ -33,7 +33,7 @@ export function evidencePage({ articles, ...evidence }) {
     ...throughput(measured, evidence),
     ...memory(measured),
     ...kills(measured, evidence),
-    ...reloads(measured),
+    ...reloads(measured, evidence),
     ...stops(measured, evidence),
     ...doubts(measured),
     ...(articles ? tables(articles) : []),
@@ -140,11 +140,12 @@ const kills = (results, { amounts }) => [
   ),
 ];
 
-/** @param {Result[]} results */
-const reloads = (results) => [
+/** @param {Result[]} results @param {Evidence} evidence */
+const reloads = (results, { amounts }) => [
   '## A reload',
   '',
-  'One after the other under the same traffic. Lost: not answered, or begun by a process and answered only when repeated. The',
+  `${amounts.reloads} or more, one after the other under the same traffic${amounts.reloadRequests > 0 ? `, until ${amounts.reloadRequests} requests were sent` : ''}.`,
+  'Lost: not answered, or begun by a process and answered only when repeated. The',
   'share’s interval is Wilson’s. Who is not named has no reload of its own.',
   '',
   ...table(

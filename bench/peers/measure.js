@@ -38,13 +38,14 @@ import { control } from './field.js';
 /** @type {import('../../lib/xray/load.js').Plan} */
 const PLAN = { path: '/', method: 'GET', headers: {}, rate: 200, seconds: 1, timeoutMs: 3_000 };
 
-const RELOADS_MS = 75_000; // none begins after that
+const RELOADS_MS = 90_000; // none begins after that
 
 /**
  * @typedef {object} Amounts  how much of each; a quick run takes little
  * @property {number} workers
  * @property {number} trials  kills, and stops
- * @property {number} reloads  in a row
+ * @property {number} reloads  in a row, at least
+ * @property {number} reloadRequests  more reloads follow until so many requests were sent
  * @property {number} blockingMs  no round of windows begins after that
  * @property {number} cpuMs
  * @property {number} untilMs  of performance.now(): nothing of a peer begins after that
@@ -164,12 +165,15 @@ const summaryOf = (/** @type {Trial[]} */ trials) => ({
   never: trials.filter(({ tookMs }) => tookMs === undefined).length,
 });
 
-async function reloads(runner, peer, /** @type {Amounts} */ { workers, reloads: times }) {
+async function reloads(runner, peer, /** @type {Amounts} */ amounts) {
+  const { workers, reloads: times, reloadRequests: requests } = amounts;
   if (!peer.reload) return {};
   return having(runner, peer, workers, async (up, order) => {
-    const trial = await tryReload(up, PLAN, peer.reload(order), { times, budgetMs: RELOADS_MS });
-    const { eachMs = [], sent, lost, failed } = trial;
+    const amount = { times, requests, budgetMs: RELOADS_MS };
+    const { each = [], ...trial } = await tryReload(up, PLAN, peer.reload(order), amount);
+    const { sent, lost, failed } = trial;
     if (failed) throw new Error(`The command failed: ${failed.printed.trim().split('\n').at(-1)}`);
+    const eachMs = each.flatMap(({ tookMs }) => tookMs ?? []);
     return {
       reload: {
         ...{ eachMs: eachMs.length > 0 ? meanOf(eachMs) : undefined },

@@ -41,6 +41,7 @@ const options = /** @type {const} */ ({
   kill: { type: 'boolean' },
   stop: { type: 'boolean' },
   reload: { type: 'string' },
+  times: { type: 'string' },
   scale: { type: 'string' },
   'workers-env': { type: 'string' },
   cost: { type: 'boolean' },
@@ -53,7 +54,7 @@ const options = /** @type {const} */ ({
 const INTERRUPTED = 130;
 const RATE = 50;
 const SECONDS = 10;
-const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535 };
+const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535, times: 50 };
 const MOST_REQUESTS = 10_000; // each on a connection of its own, whose port is not free again for a minute
 const SCALE = '1,2,4';
 const MOST_WORKERS = 16;
@@ -284,8 +285,15 @@ function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { cwd }, 
   if (kill || all) trials.push({ head: 'A worker is killed', attempt: startedAnew(tryKill) });
   if (reload !== undefined) {
     const how = howToReload(reload, cwd, env);
-    const attempt = startedAnew((up, plan) => tryReload(up, plan, how));
-    trials.push({ head: 'It is told to reload', attempt });
+    const times = numberOf('times', values.times ?? '1');
+    const attempt = startedAnew((up, plan) => tryReload(up, plan, how, { times }));
+    const often = times === 1 ? '' : `, ${times} times in a row`;
+    trials.push({ head: `It is told to reload${often}`, attempt });
+  } else if (values.times !== undefined) {
+    throw new UsageError(
+      '--times says how often it is to reload, and needs --reload.',
+      'For example: --reload SIGHUP --times 20',
+    );
   }
   if (scale !== undefined || all) {
     const what = { counts: countsOf(scale ?? SCALE), variable: variableOf(values['workers-env']) };

@@ -24,6 +24,7 @@ const STARVED = 0.2; // the machine had too little time for it
 const ENDS_IN_A_ROW = 5;
 const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // somebody meant it
 const UNAVAILABLE = 503; // to many clients at once it may be meant, and Node.js limits requests a connection by it
+const MOST_RELOADS = 5; // named one by one
 const MOST_MOMENTS = 3; // of a finding, marked in a drawing
 const BACK_OFF_MS = 50; // a start that waits for less waits for nothing
 
@@ -263,6 +264,17 @@ export function crashLoops(events, zeroMs) {
   ];
 }
 
+/** Of several reloads, those in which requests were lost. @param {import('./trials.js').Trial} trial */
+function whichReloads({ each = [] }) {
+  const lossy = each.flatMap(({ lost }, index) => {
+    const count = lost.fresh + lost.kept;
+    return count > 0 ? [`${count} in number ${index + 1}`] : [];
+  });
+  const more =
+    lossy.length > MOST_RELOADS ? [`in ${lossy.length} of the ${each.length} in all`] : [];
+  return each.length > 1 ? [[...lossy.slice(0, MOST_RELOADS), ...more].join(', ')] : [];
+}
+
 /** What the trial did to the program. @param {import('./trials.js').Trial} trial */
 export const whatWasDone = ({ command, signal, pid }) =>
   command === undefined ? `${signal} to pid ${pid}` : `\`${command}\``;
@@ -333,8 +345,8 @@ export function trialFindings(trial) {
     add(
       'reload-loses',
       81,
-      `A reload lost ${total} of ${of} requests.`,
-      [when, split, ...kinds],
+      `${trial.each && trial.each.length > 1 ? `${trial.each.length} reloads` : 'A reload'} lost ${total} of ${of} requests.`,
+      [when, split, ...whichReloads(trial), ...kinds],
       [8, 'one-by-one'],
     );
   return found;

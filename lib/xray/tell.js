@@ -280,7 +280,26 @@ export function trialSection(trial, head) {
       : []),
     ...howItWent(trial),
   ];
-  return { head, says };
+  return { head, says, lines: eachReload(trial) };
+}
+
+/** A row for each of several reloads. */
+function eachReload(/** @type {Trial} */ { each = [] }) {
+  if (each.length < 2) return [];
+  const row = (/** @type {string[]} */ ...cells) =>
+    `  ${cells.map((cell, index) => cell.padStart(index === 0 ? 6 : 14)).join('')}`;
+  const of = (/** @type {number} */ some, /** @type {number} */ all) => `${some} of ${all}`;
+  return [
+    row('reload', 'took', 'lost, fresh', 'lost, kept'),
+    ...each.map(({ tookMs, sent, lost }, index) =>
+      row(
+        String(index + 1),
+        tookMs === undefined ? 'not whole' : `${(tookMs / 1000).toFixed(2)} s`,
+        of(lost.fresh, sent.fresh),
+        of(lost.kept, sent.kept),
+      ),
+    ),
+  ];
 }
 
 function commandFailed(/** @type {import('./command.js').Failed} */ { code, printed }) {
@@ -348,8 +367,17 @@ function whatItChose(/** @type {number | undefined} */ choice, most) {
   return `It would choose ${choice}: more are not surely faster by 5 %, ${here}.`;
 }
 
+function howOften(/** @type {NonNullable<Trial['each']>} */ each, servers) {
+  const took = each.flatMap(({ tookMs }) => tookMs ?? []);
+  if (took.length < each.length)
+    return `Reload ${each.length} did not replace all ${servers}, so it was the last.`;
+  const [least, most] = [Math.min(...took), Math.max(...took)].map((ms) => (ms / 1000).toFixed(2));
+  return `All ${servers} were replaced in each of ${each.length} reloads, within ${least} to ${most} s.`;
+}
+
 /** @param {Trial} trial @returns {string[]} */
-function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left, failed }) {
+function howItWent(trial) {
+  const { kind, tookMs, waitedMs = 0, fate, servers, replaced, left, failed, each = [] } = trial;
   const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;
   if (kind === 'kill' && !fate)
     return [
@@ -363,6 +391,7 @@ function howItWent({ kind, tookMs, waitedMs = 0, fate, servers, replaced, left, 
   if (kind === 'reload') {
     if (failed) return [commandFailed(failed), `${replaced} of ${servers} were replaced.`];
     if (ended) return [`${ended}.`];
+    if (each.length > 1) return [howOften(each, servers)];
     if (replaced === 0) return ['No process was replaced.'];
     return [
       took

@@ -6,6 +6,8 @@
  * @typedef {import('../observe/timeline.js').Event} Event
  * @typedef {import('../measure/traffic.js').Sent} Sent
  *
+ * @typedef {{ fresh: number, kept: number }} Both  requests on fresh connections, and on kept ones
+ *
  * @typedef {object} Trial
  * @property {'kill' | 'stop' | 'reload'} kind
  * @property {number} [pid]  to which the signal went
@@ -14,8 +16,8 @@
  * @property {{ code: number | null, printed: string }} [failed]  how that command ended, where it failed
  * @property {number} atMs
  * @property {number} zeroMs  when the program was started
- * @property {{ fresh: number, kept: number }} sent
- * @property {{ fresh: number, kept: number }} lost
+ * @property {Both} sent
+ * @property {Both} lost
  * @property {number} underWay  of those lost: a process had begun them
  * @property {number} repeated  reset on an idle kept connection, and sent once more by our client, as browsers do
  * @property {Record<string, number>} errors  of those lost, by kind
@@ -24,7 +26,8 @@
  * @property {import('../observe/program.js').Fate} [fate]  how the program's first process ended
  * @property {number} [servers]  how many processes served before
  * @property {number} [replaced]  how many of them have gone
- * @property {number[]} [eachMs]  how long each of several reloads took
+ * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request belongs to the
+ *   one that had begun last when it was answered or given up
  * @property {{ pid: number, name: string }[]} left  what still ran after the program's first process had ended
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +35,7 @@ import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
 import { nowMs } from '../observe/clock.js';
 import { sendSignal } from '../observe/ending.js';
 import { hasPid, titleOf } from '../observe/processes.js';
-import { groupBy, requestsOf } from '../observe/timeline.js';
+import { groupBy, haveTurned, requestsOf, turnsOf } from '../observe/timeline.js';
 import { runCommand } from './command.js';
 import { forClients } from './facts.js';
 import { ignoreStarved } from '../observe/turn.js';
@@ -48,6 +51,7 @@ const GONE_WITHIN_MS = 2_000;
 const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
 const COMMAND_WITHIN_MS = 60_000;
+const TURNS_BETWEEN = 5; // of whoever reloads: it may not yet have heard of the last end itself
 
 /** @param {import('./load.js').Plan} plan @returns {import('../measure/traffic.js').Kind[]} */
 function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body, timeoutMs }) {
@@ -117,24 +121,24 @@ export async function tryStop(up, plan) {
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
  * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
- * @param {{ times?: number, budgetMs?: number }} [amount]  times: one after the other, under the same traffic; budgetMs: none
- *   begins after that
+ * @param {{ times?: number, requests?: number, budgetMs?: number }} [amount]  times: one after the other, under the same
+ *   traffic, and then more until so many requests were sent; budgetMs: none begins after that
  * @returns {Promise<Trial>}
  */
-export async function tryReload(up, plan, how, { times = 1, budgetMs = Infinity } = {}) {
+export async function tryReload(up, plan, how, amount = {}) {
+  const { times = 1, requests = 0, budgetMs = Infinity } = amount;
   const isCommand = 'command' in how;
   const about = isCommand
     ? { command: how.command }
     : { signal: how.signal, pid: primaryOf(up) ?? Number(up.program.pid) };
-  return during(up, plan, { kind: 'reload', ...about }, async () => {
-    const all = [];
-    const untilMs = nowMs() + budgetMs;
-    do {
-      all.push(await reloadOnce(up, how));
-    } while (all.length < times && all.at(-1)?.tookMs !== undefined && nowMs() < untilMs);
+  return during(up, plan, { kind: 'reload', ...about }, async (atMs, countSent) => {
+    const all = [await reloadOnce(up, how)];
+    const isEnough = () => all.length >= times && countSent() >= requests;
+    const canGoOn = () => all.at(-1)?.tookMs !== undefined && nowMs() < atMs + budgetMs;
+    while (!isEnough() && canGoOn()) all.push(await reloadOnce(up, how));
     if (!up.program.fate) await sleep(AFTERWARDS_MS);
-    const eachMs = all.flatMap(({ tookMs }) => tookMs ?? []);
-    return { ...all.at(-1), ...(times > 1 && { eachMs }), fate: up.program.fate };
+    const each = all.map((one) => ({ atMs: one.atMs, tookMs: one.tookMs }));
+    return { ...all.at(-1), atMs, ...(times > 1 && { each }), fate: up.program.fate };
   });
 }
 
@@ -157,10 +161,19 @@ async function reloadOnce(/** @type {Up} */ up, how) {
   const done = hasNews() && (await program.until(isDone, RELOADED_WITHIN_MS));
   const tookMs = done ? nowMs() - atMs : undefined;
   const failed = await command?.ended;
+  await atEase(program, target);
   return {
-    ...{ tookMs, servers: servers.length, replaced: servers.length - remain() },
+    ...{ atMs, tookMs, servers: servers.length, replaced: servers.length - remain() },
     ...(failed && { failed }),
   };
+}
+
+/** The next signal would come too early for one that has yet to hear that the last of its old workers has gone. */
+async function atEase(/** @type {import('./launch.js').Program} */ program, pid) {
+  const sinceMs = nowMs();
+  if (turnsOf(program.events, pid) === 0) return; // the probe does not look into it
+  const hasTurned = () => haveTurned(program.events, [pid], TURNS_BETWEEN, sinceMs);
+  await program.until(() => !hasPid(pid) || hasTurned(), BEGINS_WITHIN_MS).catch(ignoreStarved);
 }
 
 /** Who started those that serve, or else the one that does. @returns {number | undefined} */
@@ -179,7 +192,7 @@ async function during({ program }, plan, about, watch) {
   try {
     await program.until(() => traffic.count() >= WARM_REQUESTS);
     atMs = nowMs();
-    seen = await watch(atMs);
+    seen = await watch(atMs, traffic.count);
   } finally {
     traffic.close();
   }
@@ -189,6 +202,7 @@ async function during({ program }, plan, about, watch) {
   const lost = about.kind === 'stop' ? begunOnly(sent, requests) : lostOf(sent, requests, isServed);
   return {
     ...{ ...about, atMs, zeroMs: program.sinceMs, left: [], ...seen },
+    ...(seen.each && { each: shareOut(seen.each, sent, lost) }),
     sent: split(sent),
     lost: split(lost),
     underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
@@ -197,6 +211,19 @@ async function during({ program }, plan, about, watch) {
       [...groupBy(lost, howLost)].map(([error, all]) => [error, all.length]),
     ),
   };
+}
+
+/** To each of several reloads what ended in its time: the first has what came before it, too. */
+function shareOut(/** @type {{ atMs: number }[]} */ each, sent, lost) {
+  const ofWhich = ({ first }) =>
+    Math.max(
+      0,
+      each.findLastIndex(({ atMs }) => atMs <= first.doneMs),
+    );
+  return each.map((one, index) => {
+    const own = (/** @type {Sent[]} */ all) => split(all.filter((any) => ofWhich(any) === index));
+    return { ...one, sent: own(sent), lost: own(lost) };
+  });
 }
 
 const howLost = (/** @type {Sent} */ { first, answer }) =>
