@@ -76,15 +76,15 @@ export async function killTwice(launch, nginx) {
   const seen = { program, first, address: victim.address, atWork };
   const isLost = atWork.doubles > 0 || atWork.answers.some(({ status }) => status !== 200);
   if (isLost || !atWork.isUsed || program.fate) return { ...seen, fate: program.fate };
-  const isBack = await killAgain(program, victim.address);
+  const again = await killAgain(program, victim.address);
   const stopMs = nowMs();
   const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
-  if (isBack) {
+  if (again.isBack) {
     program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
     await program.until(() => program.fate || isAgain(), DEADLINE_MS);
   }
   const files = program.fate ? readdirSync(/** @type {string} */ (program.temporary)) : [];
-  return { ...seen, isBack, isAgain: isAgain(), fate: program.fate, files };
+  return { ...seen, ...again, stopMs, isAgain: isAgain(), fate: program.fate, files };
 }
 
 /**
@@ -119,7 +119,7 @@ async function killAtWork(program, victim) {
   const doubles = open.filter(({ path }) => program.events.some(isLater(path)));
   const certain = doubles.filter((one) => last && orders.indexOf(one) < orders.indexOf(last));
   const posts = { open: open.length, doubles: doubles.length, certain: certain.length };
-  const seen = { program, victim, hit, ...posts, answers };
+  const seen = { program, victim, hit, deadMs, ...posts, answers };
   return { ...seen, ...(await returned), fate: program.fate };
 }
 
@@ -178,7 +178,8 @@ async function killAgain(program, address) {
   const dead = pidsThere();
   const deadMs = nowMs();
   for (const pid of dead) program.kill(pid, 'SIGKILL');
-  if (!(await isStartedAgain(program, deadMs))) return false;
+  const death = { dead, deadMs };
+  if (!(await isStartedAgain(program, deadMs))) return { ...death, isBack: false };
   const fresh = () => pidsThere().filter((pid) => !dead.includes(pid));
   const isBack = await program.until(() => fresh().length > 1, DEADLINE_MS);
   const waitForTurns = async (pids) => {
@@ -188,5 +189,5 @@ async function killAgain(program, address) {
   const isSaid = (await waitForTurns(fresh())) && (await waitForTurns([program.pid])); // its address
   if (!isSaid && !program.fate && isCrowded())
     throw tooBusy('Something was started in the place of a machine, but was not up in 20 s.');
-  return Boolean(isSaid);
+  return { ...death, isBack: Boolean(isSaid) };
 }
