@@ -66,7 +66,7 @@ function take(message) {
 function tellUnkept(why) {
   const place = document.getElementById('unkept');
   const words = why
-    ? `Your progress cannot be kept: ${why}. Make room, or let Forkshop write there; what you do here works all the same.`
+    ? `Your progress cannot be kept: ${why}. Until npm start ends it is remembered all the same.`
     : '';
   if (place.textContent !== words) place.textContent = words;
   place.hidden = !why;
