@@ -15,6 +15,7 @@ import { evidenceOf } from '../lib/web/evidence.js';
 import { serveLearner } from '../lib/web/learner.js';
 import { renderText } from '../lib/web/text.js';
 import { createStretch, within } from '../lib/web/client/stretch.js';
+import { UsageError } from '../lib/common/usage-error.js';
 import { keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
@@ -156,11 +157,57 @@ describe('the server of the page', () => {
       `/lessons/${second.key}/..%2f..%2fslides%2fx.svg`,
       `/lessons/${second.key}/README.md`,
       '/client/../learner.js',
-      '/evidence/0/0.json',
-      '/evidence/x/-1.json',
       '/reveal/reveal.mjs',
     ])
       assert.equal((await ask(path)).status, 404, path);
+    for (const path of ['/evidence/0/0.json', '/evidence/x/-1.json', '/activity/7/0.json'])
+      assert.equal((await ask(path)).status, 204, `${path} is gone, which is no error`);
+  });
+
+  test('what cannot be done now is an answer in words, no error', async () => {
+    const headers = { 'x-forkshop-token': page.token };
+    const post = (/** @type {string} */ path) => ask(path, { method: 'POST', headers });
+    const faultOf = async (/** @type {string} */ path) => {
+      const { status, body } = await post(`/lessons/${second.key}/${path}`);
+      assert.equal(status, 200, path);
+      return JSON.parse(body).fault;
+    };
+    const { aside, compare } = learner;
+    learner.aside = () => false;
+    learner.compare = () => {
+      throw new UsageError('That cannot be compared.', 'Save it first.');
+    };
+    try {
+      assert.match(await faultOf('measure'), /^Something else is running/);
+      assert.equal(await faultOf('diff'), 'That cannot be compared. Save it first.');
+    } finally {
+      Object.assign(learner, { aside, compare });
+    }
+    assert.match(await faultOf('experiments/none-of-this-name'), /none-of-this-name/);
+  });
+
+  test('a hand is raised only where a board was joined, and with the token', async () => {
+    assert.equal((await ask('/hand/up', { method: 'POST' })).status, 404);
+    const hand = { isUp: false, isHeard: true };
+    const joined = await serveLearner({
+      ...{ root: rootFolder, lessons },
+      learner: {
+        ...makeLearner(),
+        hand: { told: () => hand, turn: (isUp) => void (hand.isUp = isUp) },
+      },
+    });
+    const post = (/** @type {string} */ place, /** @type {string} */ token) =>
+      fetch(`${joined.url}hand/${place}`, {
+        method: 'POST',
+        headers: { 'x-forkshop-token': token },
+      });
+    assert.equal((await post('up', 'wrong')).status, 403);
+    assert.equal(hand.isUp, false);
+    assert.equal((await post('up', joined.token)).status, 204);
+    assert.deepEqual((await stateOf(joined.url)).hand, { isUp: true, isHeard: true });
+    assert.equal((await post('down', joined.token)).status, 204);
+    assert.equal(hand.isUp, false);
+    await joined.close();
   });
 
   test('does nothing without the token', async () => {
@@ -231,7 +278,14 @@ describe('the server of the page', () => {
     );
     assert.deepEqual([marked.pid, marked.t], [moments[0].pid, moments[0].t]);
     await page.begin(second, 'server.js');
-    assert.equal((await ask(`/evidence/${ended.id}/0.json`)).status, 404);
+    assert.equal((await ask(`/evidence/${ended.id}/0.json`)).status, 204);
+    let stop = () => {};
+    const stopped = new Promise((resolve) => (stop = () => resolve(undefined)));
+    page.program({ name: 'nitropack build', doing: 'It builds.', program: { events, stopped } });
+    const building = await page2.heard(3);
+    assert.equal(building[2].check.doing, 'It builds.');
+    stop();
+    assert.equal((await page2.heard(4))[3].check.doing, undefined, 'that is over');
     page1.close();
     page2.close();
     await until('both have gone', () => page.watching() === 0);

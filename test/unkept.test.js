@@ -139,8 +139,39 @@ test('progress that cannot be read is not written over, and a full disk leaves n
   tellUnkept(io);
   tellUnkept(io);
   assert.match(String(io.stderr.read()), LINE);
+  assert.equal(readProgress(io).lastLesson, keys[1], 'it is remembered for as long as we run');
   rmSync(file, { recursive: true });
   write(root, { '.forkshop/progress.json': before });
   assert.equal(readProgress(io).passed[keys[0]].at, 'then');
   assert.equal(existsSync(file), true);
+});
+
+test('what could not be written is remembered, and written when it can be', (t) => {
+  const root = makeRoot(t);
+  const io = { root, env: {}, stderr: new PassThrough() };
+  write(root, { '.forkshop': 'a file' });
+  for (let shown = 1; shown <= 2; shown += 1)
+    updateProgress(io, ({ hints }) => (hints[keys[0]] = (hints[keys[0]] ?? 0) + 1));
+  assert.equal(readProgress(io).hints[keys[0]], 2);
+  assert.deepEqual(readProgress({ ...io }).hints, {}, 'another command knows nothing of it');
+  rmSync(join(root, '.forkshop'));
+  mkdirSync(join(root, '.forkshop'));
+  write(root, { '.forkshop/progress.json': '{ "version": 1, "hints": {} }' });
+  assert.deepEqual(readProgress(io).hints, {}, 'what somebody else has written counts');
+  rmSync(join(root, '.forkshop'), { recursive: true });
+  write(root, { '.forkshop': 'a file' });
+  updateProgress(io, (progress) => (progress.lastLesson = keys[1]));
+  rmSync(join(root, '.forkshop'));
+  updateProgress(io, ({ predictions }) => (predictions[keys[0]] = 3));
+  assert.match(read(root, '.forkshop/progress.json'), /"lastLesson": "\d\d-/);
+});
+
+test('a refusal says what to do', async (t) => {
+  const said = async (/** @type {string} */ code) =>
+    (await forkshop(makeWorkshop(t), ['hint', '1'], refusing(code, 'writeFileSync'))).stderr;
+  assert.match(
+    await said('ENOSPC'),
+    /Make room there, or keep it elsewhere, as in: FORKSHOP_HOME=/,
+  );
+  assert.match(await said('EROFS'), /Let Forkshop write there, or keep it elsewhere/);
 });

@@ -4,9 +4,13 @@ import {
   Undecided,
   deepestOverlap,
   demand,
+  eventsOf,
+  exitsOf,
   forksOf,
   isCrowded,
+  momentOf,
   quickestOf,
+  requestsOf,
 } from '../../lib/check/checking.js';
 import {
   FIRST_IS,
@@ -42,8 +46,29 @@ const REPAIRS = {
 };
 const MOST_QUOTED = 80;
 const PATIENCE = 'close other programs, then check again';
+const MARKED = 6; // moments of a kind
 
-export function demandWork({ answers, requests }) {
+const shown = (program, seen, says) => ({
+  program,
+  moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
+});
+
+/** How many it has forked; in a loop that was stopped, who has started; or that it has ended. */
+function forksShown(program) {
+  const forks = forksOf(program.events);
+  if (forks.length > 0) return shown(program, forks, 'fork');
+  const started = eventsOf(program.events, 'start').filter(({ pid }) => pid !== program.pid);
+  return started.length > 0 ? shown(program, started, 'starts') : endShown(program);
+}
+
+const endShown = (program) => ({
+  program,
+  moments: eventsOf(program.events, 'exit')
+    .filter(({ pid }) => pid === program.pid)
+    .map((end) => momentOf(end, `ends with exit code ${end.code}`)),
+});
+
+export function demandWork({ answers, requests, program }) {
   const quickest = quickestOf(requests);
   const depth = Math.max(...[...byProcess(requests).values()].map(deepestOverlap));
   const fault =
@@ -55,15 +80,37 @@ export function demandWork({ answers, requests }) {
   const expected = `Each / takes the ${WORK_MS} ms of a page and answers {"pid": ...} with the pid of the process that rendered it.`;
   if (!got && quickest > MUCH_OFF * WORK_MS && isCrowded()) {
     const slow = `Of ${requests.length} the quickest took ${quickest.toFixed(1)} ms.`;
-    throw new Undecided({ expected, got: slow, why: BUSY, try: PATIENCE });
+    const shows = shown(program, quickestIn(requests), 'the quickest page');
+    throw new Undecided({ expected, got: slow, why: BUSY, try: PATIENCE, shows });
   }
   demand(!got, {
     expected,
     got: got || undefined,
     why: "The page blocks, as rendering does. A server that does less work doesn't answer the question of how many workers it needs.",
     try: 'keep serve() and render() as they were: response.end(render());',
+    shows: workShown(program, { answers, requests, depth }),
   });
 }
+
+/** The request that was answered wrongly, pages under way at once, or the quickest. */
+function workShown(program, { answers, requests, depth }) {
+  const wrong = answers.find((answer) => faultOfAnswers([answer], requests));
+  const ofWrong = requests.find(({ client }) => client === wrong?.client);
+  if (ofWrong) return shown(program, [ofWrong], 'a request that is answered wrongly');
+  if (depth > 1) return shown(program, overlappingIn(requests), 'pages under way at once');
+  return shown(program, quickestIn(requests), 'the quickest page');
+}
+
+const quickestIn = (requests) =>
+  requests.filter((one) => quickestOf([one]) === quickestOf(requests));
+
+/** Those of one process that were under way while another of it was. */
+const overlappingIn = (requests) =>
+  requests.filter((one) =>
+    requests.some(
+      (other) => other !== one && other.pid === one.pid && deepestOverlap([one, other]) > 1,
+    ),
+  );
 
 function faultOfAnswers(answers, requests) {
   const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
@@ -145,6 +192,7 @@ export function demandComputed(counts) {
   const story = {
     expected: `${name.join(' ') || 'Without any setting'}: ${setting.rate} × ${setting.workMs / 1000} / ${setting.utilization} is ${exact.toFixed(2)}, so ${wanted} workers.`,
     got: gotOf(wrong),
+    shows: forksShown(wrong.program),
   };
   refuseToJudge(wrong, story);
   const all = counts.map(factsOf);
@@ -186,6 +234,7 @@ export function demandMeasured(slow) {
   const story = {
     expected: `Where pages take ${workMs} ms, at ${rate} requests a second: ${exact.toFixed(2)}, so ${Math.ceil(exact)} workers.`,
     got: gotOf(slow),
+    shows: forksShown(slow.program),
   };
   refuseToJudge(slow, story);
   const isRightFor = (ms) => forks === Math.ceil((exact * ms) / workMs);
@@ -207,6 +256,7 @@ export function demandTold(programs) {
       got: forks === 0 ? 'It forks no workers.' : `It forked ${forks}.`,
       why: 'The person who runs the server may know better than any formula, and may want fewer.',
       try: 'process.env.NODE_CLUSTER_WORKERS ?? what was computed',
+      shows: forksShown(program),
     });
   }
 }
@@ -235,11 +285,12 @@ export function demandLog(counts) {
       ? 'The number of workers comes from what was measured. Somebody who looks for the reason has to find that number, not one that was known before.'
       : 'Somebody who wonders why there are so many workers finds the reason where it was decided.',
     try: 'console.log(`a page takes ${serviceMs.toFixed(2)} ms: ${workers} workers`);',
+    shows: forksShown(silent.program),
     output,
   });
 }
 
-/** @typedef {{ fate?: import('../../lib/observe/program.js').Fate, output: string, isFlood: boolean, isStarted: boolean }} Tried */
+/** @typedef {{ fate?: import('../../lib/observe/program.js').Fate, output: string, isFlood: boolean, isStarted: boolean, program: Program }} Tried */
 
 /**
  * @param {object} tried
@@ -262,7 +313,7 @@ function demandRefused(refusals) {
   }));
   const [first, ...others] = faults.filter(({ fault }) => fault);
   if (!first) return;
-  const { setting, fault, output } = first;
+  const { setting, fault, output, program } = first;
   const { name, value } = setting;
   const more = others.map((one) => `${one.setting.name}=${one.setting.value}`).join(', ');
   demand(false, {
@@ -270,6 +321,7 @@ function demandRefused(refusals) {
     got: more ? `${fault.got} These are wrong too: ${more}.` : fault.got,
     why: fault.why ?? whyNonsense(setting),
     try: fault.try ?? REPAIRS[name],
+    shows: triedShown(program),
     output,
   });
 }
@@ -301,12 +353,13 @@ function demandBounded(tried) {
     try:
       fault?.try ??
       'check the number that is forked in the end, wherever it comes from: if (!(workers >= 1 && workers <= 99)) { console.error(...); process.exit(1); }',
+    shows: triedShown(tried.program),
     output: tried.output,
   });
 }
 
 /** @param {Tried & { setting: Record<string, string> }} tried */
-function demandTaken({ setting, isStarted, fate, output }) {
+function demandTaken({ setting, isStarted, fate, output, program }) {
   const isTold = 'NODE_CLUSTER_WORKERS' in setting;
   const named = Object.entries(setting).map(([name, value]) => `${name}=${value}`);
   demand(isStarted, {
@@ -320,8 +373,17 @@ function demandTaken({ setting, isStarted, fate, output }) {
     try: isTold
       ? 'if (!(Number.isInteger(workers) && workers >= 1 && workers <= 99)) ...'
       : 'if (!(rate > 0 && rate < Infinity)) ...; if (!(utilization > 0 && utilization <= 1)) ...',
+    shows: triedShown(program),
     output,
   });
+}
+
+/** What it did with a setting: it forked, started or served something, or ended. */
+function triedShown(program) {
+  const shows = forksShown(program);
+  if (shows.moments.some(({ says }) => /^(fork|starts)$/.test(says))) return shows;
+  const [listener] = eventsOf(program.events, 'listening');
+  return listener ? shown(program, [listener], 'listens') : shows;
 }
 
 /**
@@ -361,7 +423,8 @@ function faultOfRefusal({ fate, output, isStarted, isFlood }, names, exact = Inf
   };
 }
 
-export function demandIdlePrimary({ events }, { requests }) {
+export function demandIdlePrimary(program, { requests }) {
+  const { events } = program;
   const workers = new Set(forksOf(events).map(({ workerPid }) => workerPid));
   const others = requests.filter(({ pid }) => !workers.has(pid));
   demand(others.length === 0, {
@@ -369,11 +432,12 @@ export function demandIdlePrimary({ events }, { requests }) {
     got: `The primary executed ${others.length} of ${requests.length}.`,
     why: 'A primary that renders is blocked, and deals no connections meanwhile; and it is one more than you computed.',
     try: 'if (cluster.isPrimary) { measure, choose, fork } else { serve(); }',
+    shows: shown(program, others, 'a request, in the primary'),
   });
 }
 
 /** What a busy machine cannot cause fails at once: an answer that says no, a worker that has ended. */
-export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds }) {
+export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds, program }) {
   const { report, waiting } = candidate;
   const failed = report.requests - (report.statuses[200] ?? 0);
   const isCalm = waiting <= SHARE_OF_QUEUE * control.waiting;
@@ -388,6 +452,7 @@ export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds
       failed > 0
         ? `${failed} of ${report.requests} failed (${how}).${ends}`
         : `At the end ${waiting} clients waited; of one process ${control.waiting}.`,
+    shows: loadShown(program),
   };
   if (disturbance && !refusal && deaths === 0)
     throw new Undecided({ ...story, why: `Meanwhile ${disturbance}.`, try: PATIENCE });
@@ -396,4 +461,16 @@ export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds
       ? "An answer that never comes, or says no, isn't an answer in time."
       : 'There are enough workers, so they must be waiting for something that they share, or getting slower from page to page.';
   demand(false, { ...story, why, try: 'npm run check -- --timeline, which draws who worked when' });
+}
+
+/** What kept it from keeping up: a worker that ended, an answer that says no, or else the requests that took longest. */
+function loadShown(program) {
+  const ends = exitsOf(program.events).map(({ workerPid: pid, t }) => ({ pid, t }));
+  if (ends.length > 0) return shown(program, ends, 'a worker ends');
+  const requests = requestsOf(program.events);
+  const refused = requests.filter(({ status = 200 }) => status !== 200);
+  if (refused.length > 0) return shown(program, refused, 'a request that is refused');
+  const tookMs = ({ startMs, endMs = Infinity }) => endMs - startMs;
+  const slowest = [...requests].sort((a, b) => tookMs(b) - tookMs(a));
+  return shown(program, slowest, 'one of the slowest');
 }

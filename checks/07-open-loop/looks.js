@@ -118,7 +118,7 @@ const SENSE = [
 
 /** Rounds of requests until every worker has executed one, or it is clear that some never will. */
 export async function askUntilAllAnswer(/** @type {Program} */ program) {
-  const all = await askAtOnce(program, '/', 1);
+  const all = { program, ...(await askAtOnce(program, '/', 1)) };
   for (let round = 1; round <= ROUNDS.most; round += 1) {
     const { answers, requests } = await askAtOnce(program, '/', 2 * TOLD.told);
     all.answers.push(...answers);
@@ -300,7 +300,7 @@ async function trySetting(launch, setting, options, forks = 1) {
   const output = program.output();
   await program.stop();
   const isFlood = isFlooded(program);
-  return { setting, fate, output, isFlood, isStarted: isFlood || isStarted(events) };
+  return { setting, fate, output, isFlood, isStarted: isFlood || isStarted(events), program };
 }
 
 /** For the load: the sender, and the single process that the learner's cluster started from. */
@@ -339,7 +339,7 @@ export async function loadBoth({ isLonger, conditionsWere }, candidate, { contro
     disturbanceBySchedule(calm);
   const deaths = exitsOf(candidate.events).length;
   const seconds = durationMs / 1000;
-  return { control: queue, candidate: calm, seconds, deaths, disturbance };
+  return { control: queue, candidate: calm, seconds, deaths, disturbance, program: candidate };
 }
 
 const PATIENT = { isFresh: false, timeoutMs: 10_000 };

@@ -67,7 +67,7 @@ check('10-nginx-ports', promises, (lesson) => {
   hold('contained', [many, files], demandContained, { needs: ['conf-valid'] });
   hold('one-front-door', [many, asked], demandEveryBackend, { needs: ['contained'] });
   const needs = ['one-front-door'];
-  hold('client-known', [told], demandClientKnown, { needs });
+  hold('client-known', [told, many], demandClientKnown, { needs });
   hold(
     'stops-clean',
     [terminated, interrupted],

@@ -3,9 +3,10 @@
  * ready.
  *
  * @typedef {import('../observe/program.js').Program} Program
- * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean }} LaunchOptions
- *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control
- * @typedef {{ name: string, isReference?: boolean, program: Program }} Started  name: how one would start it in a shell
+ * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean, named?: string, doing?: string }} LaunchOptions
+ *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control; named: how
+ *   one would start it in a shell, if that cannot be told from the rest; doing: what whoever watches is told while it runs
+ * @typedef {{ name: string, isReference?: boolean, doing?: string, program: Program }} Started  name: how one would start it in a shell
  */
 import { basename, dirname } from 'node:path';
 import { nowMs } from '../observe/clock.js';
@@ -37,13 +38,16 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   const references = new WeakSet();
 
   /** Starts the learner's program under the probe. @returns {Promise<Program>} */
-  const launch = async (/** @type {LaunchOptions} */ { isReference, ...options } = {}) => {
+  const launch = async (
+    /** @type {LaunchOptions} */ { isReference, named, doing, ...options } = {},
+  ) => {
     const entry = isReference ? entryOf(starterFolder(key, root), root) : subject();
     const program = await runner.start({ entry, ...options });
     if (isReference) references.add(program);
     else first ??= program;
     noteProgram(all.push(program) - 1);
-    onProgram?.({ name: commandOf(program.options, Boolean(isReference)), isReference, program });
+    const name = named ?? commandOf(program.options, Boolean(isReference));
+    onProgram?.({ name, isReference, doing, program });
     return program;
   };
 

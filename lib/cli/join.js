@@ -67,10 +67,12 @@ async function chosen(/** @type {string | undefined} */ typed, /** @type {Io} */
  * Joins the board, and tells it of each check.
  *
  * @param {Joining} joining
- * @param {{ lesson: Lesson, io: Io }} options  lesson: where the learner is
- * @returns {Promise<Audience & { hand: () => void }>}  hand: up, or down again
+ * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: where the learner is; onChange: told when the board
+ *   has come to know the learner, or knows them no more
+ * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../web/learner.js').Hand }>}  hand: up, or
+ *   down again, whichever it is not
  */
-export async function openLine({ url, code, name }, { lesson, io }) {
+export async function openLine({ url, code, name }, { lesson, io, onChange }) {
   const { joinBoard } = await import('../web/join.js');
   const say = (/** @type {string} */ line) => void io.stdout.write(`${line}\n`);
   say(`Joining the board at ${url} as ${name}. It hears:\n  ${HEARD}.`);
@@ -81,7 +83,7 @@ export async function openLine({ url, code, name }, { lesson, io }) {
     failed: [],
     hand: false,
   };
-  const line = joinBoard({ url, code, name, report, say });
+  const line = joinBoard({ url, code, name, report, say, onSeat: onChange });
   /** @type {string[]} */
   let failed = [];
   return {
@@ -96,8 +98,9 @@ export async function openLine({ url, code, name }, { lesson, io }) {
     },
     end: (/** @type {any} */ { verdict, fault }) =>
       line.tell({ state: fault ? 'inconclusive' : verdict, failed }),
-    hand() {
-      const hand = !line.report().hand;
+    told: () => ({ isUp: line.report().hand, isHeard: line.isSeated() }),
+    hand(hand = !line.report().hand) {
+      if (hand === line.report().hand) return;
       line.tell({ hand });
       say(hand ? 'Your hand is up; r takes it down again.' : 'Your hand is down.');
     },

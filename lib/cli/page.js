@@ -20,12 +20,15 @@ import { whyUnkept } from './unkept.js';
  * @property {(decided: any) => void} promise
  * @property {(result: object) => void} end
  * @property {() => Promise<void> | void} close
+ *
+ * @typedef {Audience & { tell: () => void }} Page  tell: what else it shows has changed
  */
 
 const ignore = () => {};
 
-/** @type {Audience} */
+/** @type {Page} */
 export const nobody = {
+  tell: ignore,
   begin: ignore,
   program: ignore,
   promise: ignore,
@@ -41,12 +44,13 @@ export const nobody = {
  * @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  checks a lesson as if it had been saved
  * @param {import('../web/reach.js').Reach['aside']} options.aside  does something else when nothing runs
- * @returns {Promise<Audience>}
+ * @param {import('../web/learner.js').Learner['hand']} [options.hand]  where a board is joined
+ * @returns {Promise<Page>}
  */
-export async function openPage({ lessons, io, port, check, aside }) {
+export async function openPage({ lessons, io, port, check, aside, hand }) {
   try {
     const { serveLearner } = await import('../web/learner.js');
-    const learner = { ...learnerOf(lessons, io, check), ...reachOf(io), aside };
+    const learner = { ...learnerOf(lessons, io, check), ...reachOf(io), aside, hand };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
     return undisturbed(page, io);
@@ -61,7 +65,7 @@ function leftOut(/** @type {any} */ { message, hint }) {
   return visible(`The page is left out: ${first}${hint ? ` ${hint}` : ''}`);
 }
 
-/** A page that fails is told once, and spoils no check. @returns {Audience} */
+/** A page that fails is told once, and spoils no check. @returns {Page} */
 function undisturbed(page, io) {
   let isWell = true;
   const attempt = async (/** @type {() => any} */ action) => {
@@ -78,6 +82,7 @@ function undisturbed(page, io) {
     program: (started) => void attempt(() => page.program(started)),
     promise: (decided) => void attempt(() => page.promise(decided)),
     end: (result) => void attempt(() => page.end(result)),
+    tell: () => void attempt(() => page.tell()),
     close: () => page.close(),
   };
 }

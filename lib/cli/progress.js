@@ -48,6 +48,13 @@ export function readProgress(io) {
   return load(io).progress;
 }
 
+/**
+ * What could not be written, by what stands there in its place: a command that goes on (npm start) remembers it, and writes it
+ * as soon as it can. Where something else stands there by then, that counts.
+ * @type {WeakMap<object, { over: string | null, progress: Progress }>}
+ */
+const unwritten = new WeakMap();
+
 /** isUnread: there is one, which can be neither read nor moved aside, and is not to be written over. */
 function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
   const file = join(homeFolder(io), 'progress.json');
@@ -63,34 +70,39 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
     spotted: {},
     lastLesson: null,
   };
-  if (typeof text !== 'string') return { progress: fresh, isUnread: text === undefined };
+  const kept = unwritten.get(io);
+  if (kept && kept.over === (text ?? null))
+    return { progress: structuredClone(kept.progress), isUnread: text === undefined, text };
+  if (typeof text !== 'string') return { progress: fresh, isUnread: text === undefined, text };
   const found = parseObject(text);
-  if (found && isProgress({ ...fresh, ...found })) return { progress: { ...fresh, ...found } };
-  const kept = `${file}.unreadable-${timestamp()}`;
-  const isMoved = attempt(io, () => (renameSync(file, kept), true));
-  if (!isMoved) return { progress: fresh, isUnread: true };
+  if (found && isProgress({ ...fresh, ...found }))
+    return { progress: { ...fresh, ...found }, text };
+  const aside = `${file}.unreadable-${timestamp()}`;
+  const isMoved = attempt(io, () => (renameSync(file, aside), true));
+  if (!isMoved) return { progress: fresh, isUnread: true, text };
   io.stderr.write(
     `Forkshop could not understand its progress file and starts a new one.\n` +
-      `The old one was kept as ${visible(kept)}\n`,
+      `The old one was kept as ${visible(aside)}\n`,
   );
-  return { progress: fresh };
+  return { progress: fresh, text: null };
 }
 
 /**
  * Changes the learner's progress. At any moment, also after a crash, the file holds either all of
- * the old progress or all of the new. Where it cannot be written, it is changed for this once.
+ * the old progress or all of the new. Where it cannot be written, it is remembered for as long as the command runs.
  *
  * @param {Pick<Io, 'root' | 'env' | 'stderr'>} io
  * @param {(progress: Progress) => void} change changes the object that it gets
  * @returns {Progress} the new progress
  */
 export function updateProgress(io, change) {
-  const { progress, isUnread } = load(io);
+  const { progress, isUnread, text: over } = load(io);
   change(progress);
   if (isUnread) refuse(io);
-  if (isUnread) return progress;
   const text = `${JSON.stringify(progress, null, 2)}\n`;
-  keeping(io, () => writeWhole(placeOf(io, 'progress.json'), text));
+  const isKept = !isUnread && keeping(io, () => writeWhole(placeOf(io, 'progress.json'), text));
+  if (isKept) unwritten.delete(io);
+  else unwritten.set(io, { over: over ?? null, progress: structuredClone(progress) });
   return progress;
 }
 

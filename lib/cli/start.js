@@ -41,13 +41,20 @@ export async function run(argv, io) {
   const hasPage =
     !values['no-page'] && !(io.env.npm_lifecycle_event && io.env.npm_config_page === '');
   const lessons = listLessons(io.root);
-  const check = (/** @type {Lesson} */ lesson) => checker.check(lesson);
-  const aside = (words, act) => checker.aside(words, act);
-  const page = hasPage ? await openPage({ lessons, io, port, check, aside }) : nobody;
+  /** @type {{ checker?: ReturnType<typeof createChecker>, line?: Awaited<ReturnType<typeof openLine>> }} */
+  const there = {}; // the page may ask for one before it is
+  const check = (/** @type {Lesson} */ lesson) => there.checker?.check(lesson);
+  const aside = (words, act) => there.checker?.aside(words, act) ?? false;
+  const hand = joining && {
+    told: () => there.line?.told() ?? { isUp: false, isHeard: false },
+    turn: (/** @type {boolean} */ isUp) => there.line?.hand(isUp),
+  };
+  const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : nobody;
   const lesson = nextLesson(lessons, readProgress(io));
-  const line = joining && (await openLine(joining, { lesson, io }));
+  const line = joining && (await openLine(joining, { lesson, io, onChange: () => page.tell() }));
   const audience = line ? both(page, line) : page;
   const checker = createChecker(lessons, io, audience);
+  Object.assign(there, { checker, line });
   const onSave = (lesson, file) => checker.check(lesson, { file });
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
   return new Promise((resolve) => {
@@ -66,7 +73,10 @@ export async function run(argv, io) {
       h: () => checker.afterwards(() => show('hint', [`lesson-${checker.current().number}`], io)),
       c: () => checker.check(checker.current()),
       a: () => checker.check(checker.current(), { isAll: true }),
-      r: () => line?.hand(),
+      r() {
+        line?.hand();
+        page.tell();
+      },
     });
     process.once('SIGINT', stop).once('SIGTERM', stop);
   });

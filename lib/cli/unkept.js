@@ -29,21 +29,34 @@ export function attempt(io, action) {
   } catch (/** @type {any} */ error) {
     const isRefusal = error instanceof WrongKind || /^E[A-Z0-9]+$/.test(error?.code);
     if (!isRefusal) throw error;
-    untold.set(io, error.message);
+    untold.set(io, whyOf(error));
     return undefined;
   }
+}
+
+const ELSEWHERE = 'or keep it elsewhere, as in: FORKSHOP_HOME=~/forkshop npm start';
+/** What to do about it. @type {[codes: RegExp, advice: string][]} */
+const ADVICE = [
+  [/^(ENOSPC|EDQUOT)$/, `Make room there, ${ELSEWHERE}`],
+  [/^(EROFS|EACCES|EPERM)$/, `Let Forkshop write there, ${ELSEWHERE}`],
+];
+
+function whyOf(/** @type {any} */ { code, message }) {
+  const [, advice] = ADVICE.find(([codes]) => codes.test(code)) ?? [];
+  return advice ? `${message}. ${advice}` : message;
 }
 
 /**
  * Writes what is kept, and notes whether it could be.
  * @param {Pick<Io, 'root'>} io
  * @param {() => void} action
- * @returns {void}
+ * @returns {boolean}  it could
  */
 export function keeping(io, action) {
   const isKept = attempt(io, () => (action(), true));
   if (isKept) refused.delete(io);
   else refuse(io);
+  return isKept === true;
 }
 
 /** What was to be kept is not, for the reason that was met last. @param {Pick<Io, 'root'>} io */

@@ -52,6 +52,7 @@ const COMMANDS = [
   { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
 ];
 const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no cache of its own
+const DOING = 'Nitro is building the application, which takes a while.';
 const DEADLINE_MS = 40_000;
 const MOST_KEPT = 30; // of each kind; one has less than 2 MB
 const LONGEST_MS = 10 * 60_000; // nobody builds for so long
@@ -60,7 +61,7 @@ const ENTRY = /^server\.[cm]?js$/;
 
 /**
  * Builds twice, unless that is done, and copies the program and what was built to a folder of their own.
- * @param {(options: Partial<StartOptions> & { entry: string }) => Promise<Program>} start
+ * @param {(options: import('../check/programs.js').LaunchOptions & { entry: string }) => Promise<Program>} start
  * @param {string} place  the learner's folder, or a program that stands in for it; what a place other than the
  *   lesson's own folder lacks is taken from the solution
  * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: where builds are kept
@@ -162,11 +163,18 @@ function readBuild(folder) {
 async function buildInto(folder, { start, manifest, sources, command, env }) {
   const draft = `${folder}.${randomUUID()}`;
   const entry = join(dirname(manifest), 'dist/cli/index.mjs');
+  const told = { named: command, doing: DOING };
   linkPackages(dirname(dirname(manifest)), join(dirname(folder), '../node_modules'));
   write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
   write(draft, sources);
   try {
-    const options = { entry, args: ['build'], cwd: draft, env: { ...ENVIRONMENT, ...env } };
+    const options = {
+      entry,
+      args: ['build'],
+      cwd: draft,
+      env: { ...ENVIRONMENT, ...env },
+      ...told,
+    };
     const build = { command, ...(await outcomeOf(await start(options), draft)) };
     if (build.code !== 0) return build;
     writeFileSync(join(draft, 'build.json'), JSON.stringify(build));

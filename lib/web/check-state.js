@@ -30,6 +30,7 @@ export function createCheckState(onChange) {
   const momentsIn = (/** @type {number} */ number) =>
     check.promises.flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
   let programs = createWatched(momentsIn);
+  const underWay = new Set(); // programs of which is told what they do
 
   const told = () => check && { ...check, programs: programs.told() };
   const change = () => onChange(told());
@@ -40,6 +41,7 @@ export function createCheckState(onChange) {
     begin({ lesson: { key, number, title }, file, promises }) {
       id += 1;
       programs = createWatched(momentsIn);
+      underWay.clear();
       check = {
         ...{ id, lesson: { key, number, title }, file, isOver: false },
         promises: Object.entries(promises).map(([each, sentence]) => ({
@@ -48,8 +50,25 @@ export function createCheckState(onChange) {
       };
       change();
     },
-    /** @param {{ name: string, isReference?: boolean, program: { events: any[] } }} started */
-    program: (started) => programs.add(started),
+    /**
+     * @param {{ name: string, isReference?: boolean, doing?: string, program: { events: any[], stopped?: Promise<unknown> } }} started
+     *   doing: what is told until it has been stopped
+     */
+    program(started) {
+      programs.add(started);
+      const { doing, program } = started;
+      if (!doing || !program.stopped) return;
+      const mine = check.id;
+      underWay.add(program);
+      check.doing = doing;
+      change();
+      program.stopped.then(() => {
+        underWay.delete(program);
+        if (check.id !== mine || underWay.size > 0) return;
+        delete check.doing;
+        change();
+      });
+    },
     /** @param {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} decided */
     promise({ promise, programs: started = [] }) {
       const record = recordOf(promise, started.filter(programs.has));

@@ -59,3 +59,9 @@ function silencesOf(/** @type {Event[]} */ events) {
   }
   return found;
 }
+
+/** What is not kept any more is no error: the page was a moment too late. @param {import('express').Response} response  @param {Evidence | undefined} evidence */
+export function sendEvidence(response, evidence) {
+  if (evidence) response.json(evidence);
+  else response.status(204).end();
+}

@@ -20,11 +20,14 @@ const FINAL = [400, 403, 404]; // it will not be otherwise in ten seconds
  * @param {string} options.name
  * @param {Report} options.report  at first
  * @param {(line: string) => void} options.say
+ * @param {() => void} [options.onSeat]  told when the board has given a seat, or has forgotten it
  * @param {number} [options.beatMs]  how often it is said again
  * @param {number} [options.waitMs]  for an answer
- * @returns {{ tell: (changed: Partial<Report>) => void, report: () => Report, close: () => Promise<void> }}
+ * @returns {{ tell: (changed: Partial<Report>) => void, report: () => Report, isSeated: () => boolean, close: () => Promise<void> }}
+ *   isSeated: is there a seat on the board?
  */
-export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, waitMs = LIMIT_MS }) {
+export function joinBoard({ url, code, name, report, say, onSeat, ...timing }) {
+  const { beatMs = BEAT_MS, waitMs = LIMIT_MS } = timing;
   let seat = '';
   let isDue = false;
   let isOver = false;
@@ -60,6 +63,7 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
       if (typeof given.seat !== 'string' || !/^[\w-]{1,100}$/.test(given.seat))
         throw new Error(text);
       seat = given.seat;
+      onSeat?.();
       sayOnce(`You are on the board at ${url} as ${nameOf(given.name) ?? name}.`);
       return true;
     }
@@ -78,6 +82,7 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
     if (!seat && !(await takeSeat())) return;
     if ((await put()) !== 404) return;
     seat = ''; // the board has begun anew
+    onSeat?.();
     if (!isOver && (await takeSeat())) await put();
   }
 
@@ -99,6 +104,7 @@ export function joinBoard({ url, code, name, report, say, beatMs = BEAT_MS, wait
   speak();
   return {
     report: () => report,
+    isSeated: () => seat !== '',
     tell(changed) {
       report = { ...report, ...changed };
       speak();

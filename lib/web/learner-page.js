@@ -8,10 +8,11 @@ import { renderText } from './text.js';
 /**
  * @param {Lesson} lesson
  * @param {{ lessons: Lesson[], current: string, passed: Record<string, unknown>, promises: Record<string, string>,
- *   hints: string[], token: string }} setting  current: the key of the lesson where one is; hints: those that were shown
+ *   hints: string[], token: string, isJoined?: boolean }} setting  current: the key of the lesson where one is; hints: those that
+ *   were shown; isJoined: the board of a class
  * @returns {string}
  */
-export function lessonPage(lesson, { lessons, current, passed, promises, hints, token }) {
+export function lessonPage(lesson, { lessons, current, passed, promises, hints, token, isJoined }) {
   const { key, number, title } = lesson;
   const about = { lessons, current, passed };
   const body = `<a class="skip" href="#text">To the text</a>
@@ -25,7 +26,7 @@ ${renderText(lesson)}
 ${map(about)}
 </main>
 <aside id="verdict" aria-labelledby="verdict-title">
-${verdict(lesson, promises, hints)}
+${verdict(lesson, promises, { hints, isJoined })}
 </aside>
 </div>`;
   return page(
@@ -42,7 +43,7 @@ ${verdict(lesson, promises, hints)}
 
 const isAsked = ({ text }) => text.includes('--predict'); // its text asks for a prediction
 
-function verdict(lesson, promises, hints) {
+function verdict(lesson, promises, { hints, isJoined }) {
   const { key } = lesson;
   const items = Object.entries(promises).map(
     ([id, sentence]) =>
@@ -50,10 +51,11 @@ function verdict(lesson, promises, hints) {
       `<span class="sentence">${escapeHtml(sentence)}</span></li>`,
   );
   return `<div class="head"><h2 id="verdict-title">What your server does</h2>
-<p class="actions" hidden><button type="button" id="check">Check now</button></p></div>
+<p class="actions" hidden>${isJoined ? hand : ''}<button type="button" id="check">Check now</button></p></div>
 <p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
 <p id="unkept" class="note" role="status" hidden></p>
 <p id="activity" role="status" hidden></p>
+${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
 <p id="next" hidden><a href="/">Next</a></p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
 <ol id="promises">${items.join('\n')}</ol>
@@ -65,6 +67,8 @@ ${isAsked(lesson) ? prediction : ''}
 <p><button type="button" id="hint" data-of="${lesson.hints.length}">A hint</button></p></section>
 <section id="reach" aria-label="Go further" hidden></section>`;
 }
+
+const hand = '<button type="button" id="hand">Raise your hand</button> ';
 
 const prediction = `<section id="prediction" aria-labelledby="prediction-title" hidden>
 <h3 id="prediction-title">First, your prediction</h3>

@@ -11,6 +11,9 @@
  * @property {(key: string, value: number) => void} foretell
  * @property {(lesson: Lesson) => number} hint  one hint more is shown; how many are, from now on
  * @property {(key: string) => number} hinted  how many were
+ * @property {{ told: () => Hand, turn: (isUp: boolean) => void }} [hand]  where a board was joined
+ *
+ * @typedef {{ isUp: boolean, isHeard: boolean }} Hand  on the board of a class; isHeard: does the board know who is here?
  *
  * @typedef {object} Where  the learner is, by keys of lessons
  * @property {string} current
@@ -26,6 +29,7 @@ import { placesOf } from '../lessons/places.js';
 import { createActivity } from './activity.js';
 import { createCheckState } from './check-state.js';
 import { lessonPage } from './learner-page.js';
+import { sendEvidence } from './evidence.js';
 import { mountReach } from './reach.js';
 import { demandToken, openServer, send } from './server.js';
 import { createStream } from './stream.js';
@@ -40,8 +44,9 @@ const GONE_MS = 4_000; // a page that is loaded again is back by then
  * @param {Learner} options.learner
  * @returns {Promise<{ url: string, token: string, watching: () => number, close: () => Promise<void>,
  *   begin: (lesson: Lesson, file: string) => Promise<void>, program: (started: any) => void, promise: (decided: any) => void,
- *   end: (result: object) => void }>}
- *   begin to end: what happens in a check, to be called in this order; watching: how many pages listen
+ *   end: (result: object) => void, tell: () => void }>}
+ *   begin to end: what happens in a check, to be called in this order; tell: what else the page shows has changed; watching:
+ *   how many pages listen
  * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
  */
 export async function serveLearner({ root, port = 0, lessons, learner }) {
@@ -54,7 +59,7 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
   const whole = () => {
     const { passed, ...where } = learner.where();
     const keys = Object.keys(passed);
-    const told = { check: state.told(), activity: activity.told() };
+    const told = { check: state.told(), activity: activity.told(), hand: learner.hand?.told() };
     return { token: ownToken, ...where, passed: keys, ...told };
   };
   const promisesOf = (key) =>
@@ -70,7 +75,15 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     const promises = await promisesOf(lesson.key);
     const { current, passed } = learner.where();
     const hints = lesson.hints.slice(0, learner.hinted(lesson.key));
-    const setting = { lessons, current, passed, promises, hints, token: ownToken };
+    const setting = {
+      lessons,
+      current,
+      passed,
+      promises,
+      hints,
+      token: ownToken,
+      isJoined: Boolean(learner.hand),
+    };
     send(response, () => lessonPage(lesson, setting));
   };
 
@@ -93,11 +106,9 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
       });
       app.get('/events', (request, response) => pages.add(response));
       mountReach(app, { root, token, learner, activity, find });
-      app.get('/evidence/:check/:program.json', (request, response, next) => {
+      app.get('/evidence/:check/:program.json', (request, response) => {
         const { check, program } = request.params;
-        const evidence = state.evidence(Number(check), Number(program));
-        if (evidence) response.json(evidence);
-        else next();
+        sendEvidence(response, state.evidence(Number(check), Number(program)));
       });
       app.post('/lessons/:key/check', demandToken(token), find, (request, response) => {
         learner.check(response.locals.lesson);
@@ -109,6 +120,12 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
         response.json({ hints: lesson.hints.slice(0, shown), of: lesson.hints.length });
       });
       app.post('/lessons/:key/prediction/:value', demandToken(token), find, foretell);
+      if (learner.hand)
+        app.post('/hand/:place', demandToken(token), (request, response) => {
+          learner.hand?.turn(request.params.place === 'up');
+          pages.tell();
+          response.status(204).end();
+        });
     },
   });
 
@@ -133,6 +150,7 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
   return {
     ...server,
     watching: pages.watching,
+    tell: pages.tell,
     async begin(lesson, file) {
       state.begin({ lesson, file, promises: await promisesOf(lesson.key) });
     },

@@ -27,10 +27,10 @@ import {
   readExperiments,
 } from '../check/experiments.js';
 import { wordsOf } from './activity.js';
+import { sendEvidence } from './evidence.js';
 import { demandToken } from './server.js';
 
-const BUSY =
-  'Something else is running: a check, or another experiment. Wait for it, or stop it.\n';
+const BUSY = 'Something else is running: a check, or another experiment. Wait for it, or stop it.';
 
 /**
  * @param {import('express').Express} app
@@ -51,7 +51,7 @@ export function mountReach(app, { root, token, learner, activity, find }) {
   const start = (response, words, about, act) => {
     const isBegun = learner.aside(words, (signal) => activity.perform(about, act, signal));
     if (isBegun) response.status(202).end();
-    else response.status(409).type('text').send(BUSY);
+    else response.json({ fault: BUSY });
   };
 
   app.get('/lessons/:key/experiments.json', find, (request, response) =>
@@ -89,15 +89,13 @@ export function mountReach(app, { root, token, learner, activity, find }) {
     activity.stop();
     response.status(204).end();
   });
-  app.get('/activity/:id/:program.json', (request, response, next) => {
+  app.get('/activity/:id/:program.json', (request, response) => {
     const { id, program } = request.params;
-    const evidence = activity.evidence(Number(id), Number(program));
-    if (evidence) response.json(evidence);
-    else next();
+    sendEvidence(response, activity.evidence(Number(id), Number(program)));
   });
 }
 
-/** Sends what something comes to, or in plain words why it cannot be done. */
+/** Sends what something comes to, or in plain words why it cannot be done: that is an answer too, no error of the page. */
 async function told(response, act) {
   try {
     const value = await act();
@@ -105,6 +103,6 @@ async function told(response, act) {
   } catch (error) {
     const words = wordsOf(error);
     if (!words) throw error;
-    response.status(422).type('text').send(`${words}\n`);
+    response.json({ fault: words });
   }
 }

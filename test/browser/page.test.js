@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { wrongAnswer } from '../../lib/lessons/answers.js';
+import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
+import { UsageError } from '../../lib/common/usage-error.js';
 import { serveLearner } from '../../lib/web/learner.js';
 import { COLOURS, accessibilityFaults, openBrowser, skip, watchFaults } from './browser.js';
 import { limitMs } from '../limits.js';
@@ -18,7 +20,11 @@ import { until } from '../nothing-left.js';
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {Awaited<ReturnType<typeof serveLearner>>} Server */
 
-const WIDTHS = [1280, 390];
+const SIZES = [
+  [1280, 800],
+  [390, 800],
+  [320, 256], // 1280x1024 at 400 %
+];
 const ZERO_MS = 5_000;
 /** @type {['light' | 'dark', number, string[] | undefined][]} */
 const LOOKS = [
@@ -94,6 +100,17 @@ const states = {
     });
     server.end({ verdict: 'inconclusive', isWhole: false, seconds: 1.2 });
   },
+  building: async (server) => {
+    await states['a check under way'](server);
+    const program = { events, stopped: new Promise(() => {}) };
+    server.program({ name: 'nitropack build', doing: 'Nitro is building.', program });
+  },
+  measuring: async (server) => {
+    await server.begin(lesson, 'server.js');
+    const { promises } = await loadCheck(checkFile(rootFolder, lesson.key));
+    for (const [id, sentence] of Object.entries(promises))
+      server.promise({ promise: { id, sentence, verdict: 'passed' }, programs: [] });
+  },
   passed: async (server) => {
     await states['a check under way'](server);
     server.end({ verdict: 'passed', isWhole: true, seconds: 1.2, ...measured });
@@ -127,16 +144,23 @@ function makeReach() {
   };
 }
 
-function serve(port = 0) {
+/** @param {number} [port] @param {Partial<import('../../lib/web/learner.js').Learner>} [more] */
+function serve(port = 0, more = {}) {
   /** @type {string[]} */
   const checked = [];
+  const hand = { isUp: false, isHeard: true };
   const learner = {
+    hand: {
+      told: () => hand,
+      turn: (/** @type {boolean} */ isUp) => void (hand.isUp = isUp),
+    },
     where: () => ({ current: lesson.key, passed: {}, predictions: {}, measured: [] }),
     check: (/** @type {{ key: string }} */ { key }) => void checked.push(key),
     foretell: () => {},
     hinted: () => 1,
     hint: () => 2,
     ...makeReach(),
+    ...more,
   };
   return serveLearner({ root: rootFolder, port, lessons, learner }).then((server) => ({
     ...server,
@@ -188,14 +212,11 @@ describe("the learner's page in Chromium", { skip }, () => {
         await page.waitForSelector('#evidence svg.xray');
       for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         await page.emulateMedia({ colorScheme });
-        for (const width of WIDTHS) {
-          await page.setViewportSize({ width, height: 800 });
+        for (const [width, height] of SIZES) {
+          await page.setViewportSize({ width, height });
           const isFirst = colorScheme === 'light';
           const bad = await accessibilityFaults(page, { runOnly: isFirst ? undefined : COLOURS });
-          const over = await page.evaluate(
-            () => document.documentElement.scrollWidth - window.innerWidth,
-          );
-          if (over > 0) bad.push(`${over} px too wide`);
+          bad.push(...(await tooWide(page)));
           found.push(...bad.map((fault) => `${name}, ${colorScheme}, ${width}: ${fault}`));
         }
       }
@@ -257,10 +278,7 @@ describe("the learner's page in Chromium", { skip }, () => {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
         const bad = await accessibilityFaults(page, { runOnly });
-        const over = await page.evaluate(
-          () => document.documentElement.scrollWidth - window.innerWidth,
-        );
-        if (over > 0) bad.push(`${over} px too wide`);
+        bad.push(...(await tooWide(page)));
         found.push(...bad.map((fault) => `${what}, ${colorScheme}, ${width}: ${fault}`));
       }
       await page.setViewportSize({ width: 1280, height: 800 });
@@ -328,6 +346,84 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual([...found, ...faults], []);
   });
 
+  test('at 400 % zoom the keyboard reaches everything, and nothing lies over what has the focus', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    const { page, faults } = await open(t, server.url, { viewport: { width: 320, height: 256 } });
+    await hasHeard(server, page);
+    await states.failed(server);
+    await page.waitForSelector('#evidence svg.xray');
+    const reached = new Set();
+    /** @type {string[]} */
+    const hidden = [];
+    for (;;) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(whatHasFocus);
+      if (!at) break;
+      assert.ok(!reached.has(at.place), `The focus is caught at ${at.place}.`);
+      reached.add(at.place);
+      if (!at.isSeen) hidden.push(at.place);
+    }
+    assert.deepEqual(hidden, []);
+    const wanted = await page.locator('button:visible:enabled, a:visible, summary:visible').count();
+    assert.ok(reached.size >= wanted, `${reached.size} of ${wanted}`);
+    await page.locator('#check').press('Enter');
+    await until('it is to be checked', () => server.checked.length > 0);
+    assert.deepEqual(faults, []);
+  });
+
+  test('a hand is raised and taken down by the keyboard, and every page shows it', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    const one = await open(t, server.url);
+    const two = await open(t, server.url);
+    for (const { page } of [one, two]) await page.waitForSelector('#hints:not([hidden])');
+    await one.page.getByRole('button', { name: 'Raise your hand' }).press('Enter');
+    for (const { page } of [one, two]) {
+      await page.getByText('Your hand is up: it is seen on the board.').waitFor();
+      assert.deepEqual(await accessibilityFaults(page, {}), []);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      assert.deepEqual(await accessibilityFaults(page, { runOnly: COLOURS }), []);
+    }
+    await two.page.getByRole('button', { name: 'Take your hand down' }).press('Space');
+    await one.page.getByRole('button', { name: 'Raise your hand' }).waitFor();
+    await one.page.locator('#hand-told').waitFor({ state: 'hidden' });
+    assert.deepEqual([...one.faults, ...two.faults], []);
+  });
+
+  test('what cannot be done now, or is gone, is said in words, and not on the console', async (t) => {
+    const server = await serve(0, {
+      aside: () => false,
+      compare: () => {
+        throw new UsageError('That cannot be compared.', 'Save it first.');
+      },
+    });
+    t.after(server.close);
+    const { page, faults } = await open(t, server.url);
+    await hasHeard(server, page);
+    await page.getByRole('button', { name: 'Compare with the solution' }).click();
+    await page.locator('.desk').getByText('That cannot be compared. Save it first.').waitFor();
+    await page.getByRole('button', { name: 'Spot the fault' }).click();
+    await page.getByLabel(`the promise ${ids[0]}`).check();
+    await page.getByRole('button', { name: 'That is my answer' }).click();
+    await page
+      .locator('.desk')
+      .getByText(/Something else is running/)
+      .waitFor();
+
+    let isGone = false;
+    await page.route('**/evidence/**', (route) =>
+      isGone ? route.fulfill({ status: 204 }) : route.continue(),
+    );
+    await states.failed(server);
+    await page.waitForSelector('#evidence svg.xray');
+    isGone = true;
+    await page.locator(`#promises [data-id=${ids[1]}] .promise`).click();
+    await page.getByText(/Of this run nothing is kept any more/).waitFor();
+    assert.equal(await page.locator('#evidence svg.xray:visible').count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
   test('a line that breaks is opened again, and the page acts as before', async (t) => {
     const first = await serve();
     const { page } = await open(t, first.url);
@@ -392,6 +488,42 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 });
+
+/** What is wider than its place, and would have to be scrolled sideways: the page, its columns, an X-ray. */
+const tooWide = (/** @type {Page} */ page) =>
+  page.evaluate(() =>
+    ['html', '#text', '#verdict', '.drawing'].flatMap((selector) =>
+      [...document.querySelectorAll(selector)].flatMap((one) => {
+        const over = one.scrollWidth - one.clientWidth;
+        const cut = [...one.querySelectorAll('svg.xray text')].filter((words) => {
+          const [box, all] = [words, words.closest('svg')].map((each) =>
+            /** @type {Element} */ (each).getBoundingClientRect(),
+          );
+          return box.right > all.right + 1 || box.left < all.left - 1;
+        });
+        return [
+          ...(over > 0 ? [`${selector} is ${over} px too wide`] : []),
+          ...cut.map(({ textContent }) => `"${textContent}" is cut`),
+        ];
+      }),
+    ),
+  );
+
+/** In the page: what has the focus, by its place among all elements, and whether it is to be seen. */
+function whatHasFocus() {
+  const { activeElement: one } = document;
+  if (!one || one === document.body) return undefined;
+  const place = `${[...document.querySelectorAll('*')].indexOf(one)} ${one.tagName} ${one.textContent?.trim().slice(0, 30)}`;
+  const isSeen = [...one.getClientRects()].some(({ left, right, top, bottom }) => {
+    const [x, y] = [
+      (Math.max(0, left) + Math.min(window.innerWidth, right)) / 2,
+      (Math.max(0, top) + Math.min(window.innerHeight, bottom)) / 2,
+    ];
+    const there = document.elementFromPoint(x, y);
+    return there && (one.contains(there) || there.contains(one));
+  });
+  return { place, isSeen };
+}
 
 /**
  * What the page marks for a promise of a program that breaks it, and the timeline that it shows. A machine that is too busy

@@ -1,6 +1,7 @@
 /** What lesson 10 demands of an end: one that was asked for, and one before it has begun. */
 import { whyOfCrash } from '../../../lib/check/checking.js';
 import { demandNone, endOf, list } from './nginx.js';
+import { endsShown, stopShown } from './shown.js';
 
 /** What to fix first in a stop. @type {import('./nginx.js').Fault[]} */
 const STOP_FAULTS = [
@@ -77,7 +78,13 @@ export function demandCleanStops(stops) {
   const expected =
     'What is under way is answered, all end, the folder is removed, and the exit code is 0.';
   for (const stop of stops)
-    demandNone(STOP_FAULTS, { facts: stop, how: stop.how, expected, output: stop.output });
+    demandNone(STOP_FAULTS, {
+      facts: stop,
+      how: stop.how,
+      expected,
+      shows: stopShown(stop),
+      output: stop.output,
+    });
 }
 
 /** @type {import('./nginx.js').Fault[]} */
@@ -128,6 +135,7 @@ export function demandReasons(ends) {
       facts: { ...end, unheard },
       how: end.how,
       expected,
+      shows: endsShown(end.program),
       output: end.output,
     });
   }

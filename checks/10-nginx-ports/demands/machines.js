@@ -2,14 +2,22 @@
 import {
   Undecided,
   demand,
-  eventsOf,
   isCrowded,
-  momentOf,
+  requestsOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
 import { listenersIn, tooBusy } from '../looks/nginx.js';
 import { POSTS, machinesOf } from '../looks/machines.js';
 import { emergencyOf, endOf, list } from './nginx.js';
+import {
+  doorsShown,
+  endShown,
+  killShown,
+  listeningShown,
+  nginxShown,
+  shown,
+  startedShown,
+} from './shown.js';
 
 const LEAST_PAUSE_MS = 800; // of a second
 const LEAST_ASKED = 20; // so many requests, and none for the machine that is back
@@ -26,6 +34,7 @@ export function demandMachines(/** @type {any} */ { missing, door, nginxMs, serv
     got: addresses.length > 0 ? `They listen on ${list(addresses)}.` : 'No machine listens.',
     why: whyOfCrash(program.events) ?? emergencyOf(program) ?? 'Two machines have two addresses.',
     try: "['127.0.0.2', '127.0.0.3'].map(startMachine), where startMachine(HOST) does start('machine.js', { HOST, PORT: port })",
+    shows: addresses.length > 0 ? doorsShown(program) : endShown(program),
     output: program.output(),
   });
   const isEverywhere = /bind\(\) to (0\.0\.0\.0|\[::\]):/.test(emergencyOf(program) ?? '');
@@ -38,6 +47,7 @@ export function demandMachines(/** @type {any} */ { missing, door, nginxMs, serv
     try: isEverywhere
       ? 'listen 127.0.0.1:${port};'
       : 'start nginx when both machines listen, with their two addresses as its backends',
+    shows: nginxShown(program),
     output: program.output(),
   });
   for (const { address } of machines) demandUpBefore(program, nginxMs, address);
@@ -48,6 +58,7 @@ export function demandMachines(/** @type {any} */ { missing, door, nginxMs, serv
       got: `On machine ${address}, ${working} processes have answered; ${door.count} should.`,
       why: "A machine that is not asked, or uses only one of its cores, isn't a second machine.",
       try: 'both addresses in the upstream, none of them backup or down; machine.js as it was given',
+      shows: shown(program, requestsOf(program.events, '/report'), 'a request'),
     });
   }
 }
@@ -60,7 +71,7 @@ function demandUpBefore(program, nginxMs, address) {
     got: `It was started ${Math.ceil((up?.t ?? Infinity) - nginxMs)} ms before machine ${address} listened.`,
     why: 'The first clients find one machine for two; and if it takes longer to boot, nginx leaves it out as failed.',
     try: 'Promise.all([...].map(startMachine)).then(startNginx)',
-    shows: { program, moments: [momentOf(up, 'the machine listens')] },
+    shows: listeningShown(program, up ? [up] : []),
     output: program.output(),
   });
 }
@@ -94,17 +105,14 @@ function demandUp({ program, first, atWork }) {
     why:
       whyOfCrash(program.events) ?? emergencyOf(program) ?? 'With two workers each they answered.',
     try: 'env: { NODE_CLUSTER_WORKERS } goes to machine.js as it came, and nothing else depends on it',
+    shows: first?.status === 200 ? doorsShown(program) : nginxShown(program),
     output: program.output(),
   });
 }
 
-const endShown = ({ events, pid }) =>
-  eventsOf(events, 'exit')
-    .filter((end) => end.pid === pid)
-    .map((end) => momentOf(end, 'the program ends'));
-
 function demandDeathRoutedAround(seen) {
-  const { program, victim, hit, answers, fate } = seen;
+  const { program, victim, hit, deadMs, answers, fate } = seen;
+  const death = killShown(program, victim.pids, deadMs);
   const lost = answers.filter(({ status }) => status !== 200);
   const expected = `Machine ${victim.address} is killed, with ${hit} requests under way in it. All ${answers.length} requests are answered.`;
   demand(!fate, {
@@ -114,7 +122,7 @@ function demandDeathRoutedAround(seen) {
       whyOfCrash(program.events) ??
       'One machine is dead; the other, and nginx, should go on serving.',
     try: "child.on('exit', ...) of a machine starts it again, and ends nothing else",
-    shows: { program, moments: endShown(program) },
+    shows: { program, moments: [...death, ...endShown(program).moments] },
     output: program.output(),
   });
   if (lost.length > 0 && isCrowded() && lost.every(({ error }) => error === 'timeout'))
@@ -124,6 +132,7 @@ function demandDeathRoutedAround(seen) {
     got: `${lost.length} failed: ${list(lost.map(({ error, status }) => error ?? `status ${status}`))}.`,
     why: 'A GET may be sent again elsewhere: nginx does so after an error, unless told otherwise.',
     try: 'proxy_next_upstream error timeout;',
+    shows: { program, moments: [...death, ...hitShown(seen)] },
     output: program.output(),
   });
   if (seen.doubles > 0 && seen.certain === 0 && isCrowded())
@@ -133,17 +142,36 @@ function demandDeathRoutedAround(seen) {
     got: `The other machine got ${seen.doubles} of them afterwards.`,
     why: 'The dead server may have carried it out before it could say so. Sent again, it is a second order.',
     try: 'proxy_next_upstream error timeout; without non_idempotent',
+    shows: { program, moments: [...death, ...ordersShown(seen)] },
     output: program.output(),
   });
   demandReturn(seen);
 }
 
+/** What was under way in the machine when it died. */
+const hitShown = ({ program, victim, deadMs }) =>
+  shown(
+    program,
+    requestsOf(program.events, '/report').filter(
+      ({ pid, startMs, endMs }) => victim.pids.includes(pid) && startMs < deadMs && !endMs,
+    ),
+    'under way when it died',
+  ).moments;
+
+/** The POSTs that came to the other machine after the death. */
+const ordersShown = ({ program, deadMs }) =>
+  shown(
+    program,
+    requestsOf(program.events, '/order').filter(({ startMs }) => startMs > deadMs),
+    'a POST, sent again',
+  ).moments;
+
 /** The same machine dies a second time, and then there is a SIGTERM. */
-function demandSecondDeath(
-  { program, address, isBack, other, isAgain, fate, left, natives, files },
-  stopped,
-) {
+function demandSecondDeath(seen, stopped) {
+  const { program, address, isBack, dead, deadMs, other, stopMs, isAgain, fate, left } = seen;
+  const { natives, files } = seen;
   const output = program.output();
+  const stop = { pid: program.pid, t: stopMs, says: 'SIGTERM' };
   demand(isBack, {
     expected: `Machine ${address} dies, and a second later it is started again, each time.`,
     got: fate
@@ -153,6 +181,10 @@ function demandSecondDeath(
       whyOfCrash(program.events) ??
       "Each start makes a new child, and its 'exit' needs a listener too.",
     try: "child.on('exit', ...) within startMachine(HOST), which calls startMachine(HOST) itself",
+    shows: {
+      program,
+      moments: [...killShown(program, dead, deadMs), ...afterShown(program, deadMs)],
+    },
     output,
   });
   demand(other.isBack, {
@@ -160,14 +192,16 @@ function demandSecondDeath(
     got: 'It did not come back.',
     why: 'Each of the two has to be watched. And a machine that is gone is gone, whatever its exit code says: one whose last worker has died ends with 0.',
     try: "child.on('exit', () => setTimeout(...)) for every machine, without a look at the code",
+    shows: { program, moments: afterShown(program, deadMs) },
     output,
   });
-  demandPause(other, program);
+  demandPause({ ...other, deadMs }, program);
   demand(!isAgain, {
     expected: 'With --machines, after SIGTERM: all end, and nothing is started any more.',
     got: 'A machine was started again after SIGTERM, and listens.',
     why: "A machine that was told to end has an 'exit' too; and one that had died a moment before has a timer, which still runs.",
     try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000)): looked at when the timer fires",
+    shows: { program, moments: [stop, ...afterShown(program, stopMs)] },
     output,
   });
   if (!fate && isCrowded())
@@ -177,6 +211,7 @@ function demandSecondDeath(
     got: 'It was still running twenty seconds later.',
     why: whyOfCrash(program.events) ?? 'The end is the same with machines as with servers.',
     try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines too",
+    shows: { program, moments: [stop, ...afterShown(program, stopMs)] },
     output,
   });
   demand(left.length === 0, {
@@ -184,6 +219,7 @@ function demandSecondDeath(
     got: `Process ${list(left)} is still there${natives.length > 0 ? ', an nginx that holds the port' : ''}.`,
     why: 'Here the machines are children of your program. What is left holds their addresses, and the next start finds them taken.',
     try: 'await stopAll(), for machines as for servers',
+    shows: { program, moments: [stop, ...afterShown(program, stopMs)] },
     output,
   });
   demand(files.length === 0 || stopped.files.length > 0, {
@@ -191,13 +227,29 @@ function demandSecondDeath(
     got: `${list(files)} is left in the folder for temporary files.`,
     why: 'If you wait for the end of a child that has already ended, you wait for ever, and what comes after that is never done.',
     try: 'forget a child when it ends, and wait only for those that are there, as children.js does; then rmSync(folder, { recursive: true })',
+    shows: { program, moments: [stop, ...endShown(program).moments] },
     output,
   });
 }
 
-function demandReturn({ program, victim, isBoot, isBack, isUsed, waitedMs, ...seen }) {
+/** What was started since, and where it listens; or how it ended. */
+function afterShown(program, sinceMs) {
+  const listeners = listenersIn(program.events).filter(({ t }) => t > sinceMs);
+  return [
+    ...startedShown(program, sinceMs).moments,
+    ...listeningShown(program, listeners).moments,
+    ...endShown(program).moments,
+  ];
+}
+
+function demandReturn(seen) {
+  const { program, victim, deadMs, isBoot, isBack, isUsed, waitedMs } = seen;
   const { asked, returnMs, portWas, port } = seen;
   const { address } = victim;
+  const shows = {
+    program,
+    moments: [...killShown(program, victim.pids, deadMs), ...afterShown(program, deadMs)],
+  };
   const isMoved = isBack && port !== portWas;
   demand(isBack, {
     expected: `A second after its death machine ${address} is started again, on the same address.`,
@@ -211,6 +263,7 @@ function demandReturn({ program, victim, isBoot, isBack, isUsed, waitedMs, ...se
     try: isBoot
       ? "startMachine(HOST) again: start('machine.js', { HOST, PORT: port })"
       : "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000))",
+    shows,
     output: program.output(),
   });
   const story = {
@@ -226,18 +279,20 @@ function demandReturn({ program, victim, isBoot, isBack, isUsed, waitedMs, ...se
     try: isMoved
       ? "start('machine.js', { HOST, PORT: port }): the same port each time"
       : 'server ${address} max_fails=1 fail_timeout=1s; in the upstream',
+    shows,
     output: program.output(),
   });
-  demandPause({ address, waitedMs }, program);
+  demandPause({ address, waitedMs, deadMs }, program);
 }
 
 /** A machine that has died is not started again at once. */
-function demandPause({ address, waitedMs }, program) {
+function demandPause({ address, waitedMs, deadMs }, program) {
   demand(waitedMs >= LEAST_PAUSE_MS, {
     expected: `Machine ${address} dies, and is started again a second later.`,
     got: `It was started again after ${Math.round(waitedMs)} ms.`,
     why: 'A computer that is switched on again needs its time; and one that dies each time it boots would be started without a pause.',
     try: "child.on('exit', () => isStopping || setTimeout(boot, 1_000))",
+    shows: startedShown(program, deadMs),
     output: program.output(),
   });
 }

@@ -1,6 +1,7 @@
 /** What lesson 10 demands of the servers, the configuration and the door, in the order of its promises. */
 import { demand, whyOfCrash } from '../../../lib/check/checking.js';
 import { listenersIn, serversIn } from '../looks/nginx.js';
+import { listeningShown, nginxShown, requestsShown, serversShown } from './shown.js';
 
 /** What nginx says when it cannot go on. */
 export const emergencyOf = (program) => /\[emerg\] (?:\d+#\d+: )?(.*)/.exec(program.output())?.[1];
@@ -13,7 +14,7 @@ export const list = (items) => [...new Set(items)].join(', ');
  * Reports the first of these faults whose condition is met.
  * @typedef {[(facts: any) => unknown, (facts: any) => string, string, string]} Fault  condition, got, why, try
  * @param {Fault[]} faults
- * @param {{ facts: any, how?: string, expected: string, output: string }} story
+ * @param {{ facts: any, how?: string, expected: string, shows: import('../../../lib/verdict/outcome.js').Shows, output: string }} story
  */
 export function demandNone(faults, { facts, how, ...story }) {
   const fault = faults.find(([isSo]) => isSo(facts));
@@ -33,18 +34,21 @@ export function demandOwnPorts({ program, count }) {
     got: program.fate ? `It ${endOf(program.fate)}, and no server listened.` : 'No server listens.',
     why: whyOfCrash(program.events) ?? emergencyOf(program),
     try: "start('backend.js', { HOST: '127.0.0.1', PORT: 0 })",
+    shows: serversShown(program),
   });
   demand(!exposed, {
     expected,
     got: `Process ${exposed?.pid} listens on ${exposed?.address ?? 'every address'}, port ${exposed?.port}.`,
     why: 'Anybody who reaches that port goes past nginx: past its limits, its log, its certificate.',
     try: "HOST: '127.0.0.1', and listen(port, host) in the server",
+    shows: listeningShown(program, exposed ? [exposed] : []),
   });
   demand(ports.size === count && pids.size === count, {
     expected,
     got: `Processes that listen: ${pids.size}; ports: ${list(ports)}.`,
     why: 'Without the cluster module two processes cannot share a port. PORT 0 asks the system for one that is free.',
     try: `Array.from({ length: count }, () => start('backend.js', { HOST: '127.0.0.1', PORT: 0 }))`,
+    shows: serversShown(program),
   });
 }
 
@@ -64,6 +68,7 @@ export function demandValid({ program, count, first }) {
     try: emergency
       ? 'look at the line: each directive ends with a semicolon, and a path with a blank in it needs quotes'
       : 'tasks 1 and 2 of the text: a whole configuration in conf.js, and startNginx(backends) in server.js',
+    shows: nginxShown(program),
     output: program.output(),
   });
 }
@@ -116,6 +121,7 @@ export function demandContained({ program }, files) {
   demandNone(ELSEWHERE, {
     facts: { files, emergency: emergencyOf(program) },
     expected: 'Everything that nginx writes is below one folder in os.tmpdir().',
+    shows: nginxShown(program),
     output: program.output(),
   });
 }
@@ -130,6 +136,7 @@ export function demandEveryBackend({ program, count, first }, asked) {
       : `The header Server of the answers names ${server}.`,
     why: "This lesson is about a door that isn't Node.js.",
     try: 'only nginx listens on PORT; the servers have their own ports',
+    shows: listeningShown(program, node ? [node] : []),
   });
   const answers = [first, ...(asked?.answers ?? [])];
   const lost = answers.findIndex(({ status }) => status !== 200);
@@ -142,6 +149,7 @@ export function demandEveryBackend({ program, count, first }, asked) {
         ? 'nginx was there before the servers, or it leads to ports where nothing listens.'
         : 'One of the addresses in the upstream leads nowhere.',
     try: 'start nginx when all servers have reported their addresses, and write those into the upstream',
+    shows: upShown(program),
     output: program.output(),
   });
   demand(asked.pids.length === count, {
@@ -149,10 +157,17 @@ export function demandEveryBackend({ program, count, first }, asked) {
     got: `${asked.answers.length} requests were answered by ${asked.pids.length} of them.`,
     why: 'Only the servers in the upstream are asked, in turn, unless nginx is told otherwise.',
     try: 'backends.map((address) => `server ${address};`), all of them within upstream { ... }',
+    shows: requestsShown(program, '/pid'),
   });
 }
 
-export function demandClientKnown(/** @type {any} */ { answer, localAddress, claimed }) {
+/** Who was there first: nginx, or the servers. */
+const upShown = (program) => ({
+  program,
+  moments: [...nginxShown(program).moments, ...serversShown(program).moments],
+});
+
+export function demandClientKnown(/** @type {any} */ { answer, localAddress, claimed }, door) {
   const { status, error, body } = answer;
   const said = body.trim();
   demand(status === 200 && said === localAddress, {
@@ -163,5 +178,6 @@ export function demandClientKnown(/** @type {any} */ { answer, localAddress, cla
         ? "nginx passes on its client's headers as they are, even one that lies."
         : 'To the server the client is nginx, at 127.0.0.1, unless nginx says otherwise.',
     try: 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; (the server trusts one proxy: its last address)',
+    shows: requestsShown(door.program, '/client'),
   });
 }

@@ -90,19 +90,20 @@ export async function killTwice(launch, nginx) {
   const seen = { program, first, address: victim.address, atWork };
   const isLost = atWork.doubles > 0 || atWork.answers.some(({ status }) => status !== 200);
   if (isLost || !atWork.isUsed || program.fate) return { ...seen, fate: program.fate };
-  const { isBack, other } = await killBoth(program, victim.address);
+  const both = await killBoth(program, victim.address);
   let stopMs = nowMs();
   const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
-  if (isBack && other.isBack) {
+  if (both.isBack && both.other.isBack) {
     await loseMachine(program, victim.address);
     stopMs = nowMs();
     program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
     await program.until(() => program.fate || isAgain(), DEADLINE_MS);
   }
-  const left = isBack && program.fate ? await goneOrLeft(program) : [];
+  const left = both.isBack && program.fate ? await goneOrLeft(program) : [];
   const natives = nativesOf(program, left);
   const files = program.fate ? readdirSync(/** @type {string} */ (program.temporary)) : [];
-  return { ...seen, isBack, other, isAgain: isAgain(), fate: program.fate, left, natives, files };
+  const ended = { isAgain: isAgain(), fate: program.fate, left, natives, files };
+  return { ...seen, ...both, stopMs, ...ended };
 }
 
 /**
@@ -137,7 +138,7 @@ async function killAtWork(program, victim) {
   const doubles = open.filter(({ path }) => program.events.some(isLater(path)));
   const certain = doubles.filter((one) => last && orders.indexOf(one) < orders.indexOf(last));
   const posts = { open: open.length, doubles: doubles.length, certain: certain.length };
-  const seen = { program, victim, hit, ...posts, answers };
+  const seen = { program, victim, hit, deadMs, ...posts, answers };
   return { ...seen, ...(await returned), fate: program.fate };
 }
 
@@ -221,7 +222,7 @@ async function killBoth(program, address) {
     throw tooBusy('Something was started in the place of a machine, but was not up in 20 s.');
   const waitedMs = (startOf(program, fresh) ?? Infinity) - deadMs;
   const other = { address: otherAddress, isBack: isUp(otherAddress), end, waitedMs };
-  return { isBack: isUp(address), other };
+  return { isBack: isUp(address), dead, deadMs, other };
 }
 
 /** A machine is killed, and the program has heard of it. */

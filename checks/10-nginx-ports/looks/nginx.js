@@ -165,6 +165,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const begun = (events) => requestsOf(events.slice(since), '/report').length >= UNDER_WAY;
   await program.until(begun, DEADLINE_MS / 2);
   const hurry = hurryOf(program);
+  const signalMs = nowMs();
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
@@ -182,6 +183,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   return {
     door,
     how,
+    signalMs,
     fate,
     answers,
     lost,
@@ -306,5 +308,5 @@ async function endUnserved(launch, { how, env, says }) {
     temporary: 'with a blank',
   });
   const fate = await program.ended(DEADLINE_MS);
-  return { how, fate, says, events: program.events, ...(await leftOf(program, fate)) };
+  return { how, fate, says, program, events: program.events, ...(await leftOf(program, fate)) };
 }

@@ -30,5 +30,6 @@ async function answerOf(/** @type {Promise<Response>} */ asked) {
   if (!response) return { fault: AWAY };
   const text = await response.text().catch(() => '');
   if (!response.ok) return { fault: text.trim() || `It was refused (${response.status}).` };
-  return { value: text && JSON.parse(text) };
+  const value = text && JSON.parse(text);
+  return value?.fault ? { fault: value.fault } : { value };
 }

@@ -77,12 +77,10 @@ export function createCurtain() {
     /**
      * Another drawing: all of it is shown.
      * @param {SVGSVGElement} svg
-     * @param {{ x?: (ms: number) => number, fromMs: number, toMs: number, zeroMs: number }} what  x: where a time is
+     * @param {{ x: (ms: number) => number, fromMs: number, toMs: number, zeroMs: number }} what  x: where a time is
      */
     hang(svg, { x, fromMs, toMs, zeroMs }) {
       hold();
-      line.hidden = !x;
-      if (!x) return;
       const slower = slowdownOf(toMs - fromMs);
       const height = Number(svg.querySelector('line.grid')?.getAttribute('y2'));
       stage = { svg, x, fromMs, toMs, zeroMs, slower, height };

@@ -3,7 +3,7 @@
  * it; what decided the promise, marked where the check has said so.
  */
 import { createCurtain } from './curtain.js';
-import { markMoments, scaleOf, tellTimes } from './marks.js';
+import { markMoments } from './marks.js';
 import { tableOf } from './charts.js';
 import { make } from './page.js';
 import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
@@ -11,6 +11,7 @@ import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
 const NOT_SAID = 'This check does not say which moment decided it, so nothing is marked.';
+const GONE = 'Of this run nothing is kept any more, or npm start is not to be reached.';
 const NOTHING_HAPPENED =
   'What decided it is that something did not happen, so there is no moment to mark.';
 /** On the drawing itself; the buttons do the same. */
@@ -22,6 +23,9 @@ const KEYS = {
   '[': 'earlier',
   ']': 'later',
 };
+const WIDEST = 1168; // what the drawing is made for
+const FINER = 1.8; // px of the drawing in one of the page: its smallest words are 11 px there
+const HEIGHT = 460;
 let count = 0;
 
 /** Of an activity beside the checks. @param {HTMLElement} section  @param {string} title */
@@ -44,6 +48,7 @@ export function createEvidence(
   let evidence = { events: [], silences: [], left: 0 };
   let stretch = createStretch(evidence.events, []);
   let turn = 0;
+  let drawnFor = 0; // px of the page
 
   const moments = () => (promise?.shows?.program === number ? promise.shows.moments : []);
 
@@ -52,7 +57,11 @@ export function createEvidence(
     const mine = (turn += 1);
     const from = `/${room}/${check.id}/${number}.json`;
     const fresh = await read(from);
-    if (mine !== turn || !fresh) return;
+    if (mine !== turn) return;
+    parts.gone.hidden = Boolean(fresh);
+    for (const part of parts.shown) part.hidden = !fresh;
+    section.hidden = false;
+    if (!fresh) return;
     evidence = fresh;
     section.dataset.from = from;
     stretch = createStretch(evidence.events, moments());
@@ -61,7 +70,15 @@ export function createEvidence(
 
   function draw() {
     const { fromMs, toMs, zeroMs } = stretch;
-    const xray = createXray(parts.drawing, { isStretch: true });
+    drawnFor = parts.drawing.clientWidth;
+    const width = () => (drawnFor > 0 ? Math.min(WIDEST, Math.round(FINER * drawnFor)) : WIDEST);
+    const sinceMs = fromMs - zeroMs;
+    const xray = createXray(parts.drawing, {
+      isStretch: true,
+      sinceMs,
+      width,
+      height: () => HEIGHT,
+    });
     const shown = createStory();
     for (const message of within(evidence, { fromMs, toMs })) {
       xray.take(message);
@@ -73,10 +90,8 @@ export function createEvidence(
     for (const message of within(evidence, { fromMs: zeroMs, toMs: Infinity }))
       tell(whole, message);
     const names = new Map([...whole.processes.values()].map((one) => [one.pid, nameOf(one)]));
-    markMoments(svg, { moments: moments(), lanes: lanesOf(shown), fromMs, toMs });
-    parts.curtain.hang(svg, { x: scaleOf(svg, fromMs), fromMs, toMs, zeroMs });
-    tellTimes(svg, fromMs - zeroMs);
-    bringIntoView(parts.drawing, svg.querySelector('.mark'));
+    markMoments(svg, { moments: moments(), lanes: lanesOf(shown), fromMs, toMs, x: xray.xOf });
+    parts.curtain.hang(svg, { x: xray.xOf, fromMs, toMs, zeroMs });
     parts.marks.replaceChildren(...moments().map((one) => momentOf(one, { names, zeroMs })));
     parts.marks.hidden = moments().length === 0;
     parts.unmarked.hidden = moments().length > 0 || promise?.verdict !== 'failed';
@@ -87,7 +102,13 @@ export function createEvidence(
     parts.span.textContent = `${seconds(fromMs)} to ${seconds(toMs)} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
     parts.moment.hidden = moments().length === 0;
     section.hidden = false;
+    if (drawnFor === 0 && parts.drawing.clientWidth > 0) draw(); // it was hidden until now
   }
+
+  new ResizeObserver(() => {
+    const { clientWidth } = parts.drawing;
+    if (drawnFor > 0 && clientWidth > 0 && clientWidth !== drawnFor) draw();
+  }).observe(parts.drawing);
 
   const move = (change) => {
     stretch = stretch[change]();
@@ -119,13 +140,6 @@ export function createEvidence(
   };
 }
 
-/** Where the drawing is wider than its place, the first mark is to be seen. */
-function bringIntoView(drawing, mark) {
-  if (!mark || drawing.scrollWidth <= drawing.clientWidth) return;
-  const by = mark.getBoundingClientRect().left - drawing.getBoundingClientRect().left;
-  drawing.scrollLeft += by - drawing.clientWidth / 2;
-}
-
 const leftOut = (left) =>
   left > 0 ? ` ${left} requests and answers more are not drawn: there is no room for them.` : '';
 
@@ -152,9 +166,10 @@ function momentOf({ pid, t, toMs, says }, { names, zeroMs }) {
   return item;
 }
 
+/** Nothing where npm start has gone, or has it no more. */
 async function fetched(/** @type {string} */ from) {
-  const response = await fetch(from);
-  return response.ok ? response.json() : undefined;
+  const response = await fetch(from).catch(() => undefined);
+  return response?.status === 200 ? response.json() : undefined;
 }
 
 function furnish(section, textContent, heading) {
@@ -195,6 +210,20 @@ function furnish(section, textContent, heading) {
   scroll.append(table);
   details.append(make('summary', { textContent: 'The same as a table' }), scroll);
   const curtain = createCurtain();
-  section.append(title, label, drawing, curtain.line, span, marks, unmarked, buttons, details);
-  return { curtain, program, drawing, marks, unmarked, span, moves, moment: moves.moment, table };
+  const gone = make('p', { className: 'note', textContent: GONE, hidden: true });
+  const shown = [drawing, curtain.line, span, marks, unmarked, buttons, details];
+  section.append(title, label, gone, ...shown);
+  return {
+    curtain,
+    gone,
+    shown,
+    program,
+    drawing,
+    marks,
+    unmarked,
+    span,
+    moves,
+    moment: moves.moment,
+    table,
+  };
 }

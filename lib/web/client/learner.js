@@ -3,6 +3,7 @@ import { createActivity } from './activity.js';
 import { ask, takeToken } from './asking.js';
 import { createEvidence } from './evidence.js';
 import { createExperiments } from './experiments.js';
+import { createHand } from './hand.js';
 import { tellMap } from './map.js';
 import { createNumbers } from './measured.js';
 import { all, make } from './page.js';
@@ -24,6 +25,8 @@ const prediction = createPrediction(document.getElementById('prediction'), { key
 const activity = createActivity(document.getElementById('activity'));
 const experiments = createExperiments(text, { key, number, activity });
 const numbers = createNumbers(document.getElementById('numbers'), { key, activity });
+
+const hand = createHand(document.getElementById('hand'));
 
 createReach(document.getElementById('reach'), { key, activity, experiments });
 addCopyButtons();
@@ -49,6 +52,7 @@ function take(message) {
   prediction.tell(message);
   activity.tell(message.activity);
   tellUnkept(message.unkept);
+  hand.tell(message.hand);
   document.getElementById('hints').hidden = false;
   const { check } = message;
   const isOfHere = check && (check.lesson.key === key || check.id !== before);
@@ -62,7 +66,7 @@ function take(message) {
 function tellUnkept(why) {
   const place = document.getElementById('unkept');
   const words = why
-    ? `Your progress cannot be kept: ${why}. Make room, or let Forkshop write there; what you do here works all the same.`
+    ? `Your progress cannot be kept: ${why}. Until npm start ends it is remembered all the same.`
     : '';
   if (place.textContent !== words) place.textContent = words;
   place.hidden = !why;

@@ -124,13 +124,17 @@ const countOf = ({ promises }, wanted) =>
 const WORDS = { passed: 'Passed.', failed: 'Not yet.', inconclusive: 'Undecided.' };
 
 function briefly(check) {
-  const held = `${countOf(check, 'passed')} of ${check.promises.length} promises hold`;
+  const count = countOf(check, 'passed');
+  const held = `${count} of ${check.promises.length} promises hold`;
+  if (!check.isOver && count === check.promises.length)
+    return `All ${count} promises hold. Now it is measured`;
   if (!check.isOver) return `Checking: ${held} so far`;
   return `${check.verdict === 'passed' && !check.isWhole ? 'Good so far.' : WORDS[check.verdict]} ${held}`;
 }
 
 function summaryOf(check) {
-  const { isOver, seconds, conditions, fault, obstacle } = check;
+  const { isOver, seconds, conditions, fault, obstacle, doing } = check;
+  if (doing) return doing;
   if (fault)
     return 'This is a fault in Forkshop, not in your code: the terminal has the lines to report.';
   if (obstacle) return obstacle;

@@ -38,6 +38,7 @@ const LEAST_LANE = LINE * SMALL;
 const TOP = 4;
 const AXIS = 40;
 const TICK_EVERY = 96; // px, at least
+const BETWEEN = 20; // px, between two labels of the axis
 const STEPS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
 const SPANS_MS = [600, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000];
 
@@ -48,6 +49,8 @@ export const spanFor = (/** @type {number} */ ms) =>
 /**
  * @typedef {object} View
  * @property {number} height  that there is
+ * @property {number} [width]  WIDTH unless told: words keep their size, so a narrower one shows less time between them
+ * @property {number} [sinceMs]  what the axis calls its first moment; 0 unless told
  * @property {boolean} [hasLegend]  unless told, it has
  * @property {number} nowMs
  * @property {number} spanMs  of the axis
@@ -67,7 +70,7 @@ export const createMemo = () => ({ place: '', marks: new Map() });
 /**
  * @param {Story} story
  * @param {View} view
- * @returns {{ height: number, marks: Mark[] }}
+ * @returns {{ height: number, width: number, x: (ms: number) => number, marks: Mark[] }}  x: where a time is, of the first panel
  */
 export function arrange(story, view) {
   const signs = view.hasLegend === false ? [] : signsIn(story);
@@ -83,16 +86,19 @@ export function arrange(story, view) {
 /** @param {Story} story @param {View} view @param {string[]} signs */
 function compose(story, view, signs) {
   const { height, nowMs, spanMs, isFinal, isEmpty = false, expected, widthOf } = view;
+  const { width: full = WIDTH, sinceMs = 0 } = view;
   const sides = isFinal ? sidesOf(story) : [];
   const panels = sides.length > 0 ? sides.map(asPanel) : [wholeOf(story)];
   const longestMs = Math.max(...sides.map(({ fromMs, toMs }) => toMs - fromMs));
   const scale = scaleOf(story, panels, {
     height,
+    full,
+    sinceMs,
     nowMs: Math.max(nowMs, story.lastMs),
     spanMs: sides.length > 0 ? longestMs * 1.1 : spanMs,
     isEmpty,
     expected: isFinal ? undefined : expected,
-    legend: legendOf(signs, { width: WIDTH, widthOf }),
+    legend: legendOf(signs, { width: full, widthOf }),
     widthOf,
   });
   const done = doneAt(scale, view.memo);
@@ -100,7 +106,7 @@ function compose(story, view, signs) {
     ...scale.panels.map((panel) => panelMarks(story, panel, { ...scale, done })),
     ...scale.curves.map((curve) => curveMarks(curve, scale)),
   ];
-  const area = { left: 0, right: WIDTH, top: 0, bottom: scale.axisY };
+  const area = { left: 0, right: full, top: 0, bottom: scale.axisY };
   const labels = placeLabels(
     parts.flatMap((part) => part.labels),
     { area, widthOf },
@@ -111,7 +117,7 @@ function compose(story, view, signs) {
     ...labels.map(wordsOf),
     ...scale.legend.marks(scale.axisY + AXIS),
   ];
-  return { height: scale.bottom, marks };
+  return { height: scale.bottom, width: full, x: scale.panels[0].x, marks };
 }
 
 /** The marks that are finished, unless all have moved. */
@@ -142,7 +148,8 @@ const asPanel = (/** @type {import('./xray-story.js').Side} */ side) => ({
   lengthMs: side.toMs - side.fromMs,
 });
 
-function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, expected, legend, widthOf }) {
+function scaleOf(story, panels, view) {
+  const { height, full, sinceMs, nowMs, spanMs, isEmpty, expected, legend, widthOf } = view;
   const rows = panels.map(({ asked }) => clientRows(asked));
   if (expected) rows[0].count = Math.max(rows[0].count, clientRows(expected.asked).count);
   const born = panels.reduce((sum, one) => sum + one.processes.length, 0);
@@ -172,7 +179,7 @@ function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, expected, lege
     ...(wanted > 0 ? ['clients'] : []),
   ];
   const margin = 24 + Math.max(80, ...names.map((name) => widthOf(name, size)));
-  const width = WIDTH - margin - RIGHT;
+  const width = full - margin - RIGHT;
   let y = TOP;
   const placed = panels.map((panel, index) => {
     const bracketY = y;
@@ -208,6 +215,8 @@ function scaleOf(story, panels, { height, nowMs, spanMs, isEmpty, expected, lege
     size,
     margin,
     width,
+    full,
+    sinceMs,
     spanMs,
     nowMs,
     isEmpty,
@@ -231,21 +240,25 @@ function clientRows(asked) {
   return { rows, count: ends.length };
 }
 
-function axisMarks({ margin, width, spanMs, axisY, widthOf }) {
-  const step = STEPS_MS.find((ms) => (ms / spanMs) * width >= TICK_EVERY) ?? 20_000;
-  const words = (ms) => (spanMs < 1_000 ? `${ms} ms` : `${ms / 1_000} s`);
-  return Array.from({ length: Math.floor(spanMs / step) + 1 }, (_, index) => index * step).flatMap(
-    (ms) => {
-      const x = margin + (ms / spanMs) * width;
-      const line = { class: 'grid', x1: x, x2: x, y1: 0, y2: axisY };
-      const at = { class: 'tick', x, y: axisY + 30, 'font-size': LARGE };
-      const isCut = x + widthOf(words(ms), LARGE) / 2 > WIDTH;
-      return [
-        { key: `grid ${ms}`, layer: 'grid', tag: 'line', at: line },
-        ...(isCut ? [] : [{ key: `tick ${ms}`, layer: 'grid', tag: 'text', at, text: words(ms) }]),
-      ];
-    },
-  );
+/** Round times, as many as their labels leave room for. */
+function axisMarks({ margin, width, full, sinceMs, spanMs, axisY, widthOf }) {
+  const lastMs = sinceMs + spanMs;
+  const words = (ms) => (lastMs < 1_000 ? `${ms} ms` : `${ms / 1_000} s`);
+  const labelOf = (step) => widthOf(words(Math.floor(lastMs / step) * step), LARGE) + BETWEEN;
+  const step =
+    STEPS_MS.find((ms) => (ms / spanMs) * width >= Math.max(TICK_EVERY, labelOf(ms))) ?? 20_000;
+  const first = Math.ceil(sinceMs / step);
+  const count = Math.floor(lastMs / step) - first + 1;
+  return Array.from({ length: count }, (_, index) => (first + index) * step).flatMap((ms) => {
+    const x = margin + ((ms - sinceMs) / spanMs) * width;
+    const line = { class: 'grid', x1: x, x2: x, y1: 0, y2: axisY };
+    const middle = Math.min(x, full - widthOf(words(ms), LARGE) / 2); // the last one is not cut
+    const at = { class: 'tick', x: middle, y: axisY + 30, 'font-size': LARGE };
+    return [
+      { key: `grid ${ms}`, layer: 'grid', tag: 'line', at: line },
+      { key: `tick ${ms}`, layer: 'grid', tag: 'text', at, text: words(ms) },
+    ];
+  });
 }
 
 /** @returns {Mark} */

@@ -15,7 +15,7 @@
  */
 import { endOf, heirsOf, nameOf } from './xray-story.js';
 
-export const WIDTH = 1168;
+export const WIDTH = 1168; // unless told
 export const RIGHT = 44; // half of the last label of the axis
 export const BRACKET = 34;
 export const CURVE = 130;
@@ -220,7 +220,7 @@ function processMarks(one, y, { x, isSeen, fromMs: zeroMs }, scale) {
     });
   }
   if (diedMs !== undefined && isSeen(diedMs, diedMs)) {
-    const at = Math.min(x(diedMs), WIDTH - RIGHT);
+    const at = Math.min(x(diedMs), scale.full - RIGHT);
     const bottom = top + bar;
     const d = `M${px(at)} ${px(bottom)} v-12 a8 8 0 0 1 16 0 v12 z`;
     const says = () => `${place}: ${endOf(one)} at ${(diedMs - zeroMs).toFixed(1)} ms`;
@@ -328,6 +328,6 @@ export function curveMarks({ name, label, most, names, points, y, x, fromMs }, s
     const at = { class: `curve curve-${index}`, points: all.join(' ') };
     return { key: `curve ${name} ${index}`, layer: 'work', tag: 'polyline', at };
   });
-  const at = { class: 'floor', x1: x(fromMs), x2: WIDTH - RIGHT, y1: bottom, y2: bottom };
+  const at = { class: 'floor', x1: x(fromMs), x2: scale.full - RIGHT, y1: bottom, y2: bottom };
   return { marks: [{ key: `floor ${name}`, layer: 'grid', tag: 'line', at }, ...marks], labels };
 }

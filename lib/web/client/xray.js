@@ -9,7 +9,6 @@
  * A frame changes only what is new in it: the drawing must not compete with what it shows.
  */
 import { arrange, createMemo, spanFor } from './xray-layout.js';
-import { WIDTH } from './xray-marks.js';
 import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -21,13 +20,14 @@ let count = 0;
 
 /**
  * @param {HTMLElement} element  where the drawing is put
- * @param {{ height?: () => number, hasLegend?: boolean, onPoint?: (words: string, event: PointerEvent) => void, isStretch?: boolean }} [options]
- *   height: that there is, in px of a drawing of 1168; onPoint: told what somebody points at, and '' afterwards; isStretch: the
+ * @param {{ height?: () => number, width?: () => number, hasLegend?: boolean, onPoint?: (words: string, event: PointerEvent) => void,
+ *   isStretch?: boolean, sinceMs?: number }} [options]
+ *   height: that there is, in px of a drawing of 1168, or of that width; sinceMs: see xray-layout.js; onPoint: told what somebody points at, and '' afterwards; isStretch: the
  *   axis ends with what is drawn, however short that is
  */
 export function createXray(
   element,
-  { height = () => HEIGHT, hasLegend = true, onPoint, isStretch } = {},
+  { height = () => HEIGHT, width, hasLegend = true, onPoint, isStretch, sinceMs } = {},
 ) {
   let story = createStory();
   const expected = createStory();
@@ -39,10 +39,14 @@ export function createXray(
       sheet.svg.addEventListener(kind, (event) => onPoint(sheet.wordsAt(event.target), event));
   /** @type {{ lanes: number, curves: number, asked: any[] } | undefined} */
   let room;
+  /** @type {(ms: number) => number} */
+  let x = () => 0;
   const expectedMs = () => expected.lastMs - expected.originMs;
   return {
     take: (message) => tell(story, message),
     rows: () => rowsOf(story),
+    /** Where a time of the timeline's clock is, in what was drawn last. */
+    xOf: (/** @type {number} */ ms) => x(ms),
     /** Begins anew. */
     forget: () => void (story = createStory()),
     /** What was recorded of the same: its lanes stand there before the first event. @param {any[]} messages */
@@ -61,19 +65,21 @@ export function createXray(
       const grows = !isStretch && (isEmpty || !isFinal);
       const spanMs = grows ? spanFor(Math.max(exactMs, expectedMs())) : exactMs;
       const now = isEmpty ? shown.originMs : (nowMs ?? story.lastMs);
-      sheet.show(
-        arrange(shown, {
-          height: height(),
-          hasLegend,
-          nowMs: now,
-          spanMs,
-          isFinal: isFinal && !isEmpty,
-          isEmpty,
-          expected: room,
-          memo,
-          widthOf,
-        }),
-      );
+      const arranged = arrange(shown, {
+        height: height(),
+        width: width?.(),
+        sinceMs,
+        hasLegend,
+        nowMs: now,
+        spanMs,
+        isFinal: isFinal && !isEmpty,
+        isEmpty,
+        expected: room,
+        memo,
+        widthOf,
+      });
+      ({ x } = arranged);
+      sheet.show(arranged);
       if (isFinal) sheet.svg.setAttribute('aria-label', isEmpty ? lanesIn(shown) : words(story));
     },
   };
@@ -137,7 +143,7 @@ function createSheet(element) {
   /** @type {Map<string, { node: SVGElement, at: Record<string, string | number>, text?: string, mark?: object, says?: () => string, frame: number }>} */
   const shown = new Map();
   let frame = 0;
-  let size = 0;
+  let size = '';
   const put = (mark) => {
     const { key, layer, tag, at, text, says } = mark;
     let known = shown.get(key);
@@ -156,11 +162,12 @@ function createSheet(element) {
   };
   return {
     svg,
-    show({ height, marks }) {
+    show({ height, width, marks }) {
       frame += 1;
       if (!svg.isConnected) element.replaceChildren(svg);
-      if (height !== size) svg.setAttribute('viewBox', `0 0 ${WIDTH} ${written(height)}`);
-      size = height;
+      const box = `0 0 ${width} ${written(height)}`;
+      if (box !== size) svg.setAttribute('viewBox', box);
+      size = box;
       for (const mark of marks) put(mark);
       for (const [key, known] of shown)
         if (known.frame !== frame) {
