@@ -17,7 +17,6 @@ import {
   LEAST_OF_PAGE,
   MOST_OFF,
   RATE,
-  TOO_MUCH,
   WORK_MS,
   byProcess,
   exactOf,
@@ -26,6 +25,7 @@ import {
 } from './looks.js';
 
 /** @typedef {import('./looks.js').Counted} Counted */
+/** @typedef {import('./looks.js').Setting} Setting */
 /** @typedef {import('../../lib/observe/program.js').Program} Program */
 
 const LEAST_WORK_MS = LEAST_OF_PAGE * WORK_MS;
@@ -44,6 +44,7 @@ const REPAIRS = {
   NODE_CLUSTER_WORKERS:
     'if (!(Number.isInteger(workers) && workers >= 1 && workers <= 99)) { console.error("NODE_CLUSTER_WORKERS must be ..."); process.exit(1); }',
 };
+const FULLER = 0.8; // a utilization that others plan for
 const MOST_QUOTED = 80;
 const PATIENCE = 'close other programs, then check again';
 const MARKED = 6; // moments of a kind
@@ -238,12 +239,17 @@ export function demandMeasured(slow) {
   };
   refuseToJudge(slow, story);
   const isRightFor = (ms) => forks === Math.ceil((exact * ms) / workMs);
+  const isFuller = forks === Math.ceil((exact * setting.utilization) / FULLER);
   const why = isRightFor(WORK_MS)
     ? `That would be right for pages of ${WORK_MS} ms: a number that is written down is right on one machine, for one release.`
     : isRightFor(Number(setting.env.WORK_MS))
       ? `That would be right for pages of WORK_MS=${setting.env.WORK_MS}. Here they take longer than it says, as on another machine.`
-      : 'The same formula was right for quicker pages; slower ones have to be measured too.';
-  const repair = 'const startMs = performance.now(); render(); and look again';
+      : isFuller
+        ? `That would be right for a utilization of ${FULLER}. UTILIZATION isn't set here, so ${setting.utilization} is meant.`
+        : 'The same formula was right for quicker pages; slower ones have to be measured too.';
+  const repair = isFuller
+    ? `process.env.UTILIZATION ?? ${setting.utilization}`
+    : 'const startMs = performance.now(); render(); and look again';
   demand(false, { ...story, why, try: repair, output });
 }
 
@@ -295,14 +301,14 @@ export function demandLog(counts) {
 /**
  * @param {object} tried
  * @param {(Tried & { setting: import('./looks.js').Nonsense })[]} tried.refusals
- * @param {Tried} tried.tooMuch
+ * @param {(Tried & { setting: Setting })[]} tried.tooMuch
  * @param {(Tried & { setting: Record<string, string> })[]} tried.sense
  * @param {Counted[]} counts  for settings where nothing should be refused
  */
 export function demandRefusals({ refusals, tooMuch, sense }, ...counts) {
   demandRefused(refusals);
   if (!counts.every(({ isRight }) => isRight)) return; // a number that is wrong everywhere is wrong here too
-  demandBounded(tooMuch);
+  tooMuch.forEach(demandBounded);
   sense.forEach(demandTaken);
 }
 
@@ -332,16 +338,16 @@ function whyNonsense({ name, value }) {
     return `Number('${value}') is NaN. That goes through every formula, and is neither below nor above any bound.`;
   if (name === 'NODE_CLUSTER_WORKERS')
     return 'No workers serve nobody, half a worker cannot be forked, and a hundred are a typo.';
-  if (Number(value) > 0) return 'Nobody is busy 150 % of the time.';
+  if (Number(value) > 0) return 'Nobody is busy for more than 100 % of the time.';
   if (name === 'UTILIZATION' && Number(value) === 0)
     return 'Divided by 0 any rate needs Infinity workers.';
   return 'The formula turns it into a number below 1, and a loop up to that forks nobody.';
 }
 
-/** @param {Tried} tried */
+/** @param {Tried & { setting: Setting }} tried */
 function demandBounded(tried) {
-  const { env, rate, utilization, workMs } = TOO_MUCH;
-  const exact = exactOf(TOO_MUCH);
+  const { env, rate, utilization, workMs } = tried.setting;
+  const exact = exactOf(tried.setting);
   const fault = faultOfRefusal(tried, Object.keys(RULES), exact);
   const named = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   demand(!fault, {
