@@ -5,6 +5,7 @@ import {
   demandForks,
   demandListeners,
   demandOneProcess,
+  demandOneWorker,
   demandSameAnswers,
   demandSideBySide,
   demandWork,
@@ -53,9 +54,8 @@ check('11-nitro', promises, (lesson) => {
     async ({ program }) => stopAtWork(await lesson.ready(program, PRETENDED_CORES), 'SIGTERM'),
     { isSlow: true },
   );
-  const interrupted = meanwhile([built], async (seen) =>
-    stopAtWork(await start(1)(seen), 'Ctrl-C'),
-  );
+  const alone = meanwhile([built], start(1));
+  const interrupted = meanwhile([alone], (program) => stopAtWork(program, 'Ctrl-C'));
   const atStart = meanwhile([built], (seen) => stopAtStart(lesson, seen));
   const failedStarts = meanwhile([built], (seen) => failToStart(lesson, seen));
   const killed = meanwhile([built], (seen) => killWorkers(lesson, seen));
@@ -64,7 +64,10 @@ check('11-nitro', promises, (lesson) => {
   hold('default-forks-none', [single, work], demandOneProcess);
   hold('work-blocks', [work, single], demandWork);
   hold('side-by-side', [built], demandSideBySide, { isGate: true });
-  hold('preset-forks', [main, homes], demandForks);
+  hold('preset-forks', [main, homes, alone], (program, asked, one) => {
+    demandForks(program, asked);
+    demandOneWorker(one);
+  });
   const needs = ['preset-forks'];
   hold('cores-unless-told', [byDefault], demandCores, { needs });
   hold('same-answers', [answers, main, homes], demandSameAnswers, {

@@ -7,7 +7,8 @@ import {
   momentOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
-import { FAILED_STARTS, KILLED, UNDER_WAY } from '../looks/end.js';
+import { FAILED_STARTS, KILLED, MANY_FAILED_STARTS, UNDER_WAY } from '../looks/end.js';
+import { busy } from '../looks/nitro.js';
 
 const LEAST_FAILED_STARTS = 5;
 
@@ -115,6 +116,23 @@ const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 export function demandEnd(failedStarts, killed) {
   demandGivesUp(failedStarts);
   demandGoesOn(killed);
+  demandKilledCount(killed.vain);
+}
+
+/** Workers that were killed before they listened are failed starts, like all others. */
+function demandKilledCount({ fate, ends, isBroken, output }) {
+  if (!fate && (isBroken || ends < MANY_FAILED_STARTS))
+    throw busy(`Only ${ends} workers in a row could be killed before they listened.`);
+  const isTold = isGivingUp(output);
+  demand(fate?.code === 1 && isTold, {
+    expected: `A worker that had listened is killed, and so is each that comes in its place, before it listens: after five of these, or a few more, a message with "giving up", and exit code 1.`,
+    got: fate
+      ? `It ended with ${fate.signal ?? `exit code ${fate.code}`}${isTold ? '' : ', and without such a message'}.`
+      : `${ends} in a row had been killed, and it went on.`,
+    why: 'The kernel kills what takes too much memory, also while it starts. Such a worker has no exit code, but it has never listened, and the next one will not either.',
+    try: "cluster.on('exit', ({ id }) => ...): whether it was ever 'listening' decides, not its exit code or signal",
+    output,
+  });
 }
 
 function demandGivesUp({ fate, starts, ends, output }) {

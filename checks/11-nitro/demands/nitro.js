@@ -181,6 +181,22 @@ export function demandForks(program, { requests, answers }) {
   });
 }
 
+/** One is a number, too. */
+export function demandOneWorker(program) {
+  const forks = forksOf(program.events).length;
+  demand(forks === 1, {
+    expected: 'NODE_CLUSTER_WORKERS=1: a primary, and one worker.',
+    got: `It forked ${forks}.`,
+    why:
+      forks === 0
+        ? 'A single process uses as many cores as one worker, but when it dies nobody starts it again.'
+        : 'In a container that scales by itself, or with a database that allows few connections, one worker is what somebody wants.',
+    try: `1 is passed on like any other number; ${TELL}`,
+    shows: forksShown(program),
+    output: program.output(),
+  });
+}
+
 const whyInherited = (isAtTop) =>
   isAtTop
     ? 'An import is loaded before the first line of the file runs, wherever it stands: Nitro has forked by then.'

@@ -24,9 +24,10 @@ const HEARD = 2; // turns of an event loop
 const NO_MORE = 10; // turns: by then it has forked all that it wants
 const ONE_MORE = 20; // turns
 const MOST_FAILED_STARTS = 9; // two places with their own counts come to less
-const MANY_FAILED_STARTS = 7; // so many are enough when it takes long
+export const MANY_FAILED_STARTS = 7; // so many are enough when it takes long
 const BRIEF_MS = 50; // a worker takes longer to start, so a timer that is shortened has fired before it listens
 const SOONER = 30; // times
+const MINUTES_EACH = 1_000; // times as fast: a tenth of a second is more than a minute and a half
 
 const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
 
@@ -122,7 +123,7 @@ const listenedOf = (events) =>
 
 /**
  * Kills some workers before they listen; then all that listen, and some of those that replace them. So there are
- * never more than a few failed starts in a row.
+ * never more than a few failed starts in a row. At last there are more.
  */
 export async function killWorkers({ launch }, { entry }) {
   const program = await launch({ entry, env: told(KILLED) });
@@ -137,12 +138,33 @@ export async function killWorkers({ launch }, { entry }) {
     (events) => livingOf(events).length > before.length || hasHadItsTurn(events, program.pid),
     LONG_DEADLINE_MS,
   );
-  const { fate, events } = program;
+  const { fate, events: seen } = program;
+  const events = [...seen];
+  const [were, are] = [before.length, livingOf(events).length];
+  const vain = fate || are !== were ? undefined : await killUntilItGivesUp(program);
   await program.stop();
   const ends = exitsOf(events).map(({ workerPid }) => listenedOf(events).has(workerPid));
   const served = ends.filter((hadListened) => hadListened).length;
-  const [were, are] = [before.length, livingOf(events).length];
-  return { fate, served, failedStarts: ends.length - served, were, are, output: program.output() };
+  const failedStarts = ends.length - served;
+  return { fate, served, failedStarts, were, are, vain, output: program.output() };
+}
+
+/**
+ * Kills one that has listened, and each that comes in its place before it listens. Returns how many of these there were
+ * in a row, and how the program ended.
+ */
+async function killUntilItGivesUp(program) {
+  const forked = forksOf(program.events).length;
+  const first = program.events.length;
+  const [victim] = livingOf(program.events);
+  program.kill(victim, 'SIGKILL');
+  await killEarly(program, forked, MOST_FAILED_STARTS, () => program.fate);
+  await program.until((events) => program.fate || isIdle(events), TURN_MS);
+  const { events, fate } = program;
+  const listened = listenedOf(events);
+  const ended = exitsOf(events.slice(first)).filter(({ workerPid }) => workerPid !== victim);
+  const early = ended.filter(({ workerPid }) => !listened.has(workerPid)).length;
+  return { fate, ends: early, isBroken: early < ended.length, output: program.output() };
 }
 
 /** This event loop has turned so often since something happened that it would have forked one more. */
@@ -152,10 +174,11 @@ function hasHadItsTurn(events, pid) {
 }
 
 /** Kills the next few workers, each as soon as it appears. */
-async function killEarly(program, from) {
-  for (let index = from; index < from + FAILED_STARTS; index += 1) {
+async function killEarly(program, from, times = FAILED_STARTS, isOver = () => false) {
+  for (let index = from; index < from + times && !isOver(); index += 1) {
     const next = (events) => forksOf(events)[index]?.workerPid;
-    await program.until((events) => next(events) || isIdle(events), LONG_DEADLINE_MS);
+    const isSo = (events) => next(events) || isOver() || isIdle(events);
+    await program.until(isSo, LONG_DEADLINE_MS);
     const pid = next(program.events);
     if (pid) program.kill(pid, 'SIGKILL');
   }
@@ -175,11 +198,12 @@ async function listenAgain(program, wanted) {
 
 /**
  * On an impossible port, each worker ends before it listens. Timers are shortened: a program that calls a worker healthy
- * after it has lived for a while does so here too, not only on a slow machine.
+ * after it has lived for a while does so here too, not only on a slow machine; and by the clock each lives for minutes.
  */
 export async function failToStart({ launch }, { entry }) {
   const pretendTimers = /** @type {const} */ ([BRIEF_MS, LIMIT_MS, SOONER]);
-  const program = await launch({ entry, pretendTimers, env: { PORT: '80800', ...told(2) } });
+  const time = { pretendTimers, pretendClock: MINUTES_EACH };
+  const program = await launch({ entry, ...time, env: { PORT: '80800', ...told(2) } });
   const endsIn = (events) => forksOf(events).length - livingOf(events).length; // a program that leaves in worker.on('exit') leaves before the cluster's
   const isOver = (events) => program.fate || endsIn(events) >= MOST_FAILED_STARTS || isIdle(events);
   await program.until(isOver, LONG_DEADLINE_MS);

@@ -32,6 +32,8 @@ export const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 export const LIMIT_MS = 30_000; // Nitro's, for a stop
 const LONG_TIMER_MS = 1_000; // no route has one
 const SOONER = 30; // times
+const SHORT_TICK_MS = 50; // and what ticks so fast mostly looks for something
+const CLOCK_FASTER = 20; // times: half a minute is over by the clock when all has been seen
 const ROUNDS = 12;
 export const AT_WORK = 10; // requests
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
@@ -115,11 +117,12 @@ export function serversOf({ events, port }) {
 
 /**
  * How many workers it forks when it is not told, on a machine that says it has so many cores. It will be stopped while
- * requests are under way: a timer that is shorter than Nitro's limit takes less than a second here.
+ * requests are under way: a timer that is shorter than Nitro's limit takes less than a second here, however it is set.
  */
 export async function forkByDefault({ launch }, { entry }) {
-  const pretendTimers = /** @type {const} */ ([LONG_TIMER_MS, LIMIT_MS, SOONER]);
-  const program = await launch({ entry, pretendTimers, pretendCores: PRETENDED_CORES });
+  const pretendTimers = /** @type {const} */ ([LONG_TIMER_MS, LIMIT_MS, SOONER, SHORT_TICK_MS]);
+  const time = { pretendTimers, pretendClock: CLOCK_FASTER };
+  const program = await launch({ entry, ...time, pretendCores: PRETENDED_CORES });
   const hasBegun = (events) => program.fate || forksOf(events).length > 0 || isIdle(events);
   if (!(await program.until(hasBegun, LONG_DEADLINE_MS))) throw busy('It has not forked yet.');
   await program.settled((events) => forksOf(events).length >= PRETENDED_CORES);
