@@ -369,7 +369,7 @@ function factsWith({ report, processes, ...more }) {
     ...processes?.[pid],
   }));
   return /** @type {any} */ ({
-    ...{ zeroMs: 0, port: 80, policy: 'round robin', processes: two, silences: [] },
+    ...{ zeroMs: 0, port: 80, policy: 'round robin', processes: two, silences: [], growths: [] },
     ...{ seen: 500, starved: 0 },
     load: { fromMs: 100, toMs: 10_100, isOpen: true, isFresh: true },
     report: {

@@ -23,7 +23,8 @@
  *               that all its threads took), in a flood of requests more (how many were not reported one by one), and now
  *               and then rss (bytes), timers (how many keep the process alive), waits (how many files, names, connections
  *               or threads it waits for, if any), and where one emitter has more than ten listeners for an event, as Node
- *               itself warns, crowded (of which event) and listeners (how many). Looked at are the process, its children
+ *               itself warns, crowded (of which event) and listeners (how many); and once after each collection of all
+ *               garbage live (bytes of the heap and what it holds outside). Looked at for listeners are the process, its children
  *               with their streams, and whatever Node has warned of
  *   wait        ms: for so long Atomics.wait() held the thread; it ends at t. Only where FORKSHOP_PROBE is 'waits', and then
  *               beside all the rest
@@ -54,7 +55,8 @@ const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server 
 const { process } = globalThis;
 const { stringify } = JSON;
 const { getActiveResourcesInfo } = process;
-const { rss } = process.memoryUsage;
+const { memoryUsage } = process;
+const { rss } = memoryUsage;
 const { cpuUsage } = process;
 const elapsedMs = performance.now.bind(performance);
 const utilizationSince = performance.eventLoopUtilization.bind(performance);
@@ -346,6 +348,7 @@ function startBeat(tell, log, now, countRequests, countListeners) {
   let last = now();
   let lastCpuMs = cpuMs();
   let count = 0;
+  const countLive = watchCollections();
   const beat = () => {
     const since = utilizationSince(utilization);
     utilization = utilizationSince();
@@ -355,13 +358,38 @@ function startBeat(tell, log, now, countRequests, countListeners) {
     last = now();
     lastCpuMs = cpuMs();
     log.flush();
-    const size = count % 5 === 0 && { rss: rss(), ...countResources(), ...countListeners() };
+    const size = count % 5 === 0 && {
+      rss: rss(),
+      ...countResources(),
+      ...countListeners(),
+      ...countLive(),
+    };
     count += 1;
     const elu = round(since.utilization, 1000);
     tell('beat', { late: round(late, 10), elu, cpu, ...countRequests(), ...size });
   };
   setImmediate(beat).unref();
   setInterval(beat, BEAT_MS).unref();
+}
+
+/**
+ * What is alive after a collection of all garbage, which alone takes an object that nobody holds and that is old enough.
+ * An observer of collections would be told of each small one, too, and those are many.
+ */
+function watchCollections() {
+  let live;
+  const registry = new FinalizationRegistry(() => {
+    const { heapUsed, external } = memoryUsage();
+    live = heapUsed + external;
+    place();
+  });
+  const place = () => registry.register({}, undefined);
+  place();
+  return () => {
+    const told = live;
+    live = undefined;
+    return { live: told };
+  };
 }
 
 /** Of all threads of the process. */

@@ -38,11 +38,14 @@
  * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
  * @property {import('../measure/report.js').Report} report  of the load, latency from the due time
  * @property {number} seen  requests under load that processes with the probe have begun
+ * @property {import('./growth.js').Growth[]} growths  with each request, under load
+ * @property {import('./spread.js').Spread} [spread]  where one of several alike executed nearly all
  * @property {number} starved  the share of the load's time in which the hungriest process waited for a core
  */
 import { reportOf } from '../measure/report.js';
 import { quantile } from '../measure/stats.js';
 import { groupBy, processesOf, requestsOf } from '../observe/timeline.js';
+import { growthsOf } from './growth.js';
 import { silencesOf } from './silences.js';
 
 const LONGEST_ERROR = 200;
@@ -61,7 +64,7 @@ const ROUND_ROBIN = 2; // cluster.SCHED_RR
  * @returns {Facts}
  */
 export function factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family }) {
-  const { window, isFresh, queued, memory } = loaded;
+  const { window, isFresh, queued, memory, descriptors } = loaded;
   const dues = window.answers.map(({ dueMs }) => dueMs);
   const [fromMs, toMs] = [window.startMs, window.endMs];
   const alive = new Set(family.map(({ pid }) => pid));
@@ -80,6 +83,10 @@ export function factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loa
     }),
     load: { fromMs, toMs, lastDueMs: Math.max(...dues), isOpen, isFresh },
     report: reportOf(window),
+    growths: growthsOf({
+      ...{ events: during, fromMs, toMs, descriptors },
+      requestsOf: (pid) => node.find((one) => one.pid === pid)?.requests ?? 0,
+    }),
     seen: node.reduce((sum, { requests }) => sum + requests, 0),
     starved: starvedShare(queued, fromMs, toMs),
   };

@@ -21,6 +21,7 @@ const OFTEN = 3; // once is a cache that fills, a page compiled, a collection of
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent
 const STARVED = 0.2; // the machine had too little time for it
+const NEARLY_ALL = 0.9;
 const ENDS_IN_A_ROW = 5;
 const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // somebody meant it
 const UNAVAILABLE = 503; // to many clients at once it may be meant, and Node.js limits requests a connection by it
@@ -36,6 +37,8 @@ export function findingsOf(facts) {
     ...failures(facts),
     ...blocking(facts),
     ...deaf(facts),
+    ...uneven(facts),
+    ...leaks(facts),
     ...idle(facts),
     ...behind(facts),
   ]);
@@ -210,6 +213,69 @@ function idle(facts) {
     (one) => `${nameIt(one)} listens since ${at(facts, one.listenedMs ?? 0)}`,
   );
   return [{ id: 'idle', weight: 50, says, evidence, see: [3, 'blocked-worker'] }];
+}
+
+/**
+ * Dealt by the program itself, and nearly all to one: also from other addresses, and many at once.
+ * @param {Facts} facts
+ * @returns {Finding[]}
+ */
+function uneven({ spread, processes }) {
+  if (!spread?.clients || (spread.ownAtOnce ?? 0) < NEARLY_ALL * spread.clients) return [];
+  const { pid, peers, requests, own, clients, ownAtOnce } = spread;
+  const nameOf = (/** @type {number} */ one) =>
+    nameIt(/** @type {Seen} */ (processes.find((any) => any.pid === one)));
+  const others = processes.filter((one) => peers.includes(one.pid) && one.pid !== pid);
+  return [
+    {
+      id: 'uneven',
+      weight: 55,
+      says: `${nameOf(pid)} executed ${own} of ${requests} requests, and ${others.length === 1 ? 'another that was' : `${others.length} others that were`} started alike the rest.`,
+      evidence: [
+        ...others.slice(0, 3).map((one) => `${nameIt(one)}: ${one.requests}`),
+        `of ${clients} more clients that came at once, each from an address of its own, it got ${ownAtOnce}`,
+      ],
+      see: [4, 'first-come'],
+    },
+  ];
+}
+
+/** @type {Record<import('./growth.js').Growth['of'], { see: [number, string] }>} */
+const LEAKS = {
+  listeners: { see: [6, 'cost'] },
+  descriptors: { see: [8, 'never-ending'] },
+  memory: { see: [5, 'life-and-death'] },
+};
+
+/** What grows in one process grows in its siblings: it is told once. @param {Facts} facts @returns {Finding[]} */
+function leaks({ growths, processes, report }) {
+  if (report.unanswered > BEHIND * report.requests || report.errors.timeout) return []; // what waits is held rightly
+  return [...groupBy(growths, ({ of }) => of)].map(([of, all]) => {
+    const worst = all.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
+    const one = processes.find(({ pid }) => pid === worst.pid);
+    const where = one ? nameIt(one) : `pid ${worst.pid}`;
+    return {
+      id: 'leaks',
+      weight: 68,
+      says: whatGrows(worst),
+      evidence: [
+        `${where}, which executed ${worst.requests} requests: more each of the ${worst.times} times that it was looked at again`,
+        ...(all.length > 1 ? [`in ${all.length} processes alike`] : []),
+        ...(of === 'memory' ? ['a cache looks the same for as long as it fills'] : []),
+      ],
+      see: LEAKS[of].see,
+    };
+  });
+}
+
+/** @param {import('./growth.js').Growth} growth */
+function whatGrows({ of, event, from, to }) {
+  const mb = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 20);
+  if (of === 'listeners')
+    return `Requests leave listeners for '${event}' on one and the same object: ${from} became ${to}.`;
+  if (of === 'descriptors')
+    return `Requests leave files or connections open: ${from} became ${to}, also when all were answered.`;
+  return `Memory grows with the requests, and is not given back: ${mb(from)} MB became ${mb(to)} after garbage collections.`;
 }
 
 /** It falls behind the rate, and the machine had time for it. @param {Facts} facts @returns {Finding[]} */

@@ -19,7 +19,9 @@
  * @property {boolean} isFresh  a new connection for each request
  * @property {import('./silences.js').Queued} queued
  * @property {ReturnType<ReturnType<typeof watchMemory>['most']>} memory
+ * @property {Map<number, import('./growth.js').Samples>} descriptors  pid → how many files and connections it had open
  */
+import { readdirSync } from 'node:fs';
 import { watchMemory } from '../measure/at-rate.js';
 import { createLoad } from '../measure/load.js';
 import { createOpenLoop } from '../measure/open-loop.js';
@@ -28,6 +30,7 @@ import { queuedMsOf } from '../observe/turn.js';
 import { ignoreStarved } from '../observe/turn.js';
 
 const LOOK_EVERY_MS = 50;
+const COUNT_EVERY_MS = 100;
 const TIMEOUT_MS = 10_000;
 const SEEN_WITHIN_MS = 1_000;
 
@@ -39,15 +42,19 @@ const SEEN_WITHIN_MS = 1_000;
 export async function putUnderLoad(program, plan) {
   const memory = watchMemory(program);
   const queue = watchQueues(program);
+  const descriptors = watchDescriptors(program);
   try {
     const isFresh = plan.rate !== undefined;
     const window = isFresh ? await open(program, plan) : await closed(program, plan);
     const most = memory.most();
     await program.drained(SEEN_WITHIN_MS).catch(ignoreStarved);
-    return { window, isFresh, queued: queue.samples, memory: most };
+    descriptors.look();
+    const { samples } = descriptors;
+    return { window, isFresh, queued: queue.samples, memory: most, descriptors: samples };
   } finally {
     memory.stop();
     queue.stop();
+    descriptors.stop();
   }
 }
 
@@ -101,4 +108,29 @@ function watchQueues(/** @type {Program} */ program) {
   look();
   const timer = setInterval(look, LOOK_EVERY_MS);
   return { samples, stop: () => clearInterval(timer) };
+}
+
+/** How many files and connections each process has open: Linux tells, other systems do not. */
+function watchDescriptors(/** @type {Program} */ program) {
+  /** @type {Map<number, import('./growth.js').Samples>} */
+  const samples = new Map();
+  const look = () => {
+    for (const pid of program.lastBeats.keys()) {
+      const value = countDescriptors(pid);
+      if (value === undefined) continue;
+      if (!samples.has(pid)) samples.set(pid, []);
+      samples.get(pid)?.push({ t: nowMs(), value });
+    }
+  };
+  look();
+  const timer = setInterval(look, COUNT_EVERY_MS);
+  return { samples, look, stop: () => clearInterval(timer) };
+}
+
+function countDescriptors(/** @type {number} */ pid) {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return undefined; // it has ended, or this is no Linux
+  }
 }

@@ -4,6 +4,7 @@ import { listeningSockets } from '../observe/sockets.js';
 import { factsOf } from './facts.js';
 import { launch } from './launch.js';
 import { putUnderLoad } from './load.js';
+import { tryApart, unevenOf } from './spread.js';
 
 /**
  * @typedef {object} Looked
@@ -28,6 +29,8 @@ export async function look(runner, order, plan) {
   const zeroMs = events[0]?.t ?? program.sinceMs;
   const isOpen = plan.rate !== undefined;
   const facts = factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family });
+  const uneven = unevenOf(facts);
+  const spread = uneven && (await tryApart(program, plan, uneven));
   await program.stop();
-  return { facts, events };
+  return { facts: { ...facts, spread }, events };
 }

@@ -24,7 +24,6 @@ const node24 = join(here, `node_modules/node-linux-${process.arch}/bin/node`);
  * @property {string} [policy]
  * @property {string} [path]
  * @property {string[]} [finds]  what is true of it, each time
- * @property {string[]} [mayFind]  what is true of it, and not seen each time
  * @property {string} [skip]
  */
 
@@ -34,12 +33,10 @@ const cases = {
   'Express 5': { argv: [application('express-5.js')], workers: 0, servers: 1 },
   Fastify: { argv: [application('fastify.js')], workers: 0, servers: 1 },
   Koa: { argv: [application('koa.js')], workers: 0, servers: 1 },
-  // It has a request of 20 ms under way when SIGTERM ends it.
-  'node:http': { argv: [server('one.js')], workers: 0, servers: 1, mayFind: ['stop-loses'] },
+  'node:http': { argv: [server('one.js')], workers: 0, servers: 1 },
   throng: { argv: [server('throng.js')], workers: 2, servers: 2, policy: 'round robin' },
   'worker threads': {
     ...{ argv: [server('threads.js')], workers: 0, servers: 1, threads: 2 },
-    mayFind: ['stop-loses'],
   },
   'socket.io': {
     ...{ argv: [application('socket-io.js')], workers: 2, servers: 2 },
@@ -70,8 +67,8 @@ for (const name of ['pm2', 'nitro'])
     assert.ok(order);
     const argv = ['--', process.execPath, order.entry, ...order.args];
     const own = { ...env, ...order.env };
-    // PM2 waits for nobody; Nitro's primary waits for its workers for 30 s, and does not tell them.
-    const more = name === 'nitro' ? { finds: ['does-not-stop'] } : { mayFind: ['stop-loses'] };
+    // Nitro's primary waits for its workers for 30 s, and does not tell them.
+    const more = name === 'nitro' ? { finds: ['does-not-stop'] } : {};
     await judge({ argv, workers: 2, servers: 2, policy: 'round robin', ...more }, own);
   });
 
@@ -82,7 +79,7 @@ async function place() {
 
 /** @param {Case} one @param {Record<string, string>} env */
 async function judge({ argv, workers, servers, threads = 0, policy, path, ...about }, env) {
-  const { finds = [], mayFind = [] } = about;
+  const { finds = [] } = about;
   const flags = ['--seconds', '2', '--json', '--stop', ...(path ? ['--path', path] : [])];
   const { stdout, stderr } = await forkshop(rootFolder, ['xray', ...flags, ...argv], env);
   assert.equal(stderr, '');
@@ -90,7 +87,14 @@ async function judge({ argv, workers, servers, threads = 0, policy, path, ...abo
   assert.ok(facts, `${obstacle} ${output}`);
   const { processes, report, seen } = facts;
   const ids = findings.map((/** @type {any} */ { id }) => id);
-  const others = ids.filter((/** @type {string} */ id) => !mayFind.includes(id));
+  // Most end at once on SIGTERM: whether one had a request under way at that moment differs each time.
+  const { lost } = trials[0];
+  const others = ids.filter((/** @type {string} */ id) => id !== 'stop-loses');
+  assert.equal(
+    ids.includes('stop-loses'),
+    lost.fresh + lost.kept > 0,
+    'a loss is told, and no other',
+  );
   assert.deepEqual(others, finds, JSON.stringify(findings));
   assert.deepEqual(report.statuses, { 200: report.requests });
   assert.equal(seen, report.requests, 'each request was seen to begin');

@@ -34,6 +34,26 @@ const ALL = 'Object.values(cluster.workers)';
 const at = (/** @type {number} */ number, /** @type {string} */ what) =>
   `(_, response) => { count += 1; if (count % ${number} === 0) ${what} response.end('x'); }`;
 
+/**
+ * A primary that accepts, and gives each connection to one of three workers by hand.
+ * @param {string} choice  of the worker's index, from `socket` and `all`
+ */
+const dealt = (choice) => `import cluster from 'node:cluster';
+import http from 'node:http';
+import net from 'node:net';
+if (cluster.isPrimary) {
+  const all = [1, 2, 3].map(() => cluster.fork());
+  const deal = (socket) => all[${choice}].send('connection', socket);
+  net.createServer({ pauseOnConnect: true }, deal).listen(process.env.PORT);
+} else {
+  const server = http.createServer(${ANSWER});
+  process.on('message', (_, socket) => {
+    server.emit('connection', socket);
+    socket.resume();
+  });
+}
+`;
+
 /** @type {Record<string, { finds: string, source: string, flags?: string[] }>} */
 export const faults = {
   'a handler that blocks': {
@@ -129,6 +149,32 @@ ${single(ANSWER, "process.on('SIGTERM', () => { server.close(); setTimeout(() =>
     }),
     flags: ['--reload', 'SIGUSR2'],
   },
+  'a listener for each request': {
+    finds: 'leaks',
+    source: single(
+      "(_, response) => { process.on('SIGUSR2', () => response.end()); response.end('x'); }",
+    ),
+    flags: ['--seconds', '3'],
+  },
+  'files that are never closed': {
+    finds: 'leaks',
+    source: `import { openSync } from 'node:fs';
+${single("(_, response) => { openSync(process.execPath); response.end('x'); }")}`,
+    flags: ['--seconds', '3'],
+  },
+  'memory that is kept': {
+    finds: 'leaks',
+    source: single(
+      "(_, response) => { all.push(Array.from({ length: 12_000 }, () => ({}))); response.end('x'); }",
+      'const all = [];',
+    ),
+    flags: ['--seconds', '5'],
+  },
+  'all for the first': {
+    finds: 'uneven',
+    source: dealt('0'),
+    flags: ['--seconds', '3'],
+  },
 };
 
 /** Nothing is to be said of these: their source, or a file from the root. @type {Record<string, { source: string, flags?: string[] }>} */
@@ -157,6 +203,24 @@ export const healthy = {
       primary: "cluster.fork({ JOB: 'mail' });",
       worker: 'if (process.env.JOB) await new Promise(() => setInterval(() => {}, 1_000));',
     }),
+  },
+  'dealt by the address': {
+    source: dealt("Number(socket.remoteAddress.split('.').at(-1)) % 3"),
+    flags: ['--seconds', '3'],
+  },
+  'much garbage, and a cache that is full': {
+    source: `import { closeSync, openSync } from 'node:fs';
+${single(
+  `(_, response) => {
+  cache[count++ % 20] = Array.from({ length: 12_000 }, () => ({}));
+  const file = openSync(process.execPath);
+  const stop = () => {};
+  process.on('SIGUSR2', stop);
+  response.end('x', () => { closeSync(file); process.off('SIGUSR2', stop); });
+}`,
+  'const cache = [];',
+)}`,
+    flags: ['--seconds', '5'],
   },
   'a short pause now and then': { source: single(at(10, 'block(30);')) },
   'lesson 3': { source: 'solutions/03-scheduling-policies/server.js' },

@@ -1,0 +1,95 @@
+/**
+ * Of several that were started alike, one executed nearly all requests. A program that deals by the client's address, or to
+ * whoever has the fewest connections, does that to our load, which comes from one address and one after the other: so many
+ * clients are sent at once, each from an address of its own, and who executed them is counted.
+ */
+import http from 'node:http';
+import net from 'node:net';
+import { get } from '../observe/client.js';
+import { nowMs } from '../observe/clock.js';
+import { groupBy, requestsOf } from '../observe/timeline.js';
+import { ignoreStarved } from './launch.js';
+
+const CLIENTS = 16;
+const FEW = 100; // requests, for a statement about shares
+const NEARLY_ALL = 0.9;
+
+/**
+ * @typedef {object} Spread
+ * @property {number} pid  that executed nearly all
+ * @property {number[]} peers  pids of those that were started alike, with it
+ * @property {number} requests  of the load, that they executed
+ * @property {number} own  of these, by that pid
+ * @property {number} [clients]  that came at once, each from its own address; missing when this system has but one
+ * @property {number} [ownAtOnce]  of these, by that pid
+ */
+
+/**
+ * Those that do not listen themselves, and get what another one accepts.
+ * @param {Omit<import('./facts.js').Facts, 'spread'>} facts
+ * @returns {Spread | undefined}
+ */
+export function unevenOf({ processes, load }) {
+  if (!load.isFresh) return undefined;
+  const there = processes.filter(
+    (one) =>
+      one.isNode &&
+      one.ppid !== undefined &&
+      one.endMs === undefined &&
+      one.startMs < load.fromMs &&
+      one.listenedMs === undefined,
+  );
+  const groups = [...groupBy(there, ({ ppid, name }) => `${ppid} ${name}`).values()];
+  return groups.map(nearlyAllByOne).find((one) => one !== undefined);
+}
+
+/** @param {import('./facts.js').Seen[]} alike @returns {Spread | undefined} */
+function nearlyAllByOne(alike) {
+  const [top] = [...alike].sort((a, b) => b.requests - a.requests);
+  const isPeer = (/** @type {import('./facts.js').Seen} */ { requests, role, given }) =>
+    requests > 0 || (role === 'worker' && given !== undefined && given === top.given);
+  const peers = alike.filter(isPeer);
+  const requests = peers.reduce((sum, one) => sum + one.requests, 0);
+  if (peers.length < 2 || requests < FEW || top.requests < NEARLY_ALL * requests) return undefined;
+  return { pid: top.pid, peers: peers.map(({ pid }) => pid), requests, own: top.requests };
+}
+
+/**
+ * Is it the same for many clients at once, from many addresses?
+ * @param {import('./launch.js').Program} program
+ * @param {import('./load.js').Plan} plan
+ * @param {Spread} spread
+ * @returns {Promise<Spread>}
+ */
+export async function tryApart(program, { path, method, headers, body }, spread) {
+  const sinceMs = nowMs();
+  const sockets = await Promise.all(
+    Array.from({ length: CLIENTS }, (_, index) => connect(program.port, `127.0.0.${index + 2}`)),
+  );
+  const open = sockets.filter((socket) => socket !== undefined);
+  if (open.length === CLIENTS) {
+    const what = { method, headers, body, isBodyKept: false };
+    await Promise.all(
+      open.map((socket) => get(program.url + path, { ...what, agent: over(socket) })),
+    );
+    await program.drained().catch(ignoreStarved);
+  }
+  for (const socket of open) socket.destroy();
+  const since = requestsOf(program.events.filter(({ t }) => t >= sinceMs));
+  const pids = since.map(({ pid }) => pid).filter((pid) => spread.peers.includes(pid));
+  if (pids.length < CLIENTS) return spread;
+  const own = pids.filter((pid) => pid === spread.pid).length;
+  return { ...spread, clients: pids.length, ownAtOnce: own };
+}
+
+/** @returns {Promise<net.Socket | undefined>} */
+const connect = (/** @type {number} */ port, /** @type {string} */ localAddress) =>
+  new Promise((resolve) => {
+    const socket = net.connect({ host: '127.0.0.1', port, localAddress });
+    socket.once('connect', () => resolve(socket));
+    socket.on('error', () => resolve(undefined)); // macOS has no such address unless told
+  });
+
+/** An agent of one connection that is open already. */
+const over = (/** @type {net.Socket} */ socket) =>
+  Object.assign(new http.Agent(), { createConnection: () => socket });
