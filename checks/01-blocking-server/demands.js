@@ -279,15 +279,15 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     ({ status, error, body }) => error || status !== 200 || parse(body).rows !== 100,
   );
   const expected = '{"rows":100}, 100 ms after each request';
+  const all = [...requests, late.first, ...late.later.requests];
   const shown = (request, says) => ({ program, moments: [momentOf(request, says)] });
   demand(!bad, {
     expected,
     got: `One got ${bad?.error ?? `status ${bad?.status}, ${bad?.body.slice(0, 60)}`}.`,
     why: 'The database is as slow as before, and answers the same: only the way of waiting changes.',
-    shows: shown(requestOf([...requests, late.first, ...late.later.requests], bad), 'this answer'),
+    shows: shown(requestOf(all, bad), 'this answer'),
   });
   const odd = [...answers, ...late.answers].find((answer) => !isTypedJson(answer));
-  const all = [...requests, late.first, ...late.later.requests];
   demandJson('/report', odd?.headers['content-type'], shown(requestOf(all, odd), 'this answer'));
   const quickest = quickestOf(requests);
   demand(quickest > DATABASE_MS, {
