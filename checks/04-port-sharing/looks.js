@@ -304,20 +304,38 @@ async function goesOn(program, isNoticed) {
 }
 
 /**
- * Kills the parent, and waits until nothing of it is left, or each child has turned its event loop often enough since to
+ * Kills the parent while clients are in the middle of a request, and waits until nothing of it is left, or each child has turned its event loop often enough since to
  * have heard of it, and has no timer that could still end it.
  */
 export async function killParent({ program, fault }, death) {
   if (fault || death instanceof Undecided || death?.isStuck || program.fate) return undefined;
+  const clients = await askByHalf(program);
   program.kill(program.pid, 'SIGKILL');
   const fromMs = nowMs();
   const isReached = program.turn.limit(PARTING_MS);
-  for (;;) {
-    const orphans = program.survivors().filter((pid) => pid !== program.pid);
-    if (orphans.length === 0 || isReached() || haveStayed(program.events, orphans, fromMs))
-      return { orphans, isOpen: Boolean(listeningSockets(program)?.length) };
-    await sleep(LOOK_EVERY_MS);
+  try {
+    for (;;) {
+      const orphans = program.survivors().filter((pid) => pid !== program.pid);
+      if (orphans.length === 0 || isReached() || haveStayed(program.events, orphans, fromMs))
+        return { orphans, isOpen: Boolean(listeningSockets(program)?.length) };
+      await sleep(LOOK_EVERY_MS);
+    }
+  } finally {
+    for (const client of clients) client.destroy();
   }
+}
+
+/** Clients that have sent the first line of a request, each of which a child has: it would wait for the rest. */
+async function askByHalf(program) {
+  const clients = await connectAll(program, childrenOf(program).length);
+  for (const client of clients) client.write('GET /pid HTTP/1.1\r\n');
+  const areMet = (events) => {
+    const met = eventsOf(events, 'connection').filter(({ pid }) => pid !== program.pid);
+    const ports = new Set(met.map(({ client }) => client));
+    return clients.every(({ localPort }) => ports.has(localPort));
+  };
+  await program.until(areMet, DEADLINE_MS);
+  return clients;
 }
 
 /** They have heard of all that happened until then, and nothing will end them any more. */

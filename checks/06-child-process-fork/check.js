@@ -3,6 +3,7 @@ import { check } from '../../lib/check/checking.js';
 import {
   demandElsewhere,
   demandFirst,
+  demandInTurn,
   demandMatch,
   demandNoCrowd,
   demandOwnFile,
@@ -15,12 +16,16 @@ import { demandNoneLeft, demandOneFailure, demandReplaced } from './demands/deat
 import {
   CHILDREN,
   CHILDREN_ELSEWHERE,
+  CORES,
   JOBS,
+  MORE_THAN_CORES,
   ask,
   askAll,
   askFirst,
   askForOne,
+  askInTurn,
   askMeanwhile,
+  askMore,
   askSome,
   askWhileStopped,
 } from './looks/jobs.js';
@@ -34,6 +39,7 @@ const promises = {
   'answers-match': 'each of 20 reports asked for at once gets the answer to its own request',
   'any-cwd': 'started from another folder it works just as well',
   'small-pool': 'JOB_CHILDREN says how many children there are, however many requests come',
+  'in-turn': 'reports that have to wait are built in the order in which they came',
   'listens-once': 'a job leaves no listener behind when its report is answered',
   'fails-one': 'when a child is killed, the report that it was building fails, and no other',
   replaced: 'another child takes its place, and what was queued is answered',
@@ -70,7 +76,18 @@ check('06-child-process-fork', promises, (lesson) => {
   const another = meanwhile([first], () => start(1));
   const crowd = meanwhile([another], askForOne);
   const isSlow = true;
-  const ended = meanwhile([another, crowd], (program) => endServer(program, 'SIGTERM'), { isSlow });
+  const inTurn = meanwhile([another, crowd], askInTurn);
+  const more = meanwhile(
+    [first],
+    async () => {
+      const program = await start(MORE_THAN_CORES, { pretendCores: CORES });
+      return askMore(program);
+    },
+    { isSlow },
+  );
+  const ended = meanwhile([another, crowd, inTurn], (program) => endServer(program, 'SIGTERM'), {
+    isSlow,
+  });
   const endedEarly = meanwhile(
     [first],
     async () => endEarly(await begin(1, { haltsChildren: true })),
@@ -87,12 +104,13 @@ check('06-child-process-fork', promises, (lesson) => {
   hold('any-cwd', [elsewhere, elsewhereFirst], demandElsewhere);
   hold(
     'small-pool',
-    [sized, elsewhereMore, crowd],
-    (_, elsewhere, one) => demandSizes(elsewhere, one),
+    [sized, elsewhereMore, crowd, more],
+    (_, elsewhere, one, many) => demandSizes(elsewhere, one, many),
     {
       needs: ['answers-match', 'any-cwd'],
     },
   );
+  hold('in-turn', [inTurn], demandInTurn, { needs: ['answers-match'] });
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
   hold('fails-one', [main, crash], demandOneFailure, { needs: ['answers-match'] });
   hold('replaced', [main, later, dead], demandReplaced, { needs: ['fails-one'] });

@@ -115,7 +115,7 @@ function faultOfDead({ events }, dead) {
 const endOf = ({ signal, code }) => signal ?? `exit code ${code}`;
 
 /** What is wrong with the queue, then with later reports, and then with those that came when an idle child was killed. */
-function faultOfLater({ queued, after, idle }) {
+function faultOfLater({ queued, after, idle, unused = [] }) {
   const freed = {
     why: 'The place of a dead child stays empty, or taken, until somebody frees it.',
     try: "child.on('exit', ...): forget the child, then give what is queued to another",
@@ -123,13 +123,19 @@ function faultOfLater({ queued, after, idle }) {
   const got = faultOfAnswers(queued) ?? faultOfBoth(after);
   if (got) return { got, ...freed };
   const idleGot = faultOfBoth(idle);
-  return (
-    idleGot && {
-      got: `A child that had nothing to do was killed. After that: ${idleGot}`,
+  const killed = 'A child that had nothing to do was killed. After that';
+  if (idleGot)
+    return {
+      got: `${killed}: ${idleGot}`,
       why: 'The dead child is still in the list of idle children, and was given a job.',
       try: "child.on('exit', ...): remove the child from the list of idle children, too",
-    }
-  );
+    };
+  if (unused.length === 0) return undefined;
+  return {
+    got: `${killed} a report waited, and child ${unused.join(', ')} had nothing to do.`,
+    why: 'It is alive, it takes memory, and it is in no list any more: nobody gives it a job, and nobody starts another for it.',
+    try: 'idle.splice(idle.indexOf(child), 1): the dead child leaves the list, and no other',
+  };
 }
 
 /** Were the reports right, and were the children as many then as the reports? */

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { demand, eventsOf, momentOf, requestsOf, whyOfCrash } from '../../../lib/check/checking.js';
 import {
   CHILDREN_ELSEWHERE,
+  CORES,
+  MORE_THAN_CORES,
   MOST_OF_SPAN,
   aliveOf,
   digestOf,
@@ -226,10 +228,27 @@ export function demandElsewhere(program, answer) {
   });
 }
 
-/** Those without JOB_CHILDREN, where there are three cores, and those of a pool of one. */
-export function demandSizes(elsewhere, one) {
+/** Those without JOB_CHILDREN, where there are three cores, those of a pool of one, and more than there are cores. */
+export function demandSizes(elsewhere, one, more) {
   demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
   demandSize(one, 1);
+  demandSize(
+    more,
+    MORE_THAN_CORES,
+    `With JOB_CHILDREN=${MORE_THAN_CORES}, on a machine with ${CORES} cores`,
+  );
+}
+
+export function demandInTurn({ wanted, got, answers }) {
+  const fault = faultOfAnswers(answers);
+  const numberOf = (name) => wanted.indexOf(name) + 1;
+  const isInTurn = got.every((name, index) => name === wanted[index]);
+  demand(!fault && isInTurn, {
+    expected: `One child, and it is busy with the first of ${wanted.length} reports while the others are asked for. They are built in the order in which they came.`,
+    got: fault ?? `They were answered in this order: ${got.map(numberOf).join(', ')}.`,
+    why: 'While more and more come, somebody is always pushed to the front. Whoever is passed over waits for ever.',
+    try: 'queue.push() where a job comes, queue.shift() where a child is idle',
+  });
 }
 
 /** Has it started exactly so many children? */

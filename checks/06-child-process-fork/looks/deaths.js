@@ -82,12 +82,52 @@ async function findVictims(program, before) {
 export async function askLater(program, { queued }) {
   if (queued.length === 0 || !queued.every(isRight)) return { queued };
   const after = await askBoth(program, 'after');
-  const [idle] = aliveOf(program);
+  const [idle, last] = aliveOf(program);
   if (!after.isWhole || !idle) return { queued, after };
+  await askBeside(program, last); // so this one is the last that has become idle: the other comes before it in a list
   program.kill(idle, 'SIGKILL');
   await waitUntil(() => !hasPid(idle), LAST_MS); // the system keeps its pid until the server has heard
   await get(`${program.url}/`); // by then 'exit' has been emitted
-  return { queued, after, idle: await askBoth(program, 'idle') };
+  const both = await askBoth(program, 'idle');
+  return { queued, after, idle: both, unused: both.isWhole ? await findUnused(program) : [] };
+}
+
+/** The children that are alive and get no job. */
+async function findUnused(program) {
+  const children = aliveOf(program);
+  for (const stopped of children)
+    if (await askBeside(program, stopped)) return children.filter((pid) => pid !== stopped);
+  return [];
+}
+
+/**
+ * As many reports as there are children, while one of these stands still: another builds one of them.
+ * @returns {Promise<boolean>}  the others had nothing to do, although both reports waited
+ */
+async function askBeside(program, stopped) {
+  const awake = [program.pid, ...aliveOf(program).filter((pid) => pid !== stopped)];
+  const before = program.events.length;
+  if (!program.kill(stopped, 'SIGSTOP')) return false; // it has just ended, or nothing can be stopped
+  let isAnswered = false;
+  const names = Array.from({ length: CHILDREN }, (_, index) => `beside-${stopped}-${index}`);
+  const asked = names.map((name) =>
+    ask(program, { name, rows: 100 }).then(() => (isAnswered = true)),
+  );
+  const haveWaited = (events) => {
+    const reports = requestsOf(events.slice(before), '/report');
+    if (isAnswered || reports.length < CHILDREN) return false;
+    const { startMs } = reports.at(-1);
+    const calm = events.slice(before).filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
+    return haveTurned(calm, awake, TURNS);
+  };
+  try {
+    return (
+      !!(await program.until((events) => isAnswered || haveWaited(events), LAST_MS)) && !isAnswered
+    );
+  } finally {
+    program.kill(stopped, 'SIGCONT');
+    await Promise.all(asked);
+  }
 }
 
 /**

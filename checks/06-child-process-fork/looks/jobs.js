@@ -17,7 +17,11 @@ import {
 
 export const CHILDREN = 2;
 export const CHILDREN_ELSEWHERE = 3; // as many as the cores it sees: JOB_CHILDREN is not set there
+export const MORE_THAN_CORES = 5; // children
+export const CORES = 2; // as it sees them there
 export const MANY = 12; // Node warns at the eleventh listener
+const LONG_ENOUGH = [200_000, 2_000_000]; // rows, for others to come meanwhile
+const IN_TURN = [15_000, 5_000, 20_000, 10_000]; // rows: neither the shortest nor the longest comes first
 const WHILE_ROWS = 40_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of five reports itself holds a / up for longer
 export const PATIENCE_MS = 4_000; // for what takes a few milliseconds
@@ -132,6 +136,37 @@ export async function askSome(program) {
     program,
     await askTogether(program, ['p', 'q', 'r', 's'], CHILDREN_ELSEWHERE),
   );
+}
+
+/** As many at once as there are children, more than cores. */
+export async function askMore(program) {
+  const names = Array.from({ length: MORE_THAN_CORES }, (_, index) => `more-${index}`);
+  return countChildren(program, await askTogether(program, names, MORE_THAN_CORES));
+}
+
+/**
+ * One child, busy with a long report; meanwhile others are asked for, each when the one before has come to the server.
+ * @returns {Promise<{ wanted: string[], got: string[], answers: any[] }>}  the names in both orders
+ */
+export async function askInTurn(program) {
+  for (const rows of LONG_ENOUGH) {
+    const before = program.events.length;
+    const reports = () => requestsOf(program.events.slice(before), '/report');
+    const asked = [];
+    const names = [rows, ...IN_TURN].map((_, index) => `turn-${index}`);
+    for (const [index, each] of [rows, ...IN_TURN].entries()) {
+      asked.push(ask(program, { name: names[index], rows: each }));
+      await program.until(() => reports().length > index, LAST_MS);
+    }
+    const answers = await Promise.all(asked);
+    const seen = reports();
+    const ends = seen.map(({ endMs = Infinity }) => endMs);
+    const areAllThere = seen.length === asked.length && seen.at(-1).startMs < Math.min(...ends);
+    const nameOf = ({ url }) => names.find((name) => url.includes(`name=${name}&`));
+    const got = seen.toSorted((a, b) => a.endMs - b.endMs).map(nameOf);
+    if (areAllThere || !answers.every(isRight)) return { wanted: names, got, answers };
+  }
+  throw tooBusy('Reports that were asked for one after the other never waited together.');
 }
 
 /** Reports of these names at once; longer ones, if on a busy machine they came one after the other. */
