@@ -14,7 +14,6 @@ import {
   impatient,
   lookAt,
   patient,
-  slow,
   reloadBadVersion,
   reloadByMessage,
   reloadSlowVersion,
@@ -42,7 +41,7 @@ const promises = {
     'DRAIN_LIMIT_MS: until then nothing is cut; after it no response and no worker holds up any other',
   'bad-version-stops':
     'a bad version, not a slow one, stops a reload, which says so; the old one serves on; SIGTERM stops all',
-  'by-message': "the message 'reload' does the same as SIGHUP",
+  'by-message': "the message 'reload' does the same as SIGHUP, and no other does",
 };
 
 check('08-graceful-reload', promises, (lesson) => {
@@ -62,7 +61,7 @@ check('08-graceful-reload', promises, (lesson) => {
   const long = apart(hasty, holdLong);
   const broken = apart(patient, breakIn);
   const badVersion = apart(patient, reloadBadVersion);
-  const slowVersion = apart(slow, reloadSlowVersion);
+  const slowVersion = apart({ ...hasty, workers: 1 }, reloadSlowVersion);
   const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);
 
   hold('drained-on-stop', [terminated, interrupted], demandAllStops);
@@ -75,7 +74,8 @@ check('08-graceful-reload', promises, (lesson) => {
   hold('capacity-kept', [underLoad, byMessage, broken], demandCapacity, { needs });
   hold('limit-honoured', [held, long, broken], demandLimit, { needs });
   const isApart = { needs: ['reload-renews', 'primary-apart'] }; // a program that imports a bad version does not fork it
-  hold('bad-version-stops', [badVersion, broken, slowVersion], demandBadStops, isApart);
+  const ends = [badVersion, broken, slowVersion, long, byMessage];
+  hold('bad-version-stops', ends, demandBadStops, isApart);
   hold('by-message', [byMessage], demandByMessage, { needs });
 
   measure([underLoad], (roll) => reportReload(lesson, roll));

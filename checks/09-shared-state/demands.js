@@ -406,7 +406,7 @@ const isUnheard = (program) =>
   /ERR_IPC_CHANNEL_CLOSED|EPIPE|ECONNRESET/.test(whyOfPrimary(program) ?? '');
 
 /** After the death of one worker. */
-export function demandOthersStay({ program, homes, victim, visits, hung, wasAwake, fate }) {
+export function demandOthersStay({ program, homes, victim, visits, again, hung, wasAwake, fate }) {
   const isHis = ({ client }) => homes.get(client) === victim;
   const lost = visits.filter(({ status }) => status !== 200);
   demand(!fate && lost.length === 0, {
@@ -432,6 +432,7 @@ export function demandOthersStay({ program, homes, victim, visits, hung, wasAwak
     why: 'hash % (number of the living) changes when one of them dies, and with it most places.',
     try: 'hash % size, where size never changes; an empty place is passed on to the next, and only that',
   });
+  demandOneStandIn(visits.slice(0, again.length), again);
   const waited = `Clients that waited five seconds for nothing, and came again: ${hung.length}.`;
   if (hung.length > 0 && !wasAwake) throw busy(waited);
   demand(hung.length === 0, {
@@ -439,6 +440,23 @@ export function demandOthersStay({ program, homes, victim, visits, hung, wasAwak
     got: waited,
     why: 'A connection was sent to the dead worker. That send() failed, and nothing was done about it.',
     try: toldBySend,
+  });
+}
+
+/** While the place is empty the same one stands in, at each visit. */
+function demandOneStandIn(visits, again) {
+  const isElsewhere = ({ pid, status }, index) =>
+    status === 200 &&
+    pid !== undefined &&
+    visits[index].pid !== undefined &&
+    pid !== visits[index].pid;
+  const movers = again.filter(isElsewhere);
+  demand(movers.length === 0, {
+    expected:
+      'A worker dies, and its clients come twice while its place is empty: each gets the same stand-in.',
+    got: `${movers.length} of them got two different ones; ${movers[0]?.client} was one.`,
+    why: 'What the first stand-in has remembered about the client is not known to the second.',
+    try: 'the next place that is filled: around.find((one) => places.has(one)); no turns, no chance',
   });
 }
 

@@ -1,6 +1,6 @@
 /** Lesson 8: what is demanded when a version cannot start, and when the program is told to stop in the middle of a reload. */
 import { demand, eventsOf, forksOf } from '../../../lib/check/checking.js';
-import { BOOT_HASTE, BOOT_LIMIT_MS, HEARD, busy } from '../looks/reload.js';
+import { BOOT_LIMIT_MS, HASTE, HEARD, busy } from '../looks/reload.js';
 import {
   SECONDS,
   demandCalm,
@@ -58,9 +58,11 @@ const BAD_FAULTS = [
   ],
 ];
 
-export function demandBadStops(seen, { program, stopped }, slow) {
+export function demandBadStops(seen, { program, stopped }, slow, long, byMessage) {
   demandBadVersionStops(seen);
   demandSlowAwaited(slow);
+  demandStopWhileBooting(byMessage);
+  demandNoneAfterStop(long);
   if (stopped && stopped.isBegun) demandStopInReload(program, stopped);
 }
 
@@ -70,7 +72,7 @@ function demandSlowAwaited(roll) {
   const expected = 'A version that takes long to boot: the reload waits for it.';
   if (isRenewed || fate || forks === 0) return demandRenewed(roll, expected);
   const seconds = Math.ceil(bootMs / 1_000);
-  const got = `The new one had at most ${seconds} s, and the old one stayed. (The program's timers fired ${BOOT_HASTE} times as early as usual, to save waiting for them.)`;
+  const got = `The new one had at most ${seconds} s, and the old one stayed. (The program's timers fired ${HASTE} times as early as usual, to save waiting for them.)`;
   demandMoves(program, fromMs, got);
   if (bootMs > BOOT_LIMIT_MS) throw busy('It took more than half a minute to boot.');
   demand(false, {
@@ -83,8 +85,43 @@ function demandSlowAwaited(roll) {
   });
 }
 
+/** An order to reload that comes after a stop. */
+function demandNoneAfterStop({ program, forks, output }) {
+  demand(forks === 0, {
+    expected: 'SIGHUP after SIGTERM, while the workers drain: nothing is forked any more.',
+    got: forks === 1 ? 'A worker was forked.' : `${forks} workers were forked.`,
+    why: 'It was told to stop. A worker that comes now has not been told to leave, and the server goes on.',
+    try: 'if (isStopping) return; before each fork, the first one, too',
+    shows: shown(program, forksOf(program.events).slice(-forks), 'a new one is forked'),
+    output,
+  });
+}
+
+/** The stop while the new one of a reload boots. */
+function demandStopWhileBooting({ program, stopped, output }) {
+  if (!stopped?.isBegun) return; // that it forks again is demanded elsewhere
+  const { fate, signalMs, left } = stopped;
+  const expected = 'SIGTERM while a new worker boots: that one leaves too, and it ends.';
+  if (!fate)
+    demandCalm(program, signalMs, `${expected} It is still running.`, [program.pid, ...left]);
+  demand(fate, {
+    expected,
+    got: `${SECONDS} s later the primary was still running, and ${left.length} ${left.length === 1 ? 'worker' : 'workers'} served.`,
+    why: 'A worker that was still booting when it was told to leave has not heard it, or heard it before it could listen; and then it listened.',
+    try: "worker.on('listening', tell): tell it again when it listens",
+    output,
+  });
+  demand(fate.code === 0, {
+    expected: `${expected} The exit code is 0.`,
+    got: `It ended with ${fate.signal ?? `exit code ${fate.code}`}.`,
+    why: whyOfPrimary(program),
+    try: 'the same stop as at any other time',
+    output,
+  });
+}
+
 /** The stop in the middle of a reload. */
-function demandStopInReload(program, { fate, signalMs, isLate, left, output }) {
+function demandStopInReload(program, { fate, signalMs, isLate, left, lost, of, output }) {
   const missing = 'SIGTERM in the middle of a reload: it is still running.';
   if (!fate) demandCalm(program, signalMs, missing, isLate ? [] : [program.pid, ...left]);
   if (!fate && isLate) return; // a program that forks that early has more than one worker too many, which is reported elsewhere
@@ -102,6 +139,13 @@ function demandStopInReload(program, { fate, signalMs, isLate, left, output }) {
       whyOfPrimary(program) ??
       'A worker that is draining for the reload may be told to drain a second time.',
     try: 'if (isDraining) return; at the top of drain(), and the same stop as without a reload',
+    output,
+  });
+  demand(lost === 0, {
+    expected: `SIGTERM in the middle of a reload: what is under way is answered, all ${of}.`,
+    got: `${lost} got no answer.`,
+    why: 'A worker that is draining for the reload is told to drain a second time. That is no reason to hurry.',
+    try: 'if (isDraining) return; at the top of drain()',
     output,
   });
 }

@@ -208,6 +208,13 @@ export function demandByMessage(roll) {
     output: roll.output,
   });
   demandRenewed(roll, expected);
+  demand(!roll.isStrayHeard, {
+    expected: "The message 'status', long after the reload, is not an order.",
+    got: 'Something was forked.',
+    why: 'What starts your program may send it other messages, too. Each of them renewed all workers.',
+    try: "process.on('message', (message) => message === 'reload' && reload());",
+    output: roll.output,
+  });
 }
 
 export function demandCapacity(underLoad, byMessage, broken) {
@@ -262,6 +269,13 @@ function demandPlaceFilled({ program, killed }) {
     got,
     why: 'Its place stays empty: a dead worker needs no goodbye, but something has to take its place all the same.',
     try: 'fork a new one for each old one, even for one that isDead(), and only then check whether there is anything to retire',
+    output,
+  });
+  demand(serving === old.length, {
+    expected: `Process ${workerPid}, one of ${old.length} old workers, is killed before its turn in a reload: when that is done, ${old.length} new ones listen.`,
+    got,
+    why: 'Its place was filled twice: something replaced it when it died, and the reload forked for it, too.',
+    try: 'let one of the two do it: what replaces the dead, or the reload, for a worker that isDead() when its turn comes',
     output,
   });
 }

@@ -101,6 +101,15 @@ function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
     ...crashOfWorker(program),
     output,
   });
+  demand(exit.code === 0, {
+    expected:
+      'A worker that gets SIGTERM, and has answered all that it had begun, ends with exit code 0.',
+    got: `${got} ended with exit code ${exit.code}.`,
+    why: 'An exit code other than 0 says that something was cut. If all end with it, it says nothing.',
+    try: 'cluster.worker.disconnect() when the last connection is closed; process.exit(1) only at the limit',
+    shows: endsShown(program, [exit]),
+    output,
+  });
 }
 
 function storyOfStop({ how, program, fate, lost, left, timers, of }) {
@@ -167,6 +176,7 @@ function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, 
 
 export function demandClientsLetGo(stop) {
   const { program, fate, told, untold, cutMs, isAskedLater, signalMs, output } = stop;
+  demandKept(stop);
   const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
   const isSure =
@@ -189,6 +199,17 @@ export function demandClientsLetGo(stop) {
     output,
   });
   demandForgotten(stop);
+}
+
+/** Before anybody wants to leave, connections are kept. */
+function demandKept({ isKept, output }) {
+  demand(isKept, {
+    expected: 'Until the signal comes clients may keep their connections.',
+    got: 'Answers said "Connection: close" long before it.',
+    why: 'With no connection to keep there is little to drain; but each request pays for a new connection, all year, for a moment at the end.',
+    try: "if (isDraining) response.setHeader('Connection', 'close')",
+    output,
+  });
 }
 
 function demandForgotten({ inMemory, output }) {

@@ -1,9 +1,8 @@
 /** Lesson 8: what comes in the middle of a reload: a death, and a stop. */
-import { eventsOf, forksOf, nowMs } from '../../../lib/check/checking.js';
+import { eventsOf, forksOf, haveTurned, nowMs, requestsOf } from '../../../lib/check/checking.js';
 import {
   DEADLINE_MS,
-  UNDER_WAY,
-  begin,
+  WORKERS,
   endOf,
   isHeard,
   isQuiet,
@@ -11,7 +10,9 @@ import {
   servingOf,
   waitFor,
 } from './reload.js';
+import { slowUpload } from './limit.js';
 
+const TOLD = 6; // turns of the primary's event loop and of a worker's: by then it has been told
 const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
 
 /** In the middle of a reload an old worker is killed; in the middle of the next one the program is told to stop. */
@@ -44,15 +45,29 @@ async function killInReload(program) {
   return { ...begun, old, workerPid, isDone: isSo, serving, fate, output: program.output() };
 }
 
-/** The signal comes when a new one listens, and the old one that it replaces has slow requests. */
+/**
+ * The signal comes when a new one listens, and the old one that it replaces is kept busy: clients send the rest of what
+ * they have begun only when it has heard of the stop, too.
+ */
 async function stopInReload(program) {
+  const clients = await Promise.all(Array.from({ length: WORKERS }, () => slowUpload(program)));
+  const areBegun = (events) => requestsOf(events, '/upload').length >= WORKERS;
+  await program.until(areBegun, DEADLINE_MS / 2);
   const begun = await beginReload(program);
-  if (!begun.isBegun) return { ...begun, output: program.output() };
-  await begin(program, '/slow', UNDER_WAY);
+  if (!begun.isBegun) {
+    for (const client of clients) client.end();
+    return { ...begun, output: program.output() };
+  }
   const isUp = (events) => eventsOf(events.slice(begun.first), 'worker-listening').length > 0;
   const isInTime = await program.until(isUp, DEADLINE_MS);
+  const busyPids = requestsOf(program.events, '/upload').map(({ pid }) => pid);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
+  const areTold = (events) => haveTurned(events, [program.pid, ...busyPids], TOLD, signalMs);
+  const isCut = () => clients.some(({ seen }) => seen.closedMs);
+  await program.until((events) => program.fate || isCut() || areTold(events), DEADLINE_MS);
+  const answered = await Promise.all(clients.map((client) => client.finish()));
+  const lost = areBegun(program.events) ? answered.filter((isAnswered) => !isAnswered).length : 0;
   const fate = await endOf(program);
   const left = servingOf(program.events);
   const output = program.output();
@@ -61,5 +76,5 @@ async function stopInReload(program) {
   const heardMs = beats[1]?.t ?? Infinity; // by then the primary has had the signal, whatever held it up
   const before = forksOf(news).filter(({ t }) => t < heardMs);
   const isLate = !isInTime || before.length > 1; // the next one started already, and a message may not have reached it
-  return { ...begun, signalMs, isLate, fate, left, output };
+  return { ...begun, signalMs, isLate, fate, left, lost, of: WORKERS, output };
 }

@@ -1,7 +1,23 @@
 /** Lesson 8: what takes long, or for ever: who may cut it, and when. */
 import { connect } from 'node:net';
-import { exitsOf, get, haveTurned, nowMs, requestsOf } from '../../../lib/check/checking.js';
-import { DEADLINE_MS, WORKERS, begin, endOf, renew, servingOf, waitFor } from './reload.js';
+import {
+  exitsOf,
+  forksOf,
+  get,
+  haveTurned,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
+import {
+  DEADLINE_MS,
+  WORKERS,
+  begin,
+  endOf,
+  isHeard,
+  renew,
+  servingOf,
+  waitFor,
+} from './reload.js';
 
 const LATE_MS = 1_000; // nobody has to answer this client
 const HELD_TURNS = 50; // beats, a second: ten of the program's own
@@ -43,7 +59,7 @@ async function endOne(program) {
 
 /**
  * Uploads that take long, while the server is told to stop: nobody may cut one before the limit, which is far away; and
- * no worker waits for its turn to leave, serving meanwhile. All timers of the program come early.
+ * no worker waits for its turn to leave, serving meanwhile, nor is there a reload after that. All timers of the program come early.
  */
 export async function holdLong({ program }) {
   const clients = await Promise.all(Array.from({ length: WORKERS }, () => slowUpload(program)));
@@ -60,9 +76,18 @@ export async function holdLong({ program }) {
   const exits = exitsOf(events);
   const late = isCut() ? undefined : await askLate(program);
   const hasTurned = isLong();
+  const forks = fate || isCut() ? 0 : await countForks(program);
   for (const client of clients) client.end();
-  const seen = { program, signalMs, cutsMs, begun: pids.length, fate, exits };
+  const seen = { program, signalMs, cutsMs, begun: pids.length, fate, exits, forks };
   return { ...seen, late, hasTurned, output: program.output() };
+}
+
+/** An order to reload, when there is a stop: how many are forked for it? */
+async function countForks(program) {
+  const first = program.events.length;
+  program.kill(program.pid, 'SIGHUP');
+  await isHeard(program, first);
+  return forksOf(program.events.slice(first)).length;
 }
 
 /** A client that comes long after the signal: is it served, and by whom? */
@@ -72,13 +97,24 @@ async function askLate(program) {
   return { status, request: served };
 }
 
-/** One that has sent only a part of its request. */
-async function slowUpload({ port }) {
+/** One that has sent only a part of its request. `finish` sends the rest, and tells whether that was answered. */
+export async function slowUpload({ port }) {
   const socket = connect(port, '127.0.0.1');
-  const seen = { closedMs: 0 };
+  const seen = { closedMs: 0, told: '' };
   socket.on('error', () => {}); // it is closed, in whatever way
   socket.on('close', () => (seen.closedMs = nowMs()));
-  socket.on('data', () => socket.destroy()); // an answer to half a request isn't one
+  socket.setEncoding('latin1').on('data', (part) => {
+    seen.told += part;
+    socket.destroy(); // an answer to half a request isn't one, and of one to a whole this is enough
+  });
   socket.write('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na');
-  return { seen, end: () => socket.destroy() };
+  const finish = async () => {
+    const isOpen = !seen.closedMs;
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.setTimeout(DEADLINE_MS, () => socket.destroy());
+    if (isOpen) socket.write('b');
+    if (isOpen) await closed;
+    return isOpen && seen.told.startsWith('HTTP/1.1 200 ');
+  };
+  return { seen, finish, end: () => socket.destroy() };
 }

@@ -35,12 +35,11 @@ export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
 const FIRST_TURNS = 5; // beats: by then a signal has been heard
 const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
-export const BOOT_HASTE = 40; // times, where timers come early while a slow version boots
 export const BOOT_LIMIT_MS = 30_000; // who sets a limit for that gives it so long at least
 const ORDERS = 3; // the same one again, if nothing came of it
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
-export const HASTE = 10; // times: timers fire this much early in a program that should not cut anything
+export const HASTE = 40; // times: timers fire this much early in a program that should not cut anything, nor give anything up
 const CALM_MS = 500; // by then a bad version would have been tried again, by a timer
 const STARVED = 0.15; // of the time
 const OWN_STARVED = 2.5; // times as long as it should take
@@ -328,8 +327,20 @@ export async function reloadSlowVersion({ program, deploy }) {
   const isOver = ({ what, workerPid }) =>
     workerPid === forked?.workerPid && (what === 'worker-listening' || what === 'worker-exit');
   const overMs = events.find(isOver)?.t ?? nowMs();
-  const bootMs = forked && (overMs - forked.t) * BOOT_HASTE;
+  const bootMs = forked && (overMs - forked.t) * HASTE;
   return { ...roll, bootMs, output: program.output() };
+}
+
+/** In another reload, while the new one boots, the program is told to stop. */
+async function stopWhileBooting({ program, deploy }) {
+  deploy({ version: '4', bootMs: SLOW_BOOT_MS });
+  const first = program.events.length;
+  program.kill(program.pid, 'SIGHUP');
+  const isBegun = await isHeard(program, first);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  return { isBegun, signalMs, fate, left: servingOf(program.events) };
 }
 
 /**
@@ -416,7 +427,18 @@ export async function reloadByMessage({ program, deploy }) {
   const output = program.output();
   const isLeftOut = isMeanwhile && forksOf(events.slice(first)).length === 1;
   const said = isLeftOut ? output.slice(before.length) : undefined;
-  return { ...roll, isDeaf, last: events.length, size: 1, serving, said, output };
+  const last = events.length;
+  const isStrayHeard = roll.isRenewed && serving === 1 && (await isOrder(program, 'status'));
+  const seen = { ...roll, isDeaf, last, size: 1, serving, said, isStrayHeard, output };
+  const isInOrder = roll.isRenewed && serving === 1 && !isStrayHeard;
+  return { ...seen, stopped: isInOrder ? await stopWhileBooting({ program, deploy }) : undefined };
+}
+
+/** Is anything forked because of this message? */
+async function isOrder(program, message) {
+  const first = program.events.length;
+  program.post(message);
+  return isHeard(program, first);
 }
 
 /**
@@ -435,17 +457,11 @@ function isSilentOn({ events }, { output, bad, good }) {
 /** With a limit that nothing should need. */
 export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
 
-/** With a limit that is far away even for those whose timers come early. */
+/** With a limit that is far away even for those whose timers, and clock, run faster. */
 export const hasty = {
   env: { DRAIN_LIMIT_MS: String(HASTE * LONG_LIMIT_MS) },
   pretendTimers: /** @type {const} */ ([0, Infinity, HASTE]),
-};
-
-/** The same for a version that boots slowly. */
-export const slow = {
-  workers: 1,
-  env: { DRAIN_LIMIT_MS: String(BOOT_HASTE * LONG_LIMIT_MS) },
-  pretendTimers: /** @type {const} */ ([0, Infinity, BOOT_HASTE]),
+  pretendClock: HASTE,
 };
 
 /** With a limit that is soon reached. */

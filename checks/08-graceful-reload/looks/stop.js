@@ -59,7 +59,7 @@ export async function stopAtWork({ program }, how) {
  * wait for slow answers.
  */
 export async function stopWithClients({ program }) {
-  const inMemory = await countKept(program);
+  const { inMemory, isKept } = await countKept(program);
   const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
   const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
   const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
@@ -86,17 +86,22 @@ export async function stopWithClients({ program }) {
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
   const heard = { later, told, underWay, untold, cutMs };
-  return { program, inMemory, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
+  return { program, inMemory, isKept, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
 }
 
-/** How many of its responses a worker still has in memory when all have been sent; nothing if it does not say. */
+/**
+ * How many of its responses a worker still has in memory when all have been sent, nothing if it does not say; and whether
+ * a client could keep its connection all the while.
+ */
 async function countKept({ url }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const ask = (path) => get(url + path, { agent, timeoutMs: DEADLINE_MS });
-  for (let count = 0; count < ANSWERED; count += 1) await ask('/');
+  const answers = [];
+  for (let count = 0; count < ANSWERED; count += 1) answers.push(await ask('/'));
   const { status, body } = await ask('/kept');
   agent.destroy();
-  return status === 200 ? Number(body) : undefined;
+  const isKept = answers.every((answer) => answer.status !== 200 || !isToldToClose(answer));
+  return { inMemory: status === 200 ? Number(body) : undefined, isKept };
 }
 
 /** Those whose worker had said goodbye to another client before it answered them: it knew that it would leave. */

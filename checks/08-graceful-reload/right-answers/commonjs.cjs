@@ -45,7 +45,11 @@ if (cluster.isWorker) {
       clearTimeout(timer);
       done();
     });
-    if (worker.isConnected()) worker.send({ cmd: 'close' }, function () {});
+    const tell = function () {
+      if (worker.isConnected()) worker.send({ cmd: 'close' }, function () {});
+    };
+    tell();
+    worker.once('listening', tell);
     timer = setTimeout(function () {
       worker.process.kill('SIGKILL');
     }, LIMIT + 500);

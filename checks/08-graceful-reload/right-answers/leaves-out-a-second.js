@@ -17,6 +17,7 @@ function runPrimary() {
     if (worker.isDead()) return;
     const gone = once(worker, 'exit');
     worker.send({ type: 'drain' }, () => {});
+    worker.once('listening', () => worker.send({ type: 'drain' }, () => {}));
     const timer = setTimeout(() => worker.process.kill('SIGKILL'), Number(DRAIN_LIMIT_MS) + 500);
     await gone;
     clearTimeout(timer);

@@ -88,8 +88,9 @@ class Primary {
   retire(worker) {
     return new Promise((resolve) => {
       worker.on('exit', resolve);
-      if (worker.isDead()) resolve();
-      else worker.send('drain', () => {});
+      if (worker.isDead()) return resolve();
+      for (const event of ['now', 'listening']) worker.on(event, () => worker.send('drain', () => {}));
+      worker.emit('now');
       setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 1_000).unref();
     });
   }

@@ -145,7 +145,7 @@ export async function visitAfterDeath({ program, rounds }) {
   const [victim] = homes.values();
   if (!victim) return undefined; // nobody has served the first client
   const first = program.events.length;
-  const visits = await visitAtDeath(program, victim);
+  const { visits, again } = await visitAtDeath(program, victim);
   const others = new Set([program.pid, ...homes.values()]);
   others.delete(victim);
   const hung = visits.flatMap((one) => one.hung ?? []);
@@ -154,7 +154,7 @@ export async function visitAfterDeath({ program, rounds }) {
     await program.settled((events) => isReplaced(events, first), SETTLED_MS);
     visits.push(...(await visit(program, 'calm')));
   }
-  return { program, homes, victim, visits, hung, wasAwake, fate: program.fate };
+  return { program, homes, victim, visits, again, hung, wasAwake, fate: program.fate };
 }
 
 /** The workers that have served nobody have loaded what they need and wait, without a timer, for what comes. */
@@ -202,7 +202,10 @@ function isAwake({ events }, pid, { sentMs, doneMs }) {
   return [...times, doneMs].every((t, index) => t - (times[index - 1] ?? sentMs) < ASLEEP_MS);
 }
 
-/** It dies, and all clients come, while the primary is frozen: no connection is on its way to the victim. */
+/**
+ * It dies, and all clients come, while the primary is frozen: no connection is on its way to the victim. They come again
+ * while its place is still empty: `again`, if that is certain.
+ */
 async function visitAtDeath(program, victim) {
   const goOn = () => program.kill(program.pid, 'SIGCONT');
   const first = program.events.length;
@@ -213,24 +216,37 @@ async function visitAtDeath(program, victim) {
     program.kill(victim, 'SIGKILL');
     await sleep(STOPS_WITHIN_MS);
     await program.until(() => !program.survivors().includes(victim), PATIENCE_MS);
-    const visiting = visit(program, 'soon').finally(() => (isOver = true));
+    const visiting = visitTwice(program).finally(() => (isOver = true));
     await sleep(CONNECTED_MS);
     goOn();
-    await holdNext(program, first, () => isOver);
-    return await visiting;
+    const isEmpty = await holdNext(program, first, () => isOver);
+    const { visits, again } = await visiting;
+    return { visits, again: isEmpty ? again : [] };
   } finally {
     goOn();
   }
 }
 
-/** Stops the next worker that is forked, if it cannot be ready yet, until `isOver`. */
+async function visitTwice(program) {
+  const visits = await visit(program, 'soon');
+  const areServed = visits.every(({ status }) => status === 200);
+  return { visits, again: areServed ? await visit(program, 'again') : [] };
+}
+
+/**
+ * Stops the next worker that is forked, if it cannot be ready yet, until `isOver`.
+ * @returns {Promise<boolean>}  whether nobody can have been ready before
+ */
 async function holdNext(program, first, isOver) {
   const next = () => forksOf(program.events.slice(first))[0]?.workerPid;
   await program.until(() => isOver() || next(), INSIST_MS);
   const pid = next();
-  if (!pid) return;
+  if (!pid) return true;
   program.kill(pid, 'SIGSTOP');
   const start = eventsOf(program.events.slice(first), 'start').find((event) => event.pid === pid);
-  if (!start || nowMs() < start.t + UNREADY_MS) await program.until(isOver, INSIST_MS);
+  const isHeld = !start || nowMs() < start.t + UNREADY_MS;
+  if (isHeld) await program.until(isOver, INSIST_MS);
+  const isAlone = forksOf(program.events.slice(first)).length === 1;
   program.kill(pid, 'SIGCONT');
+  return isHeld && isAlone && isOver();
 }
