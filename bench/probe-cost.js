@@ -1,5 +1,5 @@
-// What the probe costs: throughput of an empty Express handler with and without it, on a machine that should have
-// nothing else to do. `node bench/probe-cost.js [PAIRS]`
+// What the probe costs under `npm run xray`: throughput of an empty Express handler with and without it, on a machine that
+// should have nothing else to do. `node bench/probe-cost.js [PAIRS]`
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -42,7 +42,8 @@ async function measurePair(timeline) {
   const load = createLoad();
   const probe = `--require=${JSON.stringify(here('../lib/observe/probe.cjs'))}`;
   const bare = await startServer({ NODE_OPTIONS: '' });
-  const probed = await startServer({ NODE_OPTIONS: probe, FORKSHOP_TIMELINE: timeline });
+  const asByXray = { FORKSHOP_TIMELINE: timeline, FORKSHOP_FOLLOWS: '1' };
+  const probed = await startServer({ NODE_OPTIONS: probe, ...asByXray });
   const rate =
     (/** @type {string} */ url, durationMs = WINDOW_MS) =>
     async () => {

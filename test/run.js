@@ -1,6 +1,7 @@
 // Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
 // `npm run try` tells), `browser` (test/browser/), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
-// xray on other people's applications, and on many small ones with a fault). `proofs all` judges
+// xray on other people's applications, and on many small ones with a fault). `field planted` runs one file of it, and
+// `field planted 1/3` the first third of that. `proofs all` judges
 // every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and
 // `proofs lesson-5 no-back-off` that one.
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
@@ -32,6 +33,7 @@ const roomOf = (/** @type {string} */ file) => {
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.js') && !/^fixtures[/\\]/.test(file))
   .filter((file) => roomOf(file) === wanted)
+  .filter((file) => wanted !== 'field' || !process.argv[3] || nameOf(file) === what)
   .sort();
 if (files.length === 0) {
   console.error(`There are no ${wanted} in test/: a run that proves nothing is an error.`);
@@ -44,9 +46,10 @@ const oneByOne = files.filter(isAlone);
 const startMs = process.env.FORKSHOP_START_MS ?? String(Math.round(measureStartMs()));
 /** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env, FORKSHOP_START_MS: startMs };
-if (isAmount) env.FORKSHOP_PROOFS = what;
+if (wanted === 'field') env.FORKSHOP_PART = answer;
+else if (isAmount) env.FORKSHOP_PROOFS = what;
 else Object.assign(env, { FORKSHOP_PROOFS: 'all', FORKSHOP_LESSON: what });
-if (answer) env.FORKSHOP_ANSWER = answer;
+if (answer && wanted !== 'field') env.FORKSHOP_ANSWER = answer;
 
 /** Both parts are run, also when the first has failed. */
 const areGood = [run(together, availableParallelism() + 1), run(oneByOne, 1)];

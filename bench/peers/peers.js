@@ -2,7 +2,6 @@
 // (bench/peers/package.json), takes about nine minutes, and writes EVIDENCE.md. It wants an idle machine.
 //   --only pm2,articles  measures only these, and prints them       --out FILE  writes it there
 //   --quick              short windows, to see that all of it works
-import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -13,7 +12,8 @@ import { closingGenerators } from '../../lib/measure/generator.js';
 import { createRunner } from '../../lib/observe/run.js';
 import { measureArticles } from './articles.js';
 import { evidencePage } from './evidence.js';
-import { field, here } from './field.js';
+import { field } from './field.js';
+import { install } from './install.js';
 import { measurePeer } from './measure.js';
 
 const WORKERS = Math.max(2, os.availableParallelism());
@@ -43,7 +43,7 @@ if (values.out !== undefined && !existsSync(dirname(resolve(values.out)))) {
 }
 const isWhole = !values.only && !values.quick;
 const out = values.out ?? (isWhole ? join(rootFolder, 'EVIDENCE.md') : undefined);
-install();
+if (!install()) process.exit(3);
 
 const sinceMs = performance.now();
 const runner = createRunner();
@@ -115,18 +115,4 @@ function whatDisturbed(conditions, { stealPercent, throttledMs }) {
 function say(/** @type {string} */ what) {
   const seconds = ((performance.now() - sinceMs) / 1000).toFixed(0);
   console.error(`${seconds.padStart(4)} s  ${what}`);
-}
-
-/** What is needed and not there yet, by its own package-lock.json. */
-function install() {
-  if (existsSync(join(here, 'node_modules/pm2/package.json'))) return;
-  console.error('Installing what is measured, into bench/peers/node_modules ...');
-  const args = ['ci', '--prefix', here, '--ignore-scripts', '--no-audit', '--no-fund'];
-  const { status } = spawnSync('npm', args, {
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-  });
-  if (status === 0) return;
-  console.error('They could not be installed. See what npm says above.');
-  process.exit(3);
 }

@@ -20,17 +20,18 @@
  *   request     client (its port), method, url
  *   response    client, status; the responses of a connection come in the order of its requests
  *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), cpu (share of a core
- *               that all its threads took), in a flood of requests more (how many were not reported one by one), and now
- *               and then rss (bytes), timers (how many keep the process alive), waits (how many files, names, connections
- *               or threads it waits for, if any), and where one emitter has more than ten listeners for an event, as Node
- *               itself warns, crowded (of which event) and listeners (how many); and once after each collection of all
- *               garbage live (bytes of the heap and what it holds outside). Looked at for listeners are the process, its children
- *               with their streams, and whatever Node has warned of
+ *               that all its threads took), in a flood of requests more (how many were not reported one by one; where it
+ *               lasts, with FORKSHOP_FOLLOWS, few are), and now and then rss (bytes), timers (how many keep the process
+ *               alive), waits (how many files, names, connections or threads it waits for, if any), and where one emitter
+ *               has more than ten listeners for an event, as Node itself warns, crowded (of which event) and listeners
+ *               (how many); and once after each collection of all garbage live (bytes of the heap, and of what it holds
+ *               outside). Looked at for listeners are the process, its children with their streams, and whatever Node has
+ *               warned of
  *   wait        ms: for so long Atomics.wait() held the thread; it ends at t. Only where FORKSHOP_PROBE is 'waits', and then
  *               beside all the rest
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like
  *   crash       error (its stack), origin
- *   exit        code
+ *   exit        code, more (as above, since the last beat)
  * and in a primary, about a worker: fork (policy), online, worker-listening (port), disconnect, worker-exit (code,
  * signal, planned: exitedAfterDisconnect), each with `worker` and `workerPid`.
  */
@@ -45,6 +46,8 @@ const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 const BEAT_MS = 20;
 const PROMPT_WRITES_PER_BEAT = 20;
 const REQUESTS_PER_BEAT = 50; // 2,500 a second
+const REQUESTS_OF_FLOOD = 5; // reported one by one in each beat, where a flood lasts
+const FLOOD_MS = 500; // so long it has lasted then
 const LONGEST_HELD_BACK = 64 * 1024;
 const MOST_LISTENERS = 10; // EventEmitter.defaultMaxListeners, which the program may have changed
 const PENDING = /^(FSReq|GetAddrInfo|MessagePort$)|ConnectWrap$/; // module hooks answer through a MessagePort
@@ -110,13 +113,14 @@ function observe(fd) {
     file: process.argv[1],
     given: followsChildren && cluster.isWorker ? givenTo(process) : undefined,
   });
-  reportLife(tell);
+  let countRequests = () => ({});
+  reportLife(tell, () => countRequests(0));
   const { watch, countListeners } = watchListeners();
   reportChildren(tell, watch);
   reportServers(tell);
   if (cluster.isPrimary && isMainThread) reportWorkers(tell);
   if (seesWaits) reportWaits(tell, now);
-  const countRequests = seesRequests ? reportRequests(log, now, who) : () => ({});
+  if (seesRequests) countRequests = reportRequests(log, now, who);
   startBeat(tell, log, now, countRequests, countListeners);
 }
 
@@ -174,9 +178,9 @@ function watchEvents(emitter, names, see) {
   };
 }
 
-function reportLife(tell) {
+function reportLife(tell, countRequests) {
   watchEvents(process, ['exit', 'uncaughtExceptionMonitor'], (event, [value, origin]) => {
-    if (event === 'exit') tell('exit', { code: value });
+    if (event === 'exit') tell('exit', { code: value, ...countRequests() });
     else tell('crash', { error: String(value?.stack ?? value).slice(0, 2000), origin });
   });
 }
@@ -297,35 +301,57 @@ function reportWorkers(tell) {
 /**
  * The hot path: two short lines a request, put together by hand. A response carries no id of its request: on one
  * connection they come in the same order, and a map from one to the other would cost more than all the rest. Of a
- * flood the first requests of each beat are reported one by one, the others counted.
+ * flood the first requests of each beat are reported one by one, the others counted; of one that lasts, and where nothing
+ * is judged by single requests, only a few, and for the others not even a clock is read.
  */
 function reportRequests(log, now, who) {
   const begin = (what) => `,${who},"what":"${what}","client":`;
   const [request, response] = ['request', 'response'].map(begin);
-  const uncounted = new WeakSet(); // connections whose request under way is only counted
+  const reported = new WeakSet(); // requests under way
   const room = createRoom(REQUESTS_PER_BEAT);
-  let more = 0;
-  subscribe('http.server.request.start', ({ request: { method, url }, socket }) => {
+  const flood = createFlood();
+  let all = 0;
+  let told = 0;
+  subscribe('http.server.request.start', (one) => {
+    all += 1;
+    const isFlood = followsChildren && flood.isOn();
+    if (isFlood && told >= REQUESTS_OF_FLOOD) return;
     const t = now();
-    if (!room.take(t)) {
-      more += 1;
-      uncounted.add(socket);
-      return;
-    }
-    const client = socket.remotePort ?? null;
-    const rest = `"method":"${method}","url":${stringify(url)}}\n`;
+    if (!isFlood && !room.take(t)) return;
+    told += 1;
+    reported.add(one.request);
+    const client = one.socket.remotePort ?? null;
+    const rest = `"method":"${one.request.method}","url":${stringify(one.request.url)}}\n`;
     log.addPromptly(`{"t":${t}${request}${client},${rest}`, t);
   });
-  subscribe('http.server.response.finish', ({ response: { statusCode }, socket }) => {
-    if (uncounted.delete(socket)) return;
-    const client = socket.remotePort ?? null;
+  subscribe('http.server.response.finish', (one) => {
+    if (!reported.delete(one.request)) return;
+    const client = one.socket.remotePort ?? null;
     const t = now();
-    log.addPromptly(`{"t":${t}${response}${client},"status":${statusCode}}\n`, t);
+    log.addPromptly(`{"t":${t}${response}${client},"status":${one.response.statusCode}}\n`, t);
   });
-  return () => {
-    const counted = more || undefined;
-    more = 0;
-    return { more: counted };
+  return (tookMs) => {
+    flood.see(all, tookMs);
+    const more = all - told || undefined;
+    all = 0;
+    told = 0;
+    return { more };
+  };
+}
+
+/** It begins when there were too many requests in every beat for a while, and ends when there were not for a while. */
+function createFlood() {
+  let isOn = false;
+  let otherwiseMs = 0;
+  return {
+    isOn: () => isOn,
+    see(requests, tookMs) {
+      const isMuch = requests * BEAT_MS > REQUESTS_PER_BEAT * tookMs;
+      otherwiseMs = isMuch === isOn ? 0 : otherwiseMs + tookMs;
+      if (otherwiseMs < FLOOD_MS) return;
+      isOn = !isOn;
+      otherwiseMs = 0;
+    },
   };
 }
 
@@ -366,7 +392,7 @@ function startBeat(tell, log, now, countRequests, countListeners) {
     };
     count += 1;
     const elu = round(since.utilization, 1000);
-    tell('beat', { late: round(late, 10), elu, cpu, ...countRequests(), ...size });
+    tell('beat', { late: round(late, 10), elu, cpu, ...countRequests(tookMs), ...size });
   };
   setImmediate(beat).unref();
   setInterval(beat, BEAT_MS).unref();

@@ -38,6 +38,7 @@
  * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
  * @property {import('../measure/report.js').Report} report  of the load, latency from the due time
  * @property {number} seen  requests under load that processes with the probe have begun
+ * @property {number} counted  of them, those that were counted and not recorded one by one: there was a flood
  * @property {import('./growth.js').Growth[]} growths  with each request, under load
  * @property {import('./spread.js').Spread} [spread]  where one of several alike executed nearly all
  * @property {number} starved  the share of the load's time in which the hungriest process waited for a core
@@ -88,6 +89,7 @@ export function factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loa
       requestsOf: (pid) => node.find((one) => one.pid === pid)?.requests ?? 0,
     }),
     seen: node.reduce((sum, { requests }) => sum + requests, 0),
+    counted: during.reduce((sum, { more = 0 }) => sum + more, 0),
     starved: starvedShare(queued, fromMs, toMs),
   };
 }

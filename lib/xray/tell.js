@@ -137,7 +137,7 @@ function whoAccepts(/** @type {Seen[]} */ servers, { policy, natives, others }) 
   return `each of ${count} processes accepts from a socket of its own.`;
 }
 
-function outcome({ report, seen, load }) {
+function outcome({ report, seen, counted, load }) {
   const seconds = ((load.toMs - load.fromMs) / 1000).toFixed(1);
   const statuses = Object.entries(report.statuses)
     .filter(([status]) => status !== '0')
@@ -146,6 +146,10 @@ function outcome({ report, seen, load }) {
   const lines = [`${report.requests} in ${seconds} s. ${[...statuses, ...errors].join(', ')}.`];
   if (report.statuses[404] === report.requests)
     lines.push('All were 404: say with --path what there is.');
+  if (counted > 0)
+    lines.push(
+      `${counted} of them were counted exactly, but not recorded one by one: in a flood that would slow your server down.`,
+    );
   if (seen < report.requests)
     lines.push(`The probe has seen ${seen} of them begin in a Node.js process.`);
   return lines;
