@@ -8,7 +8,7 @@ import net from 'node:net';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
-import { ignoreStarved } from './launch.js';
+import { ignoreStarved } from '../observe/turn.js';
 
 const CLIENTS = 16;
 const FEW = 100; // requests, for a statement about shares
