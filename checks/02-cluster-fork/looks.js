@@ -92,10 +92,10 @@ const hasBegun = (events) =>
   hasWorker(events) || events.some(({ what }) => ['child', 'listening'].includes(what));
 
 /** How many workers it forks where a fork starts no process, but is reported as started and listening. */
-async function forksPretended(launch, wanted, options) {
+async function forksPretended(launch, wanted, options, limitMs = PRETENCE_MS) {
   const program = await launch({ ...options, pretendForks: true });
   const count = () => forksOf(program.events).length;
-  await program.until(() => count() >= wanted, PRETENCE_MS);
+  await program.until(() => count() >= wanted, limitMs);
   await program.until(() => count() > wanted, ONE_MORE_MS);
   await program.stop();
   return count();
@@ -118,17 +118,21 @@ export async function forkByDefault(launch) {
 
 /**
  * How many workers it forks on a machine that says it has so many cores. Where the pretence leads to fewer, it may be waiting
- * for something that only real workers do, so it is started for real.
+ * for something that only real workers do, so it is started for real; of many it is enough that it goes on.
  */
 async function forkOnMachine(launch, cores) {
   const options = { pretendCores: cores };
-  const pretended = await forksPretended(launch, cores, options);
+  const isMany = cores > WORKERS;
+  const limitMs = isMany ? 3 * PRETENCE_MS : PRETENCE_MS; // perhaps it forks them one by one
+  const pretended = await forksPretended(launch, cores, options, limitMs);
   if (pretended >= cores) return pretended;
   const program = await launch(options);
   const count = () => forksOf(program.events).length;
-  const isMany = cores > WORKERS;
   await program.settled(() => count() >= (isMany ? pretended + 1 : cores));
-  if (isMany && count() > pretended) return (await program.stop(), cores); // so many real ones are not waited for
+  if (isMany && count() > pretended) {
+    await program.stop();
+    return cores;
+  }
   await program.ready(count());
   await program.settled(() => count() > cores, ONE_MORE_MS);
   await program.stop();
