@@ -107,8 +107,8 @@ const waitShown = ({ exit, fork }) => ({
 function demandShortAgain(program, rounds) {
   const [first] = rounds[0].waits;
   const [last] = rounds.findLast(({ how }) => how.endsWith(AGAIN)).waits;
-  const most = MUCH_LONGER * first.waitMs + WAITS_MS[0];
-  if (last.waitMs <= most) return;
+  const most = MUCH_LONGER * (first?.waitMs ?? Infinity) + WAITS_MS[0];
+  if (!last || last.waitMs <= most) return;
   if (isCrowded() || last.waitMs - last.lateMs <= most)
     throw busy(`A wait of ${last.waitMs.toFixed(0)} ms may be longer than the program wanted.`);
   demand(false, {

@@ -116,7 +116,7 @@ async function askBeside(program, stopped) {
   const haveWaited = (events) => {
     const reports = requestsOf(events.slice(before), '/report');
     if (isAnswered || reports.length < CHILDREN) return false;
-    const { startMs } = reports.at(-1);
+    const { startMs = Infinity } = reports.at(-1) ?? {};
     const calm = events.slice(before).filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
     return haveTurned(calm, awake, TURNS);
   };

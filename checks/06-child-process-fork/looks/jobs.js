@@ -160,10 +160,11 @@ export async function askInTurn(program) {
     }
     const answers = await Promise.all(asked);
     const seen = reports();
-    const ends = seen.map(({ endMs = Infinity }) => endMs);
-    const areAllThere = seen.length === asked.length && seen.at(-1).startMs < Math.min(...ends);
-    const nameOf = ({ url }) => names.find((name) => url.includes(`name=${name}&`));
-    const got = seen.toSorted((a, b) => a.endMs - b.endMs).map(nameOf);
+    const endOf = ({ endMs = Infinity }) => endMs;
+    const lastMs = Math.max(...seen.map(({ startMs }) => startMs));
+    const areAllThere = seen.length === asked.length && lastMs < Math.min(...seen.map(endOf));
+    const ended = seen.toSorted((a, b) => endOf(a) - endOf(b));
+    const got = ended.flatMap(({ url }) => names.filter((name) => url.includes(`name=${name}&`)));
     if (areAllThere || !answers.every(isRight)) return { wanted: names, got, answers };
   }
   throw tooBusy('Reports that were asked for one after the other never waited together.');
