@@ -4,8 +4,8 @@ import {
   DEADLINE_MS,
   WORKERS,
   endOf,
+  hasRested,
   isHeard,
-  isQuiet,
   leftOf,
   servingOf,
   waitFor,
@@ -37,7 +37,7 @@ async function killInReload(program) {
   const begun = await beginReload(program);
   const workerPid = Math.max(...old); // it is the last one's turn mostly at the end
   program.kill(workerPid, 'SIGKILL');
-  const isDone = (events) => leftOf(events, old).length === 0 && isQuiet(program);
+  const isDone = (events) => leftOf(events, old).length === 0 && hasRested(program);
   const isSo = begun.isBegun && Boolean(await waitFor(program, isDone));
   if (isSo) await waitFor(program, (events) => servingOf(events).length >= old.length);
   const { fate, events } = program;

@@ -69,13 +69,15 @@ function reload() {
 
 if (cluster.isPrimary) {
   for (let index = 0; index < size; index += 1) cluster.fork();
-  const order = () => (current ? console.log('one reload at a time: left out') : reload());
+  let isStopping = false;
+  const order = () => (current || isStopping ? console.log('one reload at a time: left out') : reload());
   process.on('SIGHUP', order);
   process.on('message', (message) => {
     if (message === 'reload') order();
   });
   if (process.channel) process.channel.unref();
   const stop = () => {
+    isStopping = true;
     queue.length = 0;
     for (const id in cluster.workers) retire(cluster.workers[id]);
   };

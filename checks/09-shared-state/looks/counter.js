@@ -235,6 +235,7 @@ export const hasty = {
 
 /** Increments that were acknowledged, one after the other, and each of them again when some minutes have passed for the program. */
 export async function ageIds(program) {
+  if (!program) return undefined;
   const aged = await Promise.all(
     Array.from({ length: AGED }, async (_, index) => {
       await sleep((index * KEPT_MS) / HASTE / AGED);

@@ -110,6 +110,12 @@ const ELSEWHERE = [
     'the five *_temp_path in http, and pid, each with a path in the folder: proxy_temp_path "${folder}/proxy";',
   ],
   [
+    ({ files }) => files?.confBeside,
+    ({ files }) => `nginx reads its configuration from ${files.confBeside}.`,
+    "Two such programs overwrite each other's, with other ports; and what is written beside the code stays there.",
+    "const file = join(folder, 'nginx.conf');",
+  ],
+  [
     ({ files }) => files?.isElsewhere,
     () => 'nginx was not started with a folder in os.tmpdir(), which is TMPDIR.',
     "A file beside your code stays there when the program is killed, and two programs overwrite each other's.",

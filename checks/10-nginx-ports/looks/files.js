@@ -34,6 +34,7 @@ export async function lookAtFiles({ program, first }, nginx) {
     refusal: /^HTTP\/1\.1 (5\d\d|413)/.exec(answer)?.[1],
     outside: files.filter((file) => !file.startsWith(program.folder)),
     pidFile: defaultPidFile(built, pids),
+    confBeside: pids.map(confOf).find((file) => file && !file.startsWith(home(program))),
     isElsewhere: pids.length > 0 && !pids.some((pid) => isAtHome(pid, program.temporary)),
   };
 }
@@ -99,6 +100,15 @@ function defaultPidFile(built, pids) {
   return pids.includes(Number(readIfThere(() => readFileSync(file, 'utf8'), '0')))
     ? file
     : undefined;
+}
+
+const home = (program) => realpathSync(program.temporary);
+
+/** The file of its configuration, as its command line has it (Linux); nothing if that is relative to another folder. */
+function confOf(pid) {
+  const command = readIfThere(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '');
+  const [, file] = /[\0 ]-c[\0 ]?(\/.+?)(?:[\0 ]-\w\b|\0|$)/.exec(command) ?? [];
+  return file && existsSync(file) ? realpathSync(file) : undefined;
 }
 
 /** Was it started with this folder, or in it? If the system does not say, yes. */
