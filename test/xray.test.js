@@ -115,6 +115,10 @@ test('a command that ends, or is not there, is told with what it printed', async
   );
   const missing = await forkshop(rootFolder, ['xray', '--', 'no-such-command-here']);
   assert.match(missing.stdout, /It could not be started: spawn no-such-command-here ENOENT/);
+  const greets = "require('net').createServer((one) => one.end('220 hello\\r\\n')).listen(0)";
+  const other = await forkshop(rootFolder, ['xray', '--', process.execPath, '-e', greets]);
+  assert.equal(other.code, 3);
+  assert.match(other.stdout, /does not answer HTTP .*port \d+: what it says is no HTTP, HPE_/);
 });
 
 test('what cannot be meant is refused', async () => {
@@ -125,6 +129,11 @@ test('what cannot be meant is refused', async () => {
     '--rate takes a whole number from 1 to 1000': ['plain.js', '--rate', '0'],
     '--seconds takes a whole number from 1 to 60': ['plain.js', '--seconds', '1e9'],
     'A path begins with /': ['plain.js', '--path', 'http://example.org/'],
+    'is a folder': ['.'],
+    'One script is looked into, not 2: "npm", "start"': ['npm', 'start'],
+    'A path begins with / and': ['plain.js', '--path', '/ä'],
+    'and needs --scale': ['plain.js', '--workers-env', 'WEB_CONCURRENCY'],
+    '--port takes a whole number from 1 to 65535': ['plain.js', '--port', 'http'],
     'A header is a name': ['plain.js', '--header', 'X-A: a\r\nX-B: b'],
     'no such method': ['plain.js', '--method', 'BREW'],
     'A reload is asked for by': ['plain.js', '--reload', 'SIGKILL'],
@@ -410,6 +419,14 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGKILL' } } }), ['crash']);
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGTERM' } } }), [], 'asked to');
   assert.deepEqual(found({ report: { errors: { ECONNRESET: 2, timeout: 1 } } }), ['lost']);
+  const left = {
+    processes: { 3: { endMs: 300, code: 0 } },
+    report: { errors: { ECONNREFUSED: 9 } },
+  };
+  assert.deepEqual(findingsOf(factsWith(left))[0].evidence, [
+    'ECONNREFUSED: 9',
+    'worker 2 (pid 3): ended with exit code 0 at 0.30 s',
+  ]);
 });
 
 test('what a trial finds: losses, and not what nobody could have saved', () => {

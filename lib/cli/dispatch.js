@@ -22,7 +22,7 @@ const commands = {
   try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],
   spot: ['[lesson]', "see somebody's change, say what it breaks, and have it judged"],
   xray: [
-    'server.js | -- command [--path /] [--rate N | --connections N] [--seconds N] [--kill] [--stop] [--reload SIGHUP] [--json]',
+    'server.js | -- command [--path /] [--rate N | --connections N] [--seconds N] [--kill] [--stop] [--reload SIGHUP [--times N]] [--scale 1,2,4] [--cost] [--all] [--html FILE] [--trace FILE] [--json]',
     'look into any Node.js server: what it does, and what a colleague would say',
   ],
   reset: ['[lesson] [--all] [--yes]', "put a lesson's files back to how they were"],

@@ -186,13 +186,14 @@ async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ i
 function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const end = argv.indexOf('--');
   const [mine, theirs] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
-  const { values, positionals } = parse(mine, options, io.env, 1);
+  const { values, positionals } = parse(mine, options, io.env, Infinity);
+  if (positionals.length > 1) throw tooMany(positionals);
   const cwd = resolve(io.env.INIT_CWD ?? process.cwd());
   const port = values.port === undefined ? undefined : numberOf('port', values.port);
   const [script] = positionals;
   for (const name of /** @type {const} */ (['trace', 'html']))
     if (values[name] !== undefined) values[name] = fileToWrite(name, cwd, values[name]);
-  if (script !== undefined)
+  if (script)
     return {
       values,
       order: { entry: scriptAt(resolve(cwd, script)), args: theirs, isCommand: false, cwd, port },
@@ -205,10 +206,18 @@ function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   );
 }
 
+const tooMany = (/** @type {string[]} */ names) =>
+  new UsageError(
+    `One script is looked into, not ${names.length}: ${names.map((one) => `"${visible(one)}"`).join(', ')}.`,
+    'Its own arguments come behind two more dashes: npm run xray -- server.js -- --port 3000\n' +
+      'So does a command: npm run xray -- -- npm start',
+  );
+
 function scriptAt(/** @type {string} */ file) {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there?.isFile()) return file;
   throw new UsageError(
-    `There is no file ${file}.`,
+    there ? `${file} is a folder.` : `There is no file ${file}.`,
     'Name the script that Node.js runs. A command comes behind two more dashes: npm run xray -- -- npm start',
   );
 }
@@ -242,7 +251,7 @@ function planOf({ path = '/', method = 'GET', header = [], body, rate, connectio
   if (!/^\/[\x21-\x7e]*$/.test(path))
     throw new UsageError(
       'A path begins with / and has no blanks.',
-      'For example: --path /report?year=2024',
+      'Letters beyond ASCII are written as in a URL: --path /report?year=2024, or --path /caf%C3%A9',
     );
   if (!METHODS.includes(method.toUpperCase()))
     throw new UsageError('There is no such method.', `The methods are: ${METHODS.join(', ')}.`);
@@ -275,7 +284,7 @@ function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ t
   if (/^\d+$/.test(text) && value >= 1 && value <= MOST[name]) return value;
   throw new UsageError(
     `--${name} takes a whole number from 1 to ${MOST[name]}.`,
-    `For example: --${name} 20`,
+    `For example: --${name} ${name === 'port' ? 3000 : 20}`,
   );
 }
 
@@ -295,6 +304,11 @@ function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { cwd }, 
       'For example: --reload SIGHUP --times 20',
     );
   }
+  if (values['workers-env'] !== undefined && scale === undefined && !all)
+    throw new UsageError(
+      '--workers-env names the variable that --scale sets, and needs --scale.',
+      'For example: --scale 1,2,4 --workers-env WEB_CONCURRENCY',
+    );
   if (scale !== undefined || all) {
     const what = { counts: countsOf(scale ?? SCALE), variable: variableOf(values['workers-env']) };
     const attempt = (runner, order, plan) => tryScale(runner, order, plan, what);

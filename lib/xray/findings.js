@@ -116,7 +116,7 @@ function failures(facts) {
       id: 'lost',
       weight: 95,
       says,
-      evidence: broken.map(([kind, count]) => `${kind}: ${count}`),
+      evidence: [...broken.map(([kind, count]) => `${kind}: ${count}`), ...endedUnderLoad(facts)],
       see: [5, 'life-and-death'],
     });
   }
@@ -130,6 +130,19 @@ function failures(facts) {
     });
   }
   return found;
+}
+
+/** Those that served and left in peace, which is no crash. @param {Facts} facts */
+function endedUnderLoad(facts) {
+  const { fromMs, toMs } = facts.load;
+  const ended = facts.processes.filter(
+    ({ listenedMs, endMs = 0, crash, code, signal }) =>
+      listenedMs !== undefined && endMs >= fromMs && endMs <= toMs && !crash && !code && !signal,
+  );
+  const [first] = ended;
+  if (!first) return [];
+  const more = ended.length > 1 ? `, and ${ended.length - 1} more` : '';
+  return [`${nameIt(first)}: ended with exit code 0 at ${at(facts, first.endMs ?? 0)}${more}`];
 }
 
 const sum = (/** @type {[string, number][]} */ counts) =>

@@ -87,13 +87,22 @@ async function firstThatAnswers(
     const { error } = await get(program.url + path, what);
     const isSeen = program.events.some((event) => event.what === 'request');
     if (!error || isSeen || IS_SILENT.test(error)) return port;
-    failed.push(`port ${port}: ${error}`);
+    failed.push(`port ${port}: ${inWords(error, addressOf(program, port))}`);
   }
   throw new NotUp(
     program,
     `It does not answer HTTP on 127.0.0.1 (${failed.join(', ')}). ` +
       'HTTPS, other protocols and other addresses are not looked into.',
   );
+}
+
+const addressOf = (/** @type {Program} */ { events }, /** @type {number} */ port) =>
+  events.find((one) => one.what === 'listening' && one.port === port)?.address;
+
+/** What a stranger makes nothing of. */
+function inWords(/** @type {string} */ error, /** @type {string | undefined} */ address) {
+  if (error.startsWith('HPE_')) return `what it says is no HTTP, ${error}`;
+  return error === 'ECONNREFUSED' && address ? `it listens on ${address} only` : error;
 }
 
 /** The first port on which it listens; of a server without the probe, only the one that we are told. */

@@ -11,6 +11,7 @@ import { groupBy, requestsOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/turn.js';
 
 const CLIENTS = 16;
+const CONNECTS_WITHIN_MS = 2_000; // to the system's queue: nobody needs to be awake
 const FEW = 100; // requests, for a statement about shares
 const NEARLY_ALL = 0.9;
 
@@ -86,7 +87,8 @@ export async function tryApart(program, { path, method, headers, body }, spread)
 const connect = (/** @type {number} */ port, /** @type {string} */ localAddress) =>
   new Promise((resolve) => {
     const socket = net.connect({ host: '127.0.0.1', port, localAddress });
-    socket.once('connect', () => resolve(socket));
+    socket.once('connect', () => resolve(socket.setTimeout(0)));
+    socket.setTimeout(CONNECTS_WITHIN_MS, () => socket.destroy(new Error('nobody accepts')));
     socket.on('error', () => resolve(undefined)); // macOS has no such address unless told
   });
 

@@ -146,6 +146,9 @@ function outcome({ report, seen, counted, load }) {
   const lines = [`${report.requests} in ${seconds} s. ${[...statuses, ...errors].join(', ')}.`];
   if (report.statuses[404] === report.requests)
     lines.push('All were 404: say with --path what there is.');
+  const isRedirect = (/** @type {string} */ status) => /^3\d\d$/.test(status) && status !== '304';
+  if (report.requests > 0 && Object.keys(report.statuses).every(isRedirect))
+    lines.push('All were redirects, which are not followed: say with --path where they lead.');
   if (counted > 0)
     lines.push(
       `${counted} of them were counted exactly, but not recorded one by one: in a flood that would slow your server down.`,

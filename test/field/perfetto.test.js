@@ -6,7 +6,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rootFolder } from '../../lib/lessons/catalog.js';
@@ -96,15 +96,13 @@ const MOMENTS = {
   ...{ exit: 'exits', disconnect: 'a worker disconnects', 'worker-exit': 'a worker ended' },
 };
 
-describe("Perfetto's own parser", () => {
-  let obstacle = /** @type {string | undefined} */ (undefined);
-  before(() => {
-    obstacle = fetchProcessor();
-    if (process.env.CI) assert.equal(obstacle, undefined);
-  });
+const obstacle = fetchProcessor();
 
+test('in CI the package that has the parser is there; elsewhere the rest is left out without a network', () =>
+  assert.ok(!process.env.CI || !obstacle, obstacle));
+
+describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
   test('reads a trace as the timeline is: every name, in every lane, as often', async (t) => {
-    if (obstacle) return t.skip(obstacle);
     const runner = createRunner();
     t.after(() => runner.close());
     const env = { PORT: String(await freePort()) };
@@ -139,8 +137,7 @@ describe("Perfetto's own parser", () => {
     for (const name of ['/a', 'crashes', 'exits', 'a worker ended']) assert.ok(seen.includes(name));
   });
 
-  test('reads what the command writes, and finds as much in it as is told', async (t) => {
-    if (obstacle) return t.skip(obstacle);
+  test('reads what the command writes, and finds as much in it as is told', async () => {
     const trace = join(folder, 'told.json');
     const argv = ['xray', entry, '--trace', trace, '--json', '--seconds', '2', '--rate', '40'];
     const { stdout } = await forkshop(rootFolder, argv, { PORT: String(await freePort()) });
@@ -155,8 +152,7 @@ describe("Perfetto's own parser", () => {
     );
   });
 
-  test('reads silences that follow each other, and hostile names', async (t) => {
-    if (obstacle) return t.skip(obstacle);
+  test('reads silences that follow each other, and hostile names', async () => {
     const url = '/"\\\u0000\u2028</script>ü%00?q';
     const events = [
       { t: 10, pid: 7, what: 'start', ppid: 1, role: 'primary' },
