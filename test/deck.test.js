@@ -536,3 +536,12 @@ test('the X-ray tells children made by child_process.fork() from the program tha
   const names = rowsOf(story).map(({ name, pid }) => `${name} ${pid}`);
   assert.deepEqual(names, ['by hand 11', 'child 1 13', 'child 2 12', 'another 21', 'child 1 22']);
 });
+
+test('no two slides have the same title: whoever jumps to one finds it by its title', () => {
+  const headings = readDeck(rootFolder).flatMap(({ slides }) =>
+    slides.map(({ heading }) => heading),
+  );
+  const twice = headings.filter((heading, index) => headings.indexOf(heading) !== index);
+  assert.ok(headings.length > 100);
+  assert.deepEqual(twice, []);
+});

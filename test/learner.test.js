@@ -277,6 +277,7 @@ describe('the server of the page', () => {
       (/** @type {any} */ event) => event.what === 'fork',
     );
     assert.deepEqual([marked.pid, marked.t], [moments[0].pid, moments[0].t]);
+    assert.equal(JSON.parse(body).events[0].as, 'primary', 'who forks is called as in the text');
     await page.begin(second, 'server.js');
     assert.equal((await ask(`/evidence/${ended.id}/0.json`)).status, 204);
     let stop = () => {};

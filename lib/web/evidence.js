@@ -9,6 +9,7 @@
  * @property {{ pid: number, sinceMs: number, untilMs?: number }[]} silences  while an event loop did not turn
  * @property {number} left  how many events there is no room for
  */
+import { forksOf } from '../observe/timeline.js';
 import { SILENT_MS, brief } from './brief.js';
 
 const MOST_EVENTS = 4_000;
@@ -24,6 +25,7 @@ const UNDRAWN = new Set(['beat', 'wait']);
  */
 export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
   const drawn = events.filter(({ what, tid }) => !UNDRAWN.has(what) && tid === undefined);
+  const forked = new Set(forksOf(events).map(({ pid }) => pid)); // called as the promises call it
   const isNear = ({ t }) =>
     moments.some((one) => t > one.t - NEAR_MS && t < (one.toMs ?? one.t) + NEAR_MS);
   const rank = (event) => (TRAFFIC.has(event.what) ? (isNear(event) ? 1 : 2) : 0);
@@ -31,7 +33,7 @@ export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
   ranked.sort((a, b) => a.rank - b.rank || a.index - b.index);
   const kept = ranked.slice(0, most).sort((a, b) => a.index - b.index);
   return {
-    events: kept.map(({ event }) => brief(event)),
+    events: kept.map(({ event }) => brief(event, forked.has(event.pid) ? 'primary' : undefined)),
     silences: silencesOf(events),
     left: drawn.length - kept.length,
   };
@@ -60,7 +62,11 @@ function silencesOf(/** @type {Event[]} */ events) {
   return found;
 }
 
-/** What is not kept any more is no error: the page was a moment too late. @param {import('express').Response} response  @param {Evidence | undefined} evidence */
+/**
+ * What is not kept any more is no error: the page was a moment too late.
+ * @param {import('express').Response} response
+ * @param {Evidence | undefined} evidence
+ */
 export function sendEvidence(response, evidence) {
   if (evidence) response.json(evidence);
   else response.status(204).end();

@@ -10,6 +10,8 @@ import {
 const WORKERS = 4;
 const AT_ONCE = 8;
 const PAUSE_MS = 200;
+const MOST_ABOVE = 1.02; // of the ceiling: more is an accident of a busy machine
+const MOST_APART = 1.5; // the high end of the interval, by its low end
 
 /** The server of lesson 1, and the same work in a cluster of four: first a few requests, then as many as they can. */
 export default [
@@ -59,6 +61,12 @@ export default [
         target: NaN, // nothing is to be decided: the interval narrows until time is up
         onRound: (soFar) => measured({ name: 'ratio', label, unit: 'times as fast', ...soFar }),
       });
+      if (!(value <= MOST_ABOVE * WORKERS && high <= MOST_APART * low))
+        throw new Undecided({
+          got: `${value.toFixed(2)} times as fast (95\u00a0%: ${low.toFixed(2)} to ${high.toFixed(2)}) is more than ${WORKERS} workers can do, or too rough to tell.`,
+          why: 'Other programs took the cores from one of the two more often than from the other.',
+          try: 'run it again, or play the recording',
+        });
       const [from, to] = [controlPerSecond, candidatePerSecond].map(Math.round);
       say(
         `From ${from} to ${to} requests a second: ${value.toFixed(2)} times as fast ` +

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventsOf, exitsOf, forksOf } from '../../lib/check/checking.js';
+import { Undecided, eventsOf, exitsOf, forksOf, nowMs } from '../../lib/check/checking.js';
 
 const solution = 'solutions/08-graceful-reload/server.js';
 const ways = 'lessons/08-graceful-reload/ways.js';
@@ -38,7 +38,7 @@ async function roll(stage, file, args) {
   say('20 quick requests a second, and 4 slow ones, which take 0.4 s.');
   const traffic = startTraffic(program, stage);
   await sleep(CALM_MS);
-  const orderMs = program.events.at(-1).t;
+  const orderMs = nowMs();
   program.kill(program.pid, 'SIGHUP');
   say('SIGHUP: the first new worker is forked.');
   for (let count = 1; count <= WORKERS && !signal.aborted; count += 1) {
@@ -47,8 +47,14 @@ async function roll(stage, file, args) {
     say(`${count} of ${WORKERS} old workers ${count === 1 ? 'has' : 'have'} left.`);
   }
   const all = 2 * WORKERS;
-  await program.until((events) => eventsOf(events, 'worker-listening').length === all, DEADLINE_MS);
-  const value = (program.events.at(-1).t - orderMs) / 1_000;
+  const listening = () => eventsOf(program.events, 'worker-listening');
+  if (!(await program.until(() => listening().length === all, DEADLINE_MS)))
+    throw new Undecided({
+      got: `Not all of the new workers listen after ${DEADLINE_MS / 1_000} s: this machine is too busy.`,
+      why: 'How long a reload takes is not known before its end.',
+      try: 'run it again, or play the recording',
+    });
+  const value = (Math.max(...listening().map(({ t }) => t)) - orderMs) / 1_000;
   measured({ name: 'reload', label: `From SIGHUP until all ${WORKERS} are new`, value, unit: 's' });
   await sleep(AFTERMATH_MS);
   const answers = await traffic.stop();

@@ -23,11 +23,13 @@ export default [
       const clusters = [await start('memory', 'own memory'), await start('primary', 'the primary')];
       begin();
       say(`${INCREMENTS} increments for each, one after the other.`);
+      const sent = [];
       for (let index = 0; index < INCREMENTS && !signal.aborted; index += 1) {
         for (const { program } of clusters)
-          ask(`${program.url}/count/pears?id=${index}`, { method: 'POST' });
+          sent.push(ask(`${program.url}/count/pears?id=${index}`, { method: 'POST' }));
         await sleep(EVERY_MS);
       }
+      await Promise.all(sent); // before that nobody can be told of all
       const before = await tellAll(clusters, ask);
       show(drawn, before);
       await sleep(REST_MS);

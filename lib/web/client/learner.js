@@ -80,7 +80,7 @@ function tellNext({ passed, current }) {
   if (next.hidden || !pill) return;
   const link = next.querySelector('a');
   link.href = `/lessons/${current}/`;
-  link.textContent = `Next: ${pill.title}`;
+  link.textContent = `Next: ${pill.title.replace(/, \d+ minutes.*$/, '')}`;
 }
 
 /** A promise was chosen, or the check: its programs are offered, and what decided it is marked. */

@@ -1,0 +1,84 @@
+// Runs the demos of the deck beside CPU hogs, and compares the last sentence of each run with its timeline: a demo may say
+// that the machine is too busy, but nothing false.
+//   npm run bench:demos -- [--times 20] [--hogs N] [--only kill-one,roll] [--minutes 30] [--file demos.jsonl]
+// What was run is in the file, a line each: begun again, it goes on from there.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { rootFolder } from '../lib/lessons/catalog.js';
+import { watchCrowd } from '../lib/measure/conditions.js';
+import { findTool } from '../lib/tools/tools.js';
+import { readDemos } from '../lib/web/recordings.js';
+import { perform } from '../lib/web/stage.js';
+import { startHogs } from './hog.js';
+import { seenIn, truths } from './truths.js';
+
+const HOGS_A_CORE = 4;
+
+const { values } = parseArgs({
+  options: {
+    times: { type: 'string', default: '20' },
+    hogs: { type: 'string', default: String(HOGS_A_CORE * availableParallelism()) },
+    only: { type: 'string' },
+    minutes: { type: 'string', default: 'Infinity' },
+    file: { type: 'string', default: join(tmpdir(), 'forkshop-demos.jsonl') },
+  },
+});
+const [times, hogs, minutes] = [values.times, values.hogs, values.minutes].map(Number);
+const wanted = values.only?.split(',');
+const deadline = performance.now() + minutes * 60_000;
+
+const demos = (await readDemos(rootFolder)).filter(
+  ({ name, needs }) =>
+    (wanted ? wanted.includes(name) : Object.hasOwn(truths, name)) && (!needs || findTool(needs)),
+);
+const unknown = demos.find(({ name }) => !Object.hasOwn(truths, name));
+if (demos.length === 0 || unknown) {
+  console.error(`Known are: ${Object.keys(truths).join(', ')}`);
+  process.exit(2);
+}
+
+/** @type {{ name: string, hogs: number, outcome: 'true' | 'busy' | 'FALSE', words: string }[]} */
+const done = (existsSync(values.file) ? readFileSync(values.file, 'utf8') : '')
+  .split('\n')
+  .filter(Boolean)
+  .map((line) => JSON.parse(line))
+  .filter((one) => one.hogs === hogs);
+const runsOf = (/** @type {string} */ name) => done.filter((one) => one.name === name);
+
+watchCrowd();
+const stopHogs = startHogs(hogs);
+for (let round = 1; round <= times; round += 1)
+  for (const demo of demos) {
+    if (performance.now() > deadline) break;
+    if (runsOf(demo.name).length >= round) continue;
+    const one = { name: demo.name, hogs, ...(await runOne(demo)) };
+    done.push(one);
+    appendFileSync(values.file, `${JSON.stringify(one)}\n`);
+    if (one.outcome !== 'true') console.log(`${one.name}, ${one.outcome}: ${one.words}`);
+  }
+stopHogs();
+
+console.log(`\nBeside ${hogs} hogs (${values.file}):`);
+for (const { name } of demos) {
+  const [isTrue, busy, isFalse] = ['true', 'busy', 'FALSE'].map(
+    (wanted) => runsOf(name).filter(({ outcome }) => outcome === wanted).length,
+  );
+  console.log(`  ${name}: ${isTrue} true, ${busy} too busy, ${isFalse} FALSE`);
+}
+process.exitCode = done.some(({ outcome }) => outcome === 'FALSE') ? 1 : 0;
+
+/** @param {import('../lib/web/stage.js').Demo} demo */
+async function runOne(demo) {
+  /** @type {any[]} */
+  const messages = [];
+  const send = (/** @type {object} */ message) => void messages.push(message);
+  await perform(demo, { root: rootFolder, send, signal: new AbortController().signal });
+  const { error } = messages.at(-1).end;
+  if (error) return { outcome: /** @type {const} */ ('busy'), words: error };
+  const seen = seenIn(messages);
+  const fault = truths[demo.name](seen);
+  const words = `${fault ?? ''} ${seen.sentence}`.trim();
+  return { outcome: fault ? /** @type {const} */ ('FALSE') : /** @type {const} */ ('true'), words };
+}
