@@ -25,6 +25,7 @@ const LEAST_SPEEDUP = 0.7 * WORKERS;
 const MOST_SPEEDUP = 1.25 * WORKERS;
 const LEAST_MS = 9.5;
 const TOO_LONG_MS = 22; // for the quickest of some twenty
+const MOST_MS = 20.5; // that it may be told to block
 const FAR_TOO_LONG_MS = 80; // on a machine that other programs keep busy
 const LEAST_CPU_MS = 1; // no machine is five times as fast as the one on which spinFor() was made to take its time
 const CPU_BODY = '4149391617'; // what spinFor(5) comes to
@@ -202,6 +203,7 @@ function whyOfCounts(counts, answers, others) {
 
 export function demandSameWork(seen, seenCalmly, program, cpus) {
   const all = [...seen.requests, ...seenCalmly.requests];
+  demandBlocks(program, all);
   const quickest = quickestOf(all);
   const isLong = quickest > TOO_LONG_MS;
   const story = {
@@ -229,6 +231,24 @@ export function demandSameWork(seen, seenCalmly, program, cpus) {
   });
   demandCpu(seen.cpu);
   demandComputed(cpus, program);
+}
+
+/** How long it was told to block is a fact, where it blocks with blockFor(), whoever else wants the cores. */
+function demandBlocks(program, requests) {
+  const isIn = ({ pid, startMs, endMs = Infinity }, { pid: by, t }) =>
+    pid === by && t > startMs && t <= endMs;
+  const blocks = eventsOf(program.events, 'wait').filter(({ tid }) => tid === undefined);
+  const ofHomes = blocks.filter((block) => requests.some((one) => isIn(one, block)));
+  const longestMs = Math.max(0, ...ofHomes.map(({ ms }) => ms));
+  const longest = ofHomes.find(({ ms }) => ms === longestMs);
+  const request = requests.find((one) => longest && isIn(one, longest));
+  demand(longestMs < MOST_MS, {
+    expected: 'Each / blocks for 10 to 20 ms.',
+    got: `One blocked for ${longestMs.toFixed(1)} ms.`,
+    why: 'All requests of a worker wait while it blocks. This is more work than in lesson 1.',
+    try: 'blockFor(between(10, 20));',
+    shows: { program, moments: [momentOf(request, `blocked for ${longestMs.toFixed(1)} ms`)] },
+  });
 }
 
 /** The number is what so much counting comes to, so no clock is needed. */

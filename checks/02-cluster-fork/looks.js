@@ -33,7 +33,7 @@ const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
 /** A program with four workers that all listen, or never will. */
 export async function startFour({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
-  return ready(await launch({ env }), WORKERS);
+  return ready(await launch({ env, probe: 'waits' }), WORKERS);
 }
 
 /**
