@@ -48,6 +48,7 @@ const planted = {
   'stop-loses': ['dies-at-work.js', '--stop'],
   'left-behind': ['leaves-a-child.js', '--stop'],
   'reload-ends': ['plain.js', '--reload', 'SIGHUP'],
+  uneven: ['deals-to-one.js', '--rate', '150'],
 };
 
 describe('servers', { concurrency: 2 }, () => {
