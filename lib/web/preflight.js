@@ -49,8 +49,21 @@ export function preflightLines({ cores, wanting, obstacles, unprepared }, count)
     ...Object.entries({ ...obstacles, ...unprepared }).map(
       ([name, words]) => `  ${name}: ${words}`,
     ),
-    ...(wanting > TOO_MANY
-      ? [`This machine is busy (${wanting} programs want each core): close what you do not need.`]
-      : []),
+    ...busyLines(wanting),
   ];
+}
+
+const busyLines = (/** @type {number} */ wanting) =>
+  wanting > TOO_MANY
+    ? [`This machine is busy (${wanting} programs want each core): close what you do not need.`]
+    : [];
+
+/**
+ * The same for a page: what was found, and the lines that a terminal has.
+ * @param {import('./stage.js').Demo[]} demos
+ */
+export function preflightForPage(demos) {
+  const found = preflight(demos);
+  const [busy] = busyLines(found.wanting);
+  return { ...found, busy, lines: preflightLines(found, demos.length).map((line) => line.trim()) };
 }

@@ -7,7 +7,7 @@ import { readDeck } from './deck.js';
 import { followFolder } from './follow.js';
 import { deckPage, handoutPage, printPage, speakerPage } from './pages.js';
 import { watchCrowd } from '../measure/conditions.js';
-import { preflight } from './preflight.js';
+import { preflightForPage } from './preflight.js';
 import { findRecording, readDemos, readRecordings } from './recordings.js';
 import { demandToken, openServer, send } from './server.js';
 import { perform } from './stage.js';
@@ -63,7 +63,7 @@ function mountDeck(app, { root, token, performances }) {
     }),
   );
   app.get('/preflight', async (request, response) =>
-    response.json(preflight(await readDemos(root))),
+    response.json(preflightForPage(await readDemos(root))),
   );
   app.post('/demos/:name', demandToken(token), (request, response) =>
     answerDemo({ root, performances, request, response }),

@@ -108,6 +108,27 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
+  test('says what stands in the way of demos, on the first slide and on that of the demo', async () => {
+    const { wall, speaker, close } = await open();
+    const preflight = {
+      ...{ obstacles: { [demo.demos[0]]: 'nginx is not installed.' }, unprepared: {} },
+      ...{ busy: 'This machine is busy.', lines: ['Demos: 16 of 17 can be performed here.'] },
+    };
+    await speaker.route('**/preflight', (route) => route.fulfill({ json: preflight }));
+    await goTo(wall, demo.id);
+    await hears(speaker, demo);
+    const box = speaker.locator('#talk .preflight');
+    await box.getByText('nginx is not installed.').waitFor();
+    assert.match(await box.innerText(), /This machine is busy\./);
+    assert.deepEqual(await accessibilityFaults(speaker), []);
+    await goTo(wall, turn.id);
+    await hears(speaker, turn);
+    assert.equal(await box.count(), 0);
+    await goTo(wall, slides[0].id);
+    await box.getByText('Demos: 16 of 17 can be performed here.').waitFor();
+    await close();
+  });
+
   test('shows the slide with its step, the next step and the next slide; starts nothing by itself', async () => {
     const { wall, speaker, close } = await open();
     /** @type {string[]} */

@@ -6,6 +6,7 @@ import { createFinder } from './finder.js';
 import { all, isTaken, letGo, make } from './page.js';
 import { createClassroom } from './speaker-class.js';
 import { createClock } from './speaker-clock.js';
+import { createPreflight } from './speaker-preflight.js';
 import { showSteps } from './steps.js';
 import { remember } from './store.js';
 import { WALL_LOCK } from './wall.js';
@@ -29,6 +30,7 @@ let planned = [];
 
 const classroom = createClassroom({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
 const clock = createClock({ days, ids: slides.map(({ id }) => id), onPlan });
+const preflight = createPreflight(place('talk'), { isStatic: 'static' in document.body.dataset });
 const finder = createFinder({ slides: () => slides, goTo: (id) => tell({ goTo: id }) });
 
 channel.addEventListener('message', ({ data }) => data.now && hear(data.now));
@@ -113,6 +115,7 @@ function show() {
   else put('step', next, 0);
   put('next', next, 0);
   showNotes(slide.querySelector('.notes').innerHTML);
+  preflight.tell(slide, index === 0);
   showDemo();
   classroom.show(slide);
   clock.show(slide.id);
