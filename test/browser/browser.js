@@ -66,8 +66,7 @@ export async function accessibilityFaults(page, { part = 'html', runOnly = EVERY
 
 /**
  * What of the slide that is shown does not fit: text below 24 px, in a diagram below 28, in an X-ray below 20 (there are ten
- * lanes, or two panels, that leave no room for larger names); what lies outside 1280x720; what is wider than the box of a
- * diagram that it stands in.
+ * lanes, or two panels, that leave no room for larger names); what lies outside 1280x720.
  * @param {import('playwright-core').Page} page  of 1280x720
  * @returns {Promise<string[]>}
  */
@@ -75,7 +74,6 @@ export function layoutFaults(page) {
   return page.evaluate(() => {
     const SMALLEST = 23.9;
     const SMALLEST_OF = { diagram: 27.9, xray: 19.9 };
-    const MARGIN = 4;
     const faults = [];
     const slide = document.querySelector('section.present .slide');
     const frame = document.querySelector('section.present').getBoundingClientRect();
@@ -99,15 +97,6 @@ export function layoutFaults(page) {
       const smallest = SMALLEST_OF[svg?.classList[0]] ?? SMALLEST;
       if (size < smallest && !isMark)
         faults.push(`${size.toFixed(1)} px: "${node.textContent.trim().slice(0, 40)}"`);
-      const cx = (box.left + box.right) / 2;
-      const cy = (box.top + box.bottom) / 2;
-      const [around] = [...(svg?.querySelectorAll('rect:not(.xray *)') ?? [])]
-        .filter((rect) => rect.checkVisibility({ visibilityProperty: true }))
-        .map((rect) => rect.getBoundingClientRect())
-        .filter((rect) => rect.left < cx && cx < rect.right && rect.top < cy && cy < rect.bottom)
-        .sort((a, b) => a.width - b.width);
-      if (around && box.width > around.width - 2 * MARGIN)
-        faults.push(`wider than its box: "${node.textContent.trim().slice(0, 40)}"`);
       const outside = [
         frame.left - box.left,
         box.right - frame.right,
@@ -127,6 +116,70 @@ export function layoutFaults(page) {
       if (pre.scrollWidth > pre.clientWidth + 1 || pre.scrollHeight > pre.clientHeight + 1)
         faults.push('its code has to be scrolled');
     return faults;
+  });
+}
+
+/**
+ * The texts of the diagram that is shown, and what is wrong with them, in the units of its drawing: they leave it, or
+ * the box that they stand in, or run into another box or text. What a filled box was painted over does not count.
+ * @param {import('playwright-core').Page} page  all steps shown
+ * @returns {Promise<{ texts: number, faults: string[] }>}
+ */
+export function diagramTexts(page) {
+  return page.evaluate(() => {
+    const MARGIN = 4;
+    const BEARING = 2; // a T may begin that much left of where it stands
+    const LEADING = 6; // a line is that much higher than its letters, above and below
+    const svg = document.querySelector('section.present svg.diagram');
+    const edges = ({ x, y, width, height }, leading = 0) => ({
+      left: x,
+      right: x + width,
+      top: y + leading,
+      bottom: y + height - leading,
+    });
+    const drawing = edges(svg.viewBox.baseVal);
+    const shapes = [...svg.querySelectorAll('text, rect:not(.xray *)')].map((element, index) => {
+      const words = element.textContent.trim();
+      return { element, index, words, ...edges(element.getBBox(), words ? LEADING : 0) };
+    });
+    const holds = (box, one, margin = 0) =>
+      box.left + margin <= one.left &&
+      one.right <= box.right - margin &&
+      box.top <= one.top &&
+      one.bottom <= box.bottom;
+    const meet = (a, b) =>
+      a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const isAround = (box, { left, right, top, bottom }) =>
+      meet(box, edges({ x: (left + right) / 2, y: (top + bottom) / 2, width: 0, height: 0 }));
+    const areaOf = ({ left, right, top, bottom }) => (right - left) * (bottom - top);
+    const boxOf = (text) =>
+      shapes
+        .slice(0, text.index)
+        .filter((shape) => !shape.words && isAround(shape, text))
+        .reduce((least, box) => (least && areaOf(least) < areaOf(box) ? least : box), undefined);
+    const isFilled = ({ element }) => getComputedStyle(element).fill !== 'none';
+    const faultsOf = (text) => {
+      const box = boxOf(text);
+      const seen = shapes.filter(
+        (shape) =>
+          shape !== text &&
+          meet(shape, text) &&
+          !(box && isFilled(box) && shape.index <= box.index),
+      );
+      return [
+        holds(drawing, text, -BEARING) ? '' : 'is partly outside the drawing',
+        !box || holds(box, text, MARGIN) ? '' : 'is too wide for its box',
+        ...seen.map((shape) => {
+          if (!shape.words) return isAround(shape, text) ? '' : 'runs into a box';
+          return shape.index < text.index ? `meets "${shape.words}"` : '';
+        }),
+      ].filter(Boolean);
+    };
+    const texts = shapes.filter(({ words }) => words);
+    return {
+      texts: texts.length,
+      faults: texts.flatMap((text) => faultsOf(text).map((fault) => `"${text.words}" ${fault}`)),
+    };
   });
 }
 

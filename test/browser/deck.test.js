@@ -18,6 +18,7 @@ import {
   COLOURS,
   accessibilityFaults,
   currentSlide,
+  diagramTexts,
   goTo,
   layoutFaults,
   openBrowser,
@@ -35,6 +36,7 @@ const LONG_MS = 3_600_000;
 const DEMOS_AT_ONCE = 2;
 const RECORDINGS_AT_ONCE = 4;
 const slides = readDeck(rootFolder).flatMap((chapter) => chapter.slides);
+const diagramSlides = slides.filter(({ html }) => html.includes('<svg class="diagram"'));
 const demoSlides = slides.filter(({ demos }) => demos.length > 0);
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -105,6 +107,20 @@ describe('the deck in Chromium', { skip }, () => {
     await close();
     return [...found, ...faults];
   }
+
+  test('every text of every diagram is within the drawing, and in its box, and no two meet', async () => {
+    const { page, faults, close } = await open(deck.url);
+    assert.ok(diagramSlides.length > 0);
+    for (const { id } of diagramSlides) {
+      await goTo(page, id);
+      await showSteps(page);
+      const found = await diagramTexts(page);
+      assert.ok(found.texts > 0, id);
+      faults.push(...found.faults.map((fault) => `${id}: ${fault}`));
+    }
+    assert.deepEqual(faults, []);
+    await close();
+  });
 
   test('every recording: its words find room, its bars are parts of the whole, its dead are drawn as dead', async () => {
     const { page, faults, close } = await open(deck.url);
