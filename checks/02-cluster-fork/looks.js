@@ -1,8 +1,9 @@
 /** What lesson 2's check does with programs, and what it sees. */
 import { Agent } from 'node:http';
-import { availableParallelism, cpus } from 'node:os';
+import { cpus } from 'node:os';
 import {
   Undecided,
+  asCoresAllow,
   askAtOnce,
   createLoad,
   createSpinners,
@@ -161,19 +162,8 @@ async function tryOne(launch, value) {
   return { value, forks: forksOf(events).length, fate, output };
 }
 
-/**
- * Numbers of workers that make no sense, each with what became of the program. As many at once as there are cores: one
- * that takes them all forks workers for each.
- */
-export async function tryNonsense(launch) {
-  const tried = [];
-  const rest = NONSENSE.entries();
-  const tryOnes = async () => {
-    for (const [index, value] of rest) tried[index] = await refuseOne(launch, value);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, tryOnes));
-  return tried;
-}
+/** Numbers of workers that make no sense, each with what became of the program: one that takes them all forks for each. */
+export const tryNonsense = (launch) => asCoresAllow(NONSENSE, (value) => refuseOne(launch, value));
 
 async function refuseOne(launch, value) {
   const options = { env: { NODE_CLUSTER_WORKERS: value }, isErrorApart: true };

@@ -15,6 +15,7 @@
  */
 import { register } from './definitions.js';
 
+export { asCoresAllow } from './at-once.js';
 export { measureAtRate } from '../measure/at-rate.js';
 export { createSpinners } from '../measure/ceiling.js';
 export { interleave, saturate } from '../measure/compare.js';

@@ -3,9 +3,9 @@
  * requests. At the end, what is shown and decides nothing: the shares, and what each policy costs.
  */
 import { Agent } from 'node:http';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import {
+  asCoresAllow,
   createLoad,
   eventsOf,
   forksOf,
@@ -141,7 +141,7 @@ async function startBriefly({ launch }, { args, env }, isDone) {
 
 /** Who accepts when the environment speaks, and when the option speaks against it. */
 export const chooseInEveryWay = (lesson) =>
-  inGroups(CHOICES, availableParallelism(), async (choice) => {
+  asCoresAllow(CHOICES, async (choice) => {
     const listener = (events) => {
       const workers = forksOf(events).map(({ workerPid }) => workerPid);
       return eventsOf(events, 'listening').find(({ pid }) => workers.includes(pid));
@@ -162,15 +162,7 @@ export async function tryAllNonsense(lesson) {
   const [first, ...others] = NONSENSE;
   const end = await tryIt(first);
   if (isUp(end.events)) return [end];
-  return [end, ...(await inGroups(others, availableParallelism(), tryIt))];
-}
-
-/** So many at once: more would only wait for each other's cores. */
-async function inGroups(all, size, act) {
-  const done = [];
-  for (let first = 0; first < all.length; first += size)
-    done.push(...(await Promise.all(all.slice(first, first + size).map(act))));
-  return done;
+  return [end, ...(await asCoresAllow(others, tryIt))];
 }
 
 /** Some requests on one connection, then as many on another while the first is still open. */
