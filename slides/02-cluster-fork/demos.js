@@ -49,7 +49,7 @@ export default [
       await generator.fire({ url: `${single.url}/`, connections: 1, durationMs: 50 }); // it is up now
       await single.drained();
       begin();
-      say('Full load for the one, for the four, for the four, for the one: that is a round.');
+      say('Full load for both, at the same time, round after round.');
       const { value, low, high, controlPerSecond, candidatePerSecond } = await speedupOfBlocking({
         load: generator,
         control: single,
