@@ -94,7 +94,7 @@ function ratio({ sentence, events, measured }) {
   const loaded = eventsOf(events, 'response');
   const many = loaded.filter(({ pid }) => workers.has(pid)).length;
   const one = loaded.filter(({ pid }) => !workers.has(pid) && !primaries.has(pid)).length;
-  const { ceiling } = measured.ratio;
+  const { ceiling = 4 } = measured.ratio ?? {};
   return first(
     Math.abs(to / from / times - 1) > 0.05
       ? `${from} to ${to} is not ${times} times as fast.`
