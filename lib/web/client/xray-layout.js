@@ -38,6 +38,7 @@ const LEAST_LANE = LINE * SMALL;
 const TOP = 4;
 const AXIS = 40;
 const TICK_EVERY = 96; // px, at least
+const BETWEEN_TICKS = 24; // px, at least, from one tick's words to the next one's
 const STEPS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
 const SPANS_MS = [600, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000];
 
@@ -232,20 +233,25 @@ function clientRows(asked) {
 }
 
 function axisMarks({ margin, width, spanMs, axisY, widthOf }) {
-  const step = STEPS_MS.find((ms) => (ms / spanMs) * width >= TICK_EVERY) ?? 20_000;
   const words = (ms) => (spanMs < 1_000 ? `${ms} ms` : `${ms / 1_000} s`);
-  return Array.from({ length: Math.floor(spanMs / step) + 1 }, (_, index) => index * step).flatMap(
-    (ms) => {
-      const x = margin + (ms / spanMs) * width;
-      const line = { class: 'grid', x1: x, x2: x, y1: 0, y2: axisY };
-      const at = { class: 'tick', x, y: axisY + 30, 'font-size': LARGE };
-      const isCut = x + widthOf(words(ms), LARGE) / 2 > WIDTH;
-      return [
-        { key: `grid ${ms}`, layer: 'grid', tag: 'line', at: line },
-        ...(isCut ? [] : [{ key: `tick ${ms}`, layer: 'grid', tag: 'text', at, text: words(ms) }]),
-      ];
-    },
-  );
+  const ticksAt = (step) =>
+    Array.from({ length: Math.floor(spanMs / step) + 1 }, (_, index) => index * step);
+  const wordsFit = (step, room) =>
+    ticksAt(step).every((ms) => widthOf(words(ms), LARGE) + BETWEEN_TICKS <= room);
+  const step = STEPS_MS.find((ms) => {
+    const room = (ms / spanMs) * width;
+    return room >= TICK_EVERY && wordsFit(ms, room);
+  });
+  return ticksAt(step ?? 20_000).flatMap((ms) => {
+    const x = margin + (ms / spanMs) * width;
+    const line = { class: 'grid', x1: x, x2: x, y1: 0, y2: axisY };
+    const at = { class: 'tick', x, y: axisY + 30, 'font-size': LARGE };
+    const isCut = x + widthOf(words(ms), LARGE) / 2 > WIDTH;
+    return [
+      { key: `grid ${ms}`, layer: 'grid', tag: 'line', at: line },
+      ...(isCut ? [] : [{ key: `tick ${ms}`, layer: 'grid', tag: 'text', at, text: words(ms) }]),
+    ];
+  });
 }
 
 /** @returns {Mark} */
