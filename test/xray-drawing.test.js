@@ -129,6 +129,30 @@ describe('the story of an X-ray', () => {
     assert.equal(spanFor(600), 600);
     assert.ok(spanFor(25_000) >= 25_000);
   });
+
+  test('the axis takes wider steps when its words lack room', () => {
+    const ticks = (/** @type {number} */ zoom) =>
+      arrange(twoPrograms(20), {
+        height: 420,
+        nowMs: 900,
+        spanMs: 900,
+        isFinal: true,
+        widthOf: (text, size) => zoom * widthOf(text, size),
+      })
+        .marks.filter(({ at }) => at.class === 'tick')
+        .map(({ at, text }) => ({ x: Number(at.x), text: text ?? '' }));
+    const stepOf = (/** @type {{ text: string }[]} */ [, { text }]) => text;
+    assert.equal(stepOf(ticks(0.5)), '100 ms');
+    for (const zoom of [0.5, 1, 1.5]) {
+      const found = ticks(zoom);
+      for (const [index, { x, text }] of found.slice(1).entries()) {
+        const before = found[index];
+        const half = (zoom * (widthOf(text, 28) + widthOf(before.text, 28))) / 2;
+        assert.ok(x - before.x - half >= 20, `${before.text} and ${text}`);
+      }
+    }
+    assert.notEqual(stepOf(ticks(1.5)), '100 ms');
+  });
 });
 
 describe('labels', () => {

@@ -130,7 +130,9 @@ export function diagramTexts(page) {
     const MARGIN = 4;
     const BEARING = 2; // a T may begin that much left of where it stands
     const LEADING = 6; // a line is that much higher than its letters, above and below
-    const svg = document.querySelector('section.present svg.diagram');
+    const svg = /** @type {SVGSVGElement} */ (
+      document.querySelector('section.present svg.diagram')
+    );
     const edges = ({ x, y, width, height }, leading = 0) => ({
       left: x,
       right: x + width,
@@ -138,7 +140,9 @@ export function diagramTexts(page) {
       bottom: y + height - leading,
     });
     const drawing = edges(svg.viewBox.baseVal);
-    const shapes = [...svg.querySelectorAll('text, rect:not(.xray *)')].map((element, index) => {
+    /** @type {NodeListOf<SVGGraphicsElement>} */
+    const found = svg.querySelectorAll('text, rect:not(.xray *)');
+    const shapes = [...found].map((element, index) => {
       const words = element.textContent.trim();
       return { element, index, words, ...edges(element.getBBox(), words ? LEADING : 0) };
     });
