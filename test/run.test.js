@@ -5,6 +5,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -225,6 +226,22 @@ describe('traps', () => {
     const server = createServer().listen(ports[0], '127.0.0.1');
     await new Promise((resolve) => server.on('listening', resolve));
     server.close();
+  });
+
+  test('trap 6: nobody is given a port that another one was given a moment ago', async () => {
+    const script = `
+      const { freePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
+      const ports = await Promise.all(Array.from({ length: 200 }, () => freePort()));
+      console.log(JSON.stringify(ports));
+      await new Promise((resolve) => process.stdin.once('data', resolve));
+    `;
+    const asked = [0, 1].map(() => spawn(process.execPath, ['--input-type=module', '-e', script]));
+    const told = await Promise.all(
+      asked.map(async ({ stdout }) => JSON.parse(String((await once(stdout, 'data'))[0]))),
+    );
+    for (const { stdin } of asked) stdin.end('go');
+    assert.equal(new Set(told.flat()).size, 400); // by chance alone seven or so would have come twice
+    await Promise.all(asked.map((one) => once(one, 'exit'))); // the locks keep nobody alive
   });
 
   test('trap 7: each request has a connection of its own, to 127.0.0.1, and a time limit', async (t) => {
