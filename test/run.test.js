@@ -2,10 +2,10 @@
 // made of.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,13 +128,24 @@ describe('traps', () => {
     `,
       );
       const command = `"${process.execPath}" "${check}" > told 2>&1 & while [ ! -s told ]; do sleep 0.05; done`;
-      execFileSync('sh', ['-c', command], { cwd: folder });
+      execFileSync('sh', ['-c', command], { cwd: folder, env: { PATH: process.env.PATH } });
       const pids = readFileSync(join(folder, 'told'), 'utf8').split(' ').map(Number);
       t.after(() => pids.filter(isLiving).forEach((pid) => process.kill(pid, 'SIGKILL')));
       await program.stop();
       assert.deepEqual(pids.filter(isLiving), pids);
     },
   );
+
+  test('trap 1: what somebody starts in a terminal meanwhile is not ours', onLinux, async (t) => {
+    const program = await start(t, 'setInterval(() => {}, 1000);', { cwd: folder });
+    await until('it runs', () => program.pid);
+    const env = { PATH: process.env.PATH, TERM: 'xterm' };
+    const command = 'sleep 60 > left 2>&1 & echo $!';
+    const pid = Number(execFileSync('sh', ['-c', command], { cwd: folder, env }));
+    t.after(() => process.kill(pid, 'SIGKILL'));
+    await program.stop();
+    assert.ok(isLiving(pid));
+  });
 
   test('trap 2: the end of a program is seen although a child holds its output open', async (t) => {
     const program = await start(

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
 import { ageMs, familyOf, isAlive, listProcesses } from './processes.js';
-import { speaksOf, titleOf, wasStartedWith, worksIn } from './processes.js';
+import { isFromTerminal, speaksOf, titleOf, wasStartedWith, worksIn } from './processes.js';
 import { holdersOf } from './sockets.js';
 
 const DEADLINE_MS = 5_000;
@@ -65,7 +65,7 @@ function daemonsOf({ id, port, cwd, sinceMs, isTheirs }, all, family) {
   const isNew = (one) => !family.includes(one) && ageMs(one) <= nowMs() - sinceMs + TICK_MS;
   const strangers = all.filter(isNew);
   const listening = port ? holdersOf(port, () => strangers.map(({ pid }) => pid)) : [];
-  const isOrphan = ({ pid, ppid }) => isReaper(ppid) && worksIn(pid, cwd);
+  const isOrphan = ({ pid, ppid }) => isReaper(ppid) && worksIn(pid, cwd) && !isFromTerminal(pid); // somebody may open one meanwhile
   const isOurs = ({ pid }) => speaksOf(pid, id) || !speaksOf(pid, RUN_FOLDER);
   const areOurs = (one) => familyOf(all, ({ pid }) => pid === one.pid).every(isOurs);
   return strangers.filter((one) => (listening.includes(one.pid) || isOrphan(one)) && areOurs(one));

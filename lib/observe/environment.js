@@ -8,9 +8,12 @@ const here = (file) => new URL(file, import.meta.url);
 /** The absolute path of this repository. */
 export const rootFolder = fileURLToPath(here('../../'));
 
-/** Left in place, these would change what the program is: a plain server would believe that it is a worker. */
+/**
+ * Left in place, these would change what the program is: a plain server would believe that it is a worker. And no program
+ * of a check has a terminal, so that what it leaves behind is told from what somebody starts in one meanwhile.
+ */
 const SCRUBBED =
-  /^(NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_COMPILE_CACHE|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
+  /^(TERM|NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_COMPILE_CACHE|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
 
 /**
  * @param {NodeJS.ProcessEnv} env

@@ -166,6 +166,18 @@ export function speaksOf(pid, text) {
 }
 
 /**
+ * Was it started from a terminal, whose kind its environment tells? Linux only; elsewhere false.
+ * @param {number} pid
+ */
+export function isFromTerminal(pid) {
+  try {
+    return /(^|\0)TERM=/.test(readFileSync(`/proc/${pid}/environ`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/**
  * These processes and all that descend from them, found among `all`.
  * @param {Process[]} all
  * @param {(one: Process) => boolean} isRoot
