@@ -13,13 +13,13 @@ import {
 import {
   AGAIN,
   DEADLINE_MS,
-  IN_A_WAIT,
   LEAVING,
   ON_ITS_WAY,
   RESTARTS,
   UNDER_WAY,
   WORKERS,
   busy,
+  isBeside,
 } from './looks.js';
 
 const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
@@ -85,14 +85,14 @@ export function demandEachTime(program, rounds) {
 /** A timer never fires too early, however busy the machine is. Of a program that does not wait nothing is demanded here. */
 function demandOwnWait(program, rounds) {
   const least = SHORTEST * WAITS_MS[0];
-  const [first, second] = rounds.find(({ how }) => how === IN_A_WAIT)?.waits ?? [];
-  const isBeside = second && second.exit.t < first.fork.t && first.waitMs >= least;
-  demand(!(isBeside && second.waitMs < least), {
+  const [first, second] = rounds.find(isBeside)?.waits ?? [];
+  const isShort = second && first.waitMs >= least && second.waitMs < least;
+  demand(!isShort, {
     expected: `Two workers die, one shortly after the other. Each place waits ${WAITS_MS[0]} ms of its own before it is filled.`,
     got: `The second was replaced ${second?.waitMs.toFixed(0)} ms after its end, when the wait of the first was over.`,
     why: 'A restart that forks as many as are missing fills every empty place, also one that is to wait longer: in a place that keeps failing, the waits are then as short as those of the others.',
     try: 'in the timer fork one worker, for the place whose end started that timer',
-    shows: { program, moments: isBeside ? [waitShown(second)] : [] },
+    shows: { program, moments: isShort ? [waitShown(second)] : [] },
   });
 }
 

@@ -38,7 +38,7 @@ export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 2; // workers, and one that stays
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
-export const IN_A_WAIT = 'SIGKILL of a second worker while the place of the first waited';
+const IN_A_WAIT = 'SIGKILL of a second worker while the place of the first waited';
 const IN_A_START = 'SIGKILL of a second worker while the successor of the first was starting';
 export const AGAIN = 'in the same place';
 const SIGNALS = ['SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGKILL']; // as many as a count that is never reset allows
@@ -140,16 +140,26 @@ export async function crashAgain(program, before) {
   const rounds = await strikeInTurn(program, [
     [ON_ITS_WAY, (pids) => killBeforeItAccepts(program, pids.at(-1))],
     ...SIGNALS.map((signal) => [`${signal} ${AGAIN}`, killLast(signal)]),
-    [IN_A_WAIT, (pids) => killInAWait(program, pids)],
+    ...Array.from({ length: MOST_TRIES }, () => [
+      IN_A_WAIT,
+      (pids) => killInAWait(program, pids),
+      (rounds) => !rounds.some(isBeside), // it came too late each time
+    ]),
     ['SIGKILL of two at once', (pids) => kill(program, pids)],
     [IN_A_START, (pids) => killInAStart(program, pids)],
   ]);
   return [...before, ...rounds.slice(0, -1), await awaitMore(program, rounds.at(-1))];
 }
 
+/** The second died before the first was replaced. */
+export const isBeside = ({ how, waits: [first, second] }) =>
+  how === IN_A_WAIT && second !== undefined && second.exit.t < first.fork.t;
+
+/** Each strike, unless what was seen before it says that it is not needed; none after one that is not repaired. */
 async function strikeInTurn(program, strikes) {
   const rounds = [];
-  for (const [how, strike] of strikes) {
+  for (const [how, strike, isNeeded = () => true] of strikes) {
+    if (!isNeeded(rounds)) continue;
     const round = { how, ...(await strikeOnce(program, strike, WORKERS)) };
     rounds.push(round);
     if (!round.isBack) break;

@@ -110,7 +110,7 @@ check('06-child-process-fork', promises, (lesson) => {
       needs: ['answers-match', 'any-cwd'],
     },
   );
-  hold('in-turn', [inTurn], demandInTurn, { needs: ['answers-match'] });
+  hold('in-turn', [inTurn], demandInTurn, { needs: ['small-pool'] }); // with one child, as told
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
   hold('fails-one', [main, crash], demandOneFailure, { needs: ['answers-match'] });
   hold('replaced', [main, later, dead], demandReplaced, { needs: ['fails-one'] });

@@ -26,6 +26,7 @@ import {
 } from './jobs.js';
 
 const LONG_ROWS = 2_000_000; // a second or more
+const SOME_ROWS = 50_000; // it is not built before the next report is there
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
@@ -111,7 +112,7 @@ async function askBeside(program, stopped) {
   let isAnswered = false;
   const names = Array.from({ length: CHILDREN }, (_, index) => `beside-${stopped}-${index}`);
   const asked = names.map((name) =>
-    ask(program, { name, rows: 100 }).then(() => (isAnswered = true)),
+    ask(program, { name, rows: SOME_ROWS }).then(() => (isAnswered = true)),
   );
   const haveWaited = (events) => {
     const reports = requestsOf(events.slice(before), '/report');
