@@ -304,8 +304,8 @@ async function goesOn(program, isNoticed) {
 }
 
 /**
- * Kills the parent while clients are in the middle of a request, and waits until nothing of it is left, or each child has turned its event loop often enough since to
- * have heard of it, and has no timer that could still end it.
+ * Kills the parent while clients are in the middle of a request, and waits until nothing of it is left, or each child has
+ * turned its event loop often enough since to have heard of it, and has no timer that could still end it.
  */
 export async function killParent({ program, fault }, death) {
   if (fault || death instanceof Undecided || death?.isStuck || program.fate) return undefined;

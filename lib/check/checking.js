@@ -32,7 +32,7 @@ export { askAtOnce } from '../observe/ask.js';
 export { get } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';
-export { freePort } from '../observe/ports.js';
+export { canListen, freePort } from '../observe/ports.js';
 export { hasPid } from '../observe/processes.js';
 export { acceptQueueOf, listeningSockets } from '../observe/sockets.js';
 export {

@@ -17,7 +17,7 @@ export async function freePort(row = 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
     const ports = Array.from({ length: row }, (_, index) => port + index);
     const kept = await Promise.all(ports.map(keep));
-    const areFree = await Promise.all(ports.map(isFree));
+    const areFree = await Promise.all(ports.map((one) => canListen(one)));
     if (kept.every(Boolean) && areFree.every(Boolean)) return port;
     for (const letGo of kept) letGo?.();
   }
@@ -43,11 +43,16 @@ function keep(port) {
   });
 }
 
-/** @param {number} port @returns {Promise<boolean>} */
-function isFree(port) {
+/**
+ * Can somebody listen there just now?
+ * @param {number} port  0: any
+ * @param {string} [address]  every one unless told; false for one that this computer does not have
+ * @returns {Promise<boolean>}
+ */
+export function canListen(port, address) {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
-    server.listen(port, () => server.close(() => resolve(true)));
+    server.listen(port, address, () => server.close(() => resolve(true)));
   });
 }

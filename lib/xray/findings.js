@@ -15,13 +15,13 @@
  */
 import { groupBy } from '../observe/timeline.js';
 import { serversOf, workersOf } from './facts.js';
+import { NEARLY_ALL } from './spread.js';
 
 const LONG_MS = 100;
 const OFTEN = 3; // once is a cache that fills, a page compiled, a collection of garbage
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent
 const STARVED = 0.2; // the machine had too little time for it
-const NEARLY_ALL = 0.9;
 const ENDS_IN_A_ROW = 5;
 const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // somebody meant it
 const UNAVAILABLE = 503; // to many clients at once it may be meant, and Node.js limits requests a connection by it
@@ -253,11 +253,11 @@ function uneven({ spread, processes }) {
   ];
 }
 
-/** @type {Record<import('./growth.js').Growth['of'], { see: [number, string] }>} */
+/** Lesson and experiment. @type {Record<import('./growth.js').Growth['of'], [number, string]>} */
 const LEAKS = {
-  listeners: { see: [6, 'cost'] },
-  descriptors: { see: [8, 'never-ending'] },
-  memory: { see: [5, 'life-and-death'] },
+  listeners: [6, 'cost'],
+  descriptors: [8, 'never-ending'],
+  memory: [5, 'life-and-death'],
 };
 
 /** What grows in one process grows in its siblings: it is told once. @param {Facts} facts @returns {Finding[]} */
@@ -276,7 +276,7 @@ function leaks({ growths, processes, report }) {
         ...(all.length > 1 ? [`in ${all.length} processes alike`] : []),
         ...(of === 'memory' ? ['a cache looks the same for as long as it fills'] : []),
       ],
-      see: LEAKS[of].see,
+      see: LEAKS[of],
     };
   });
 }

@@ -26,8 +26,7 @@ import { watchMemory } from '../measure/at-rate.js';
 import { createLoad } from '../measure/load.js';
 import { createOpenLoop } from '../measure/open-loop.js';
 import { nowMs } from '../observe/clock.js';
-import { queuedMsOf } from '../observe/turn.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved, queuedMsOf } from '../observe/turn.js';
 
 const LOOK_EVERY_MS = 50;
 const COUNT_EVERY_MS = 100;
@@ -41,8 +40,8 @@ const SEEN_WITHIN_MS = 1_000;
  */
 export async function putUnderLoad(program, plan) {
   const memory = watchMemory(program);
-  const queue = watchQueues(program);
-  const descriptors = watchDescriptors(program);
+  const queue = watchEach(program, LOOK_EVERY_MS, readQueue);
+  const descriptors = watchEach(program, COUNT_EVERY_MS, readDescriptors);
   try {
     const isFresh = plan.rate !== undefined;
     const window = isFresh ? await open(program, plan) : await closed(program, plan);
@@ -92,44 +91,40 @@ async function closed(
   }
 }
 
-/** For how long each process has waited for a core, looked at again and again. */
-function watchQueues(/** @type {Program} */ program) {
-  /** @type {import('./silences.js').Queued} */
+/**
+ * Looks at each process again and again.
+ * @template {object} T
+ * @param {Program} program
+ * @param {number} everyMs
+ * @param {(pid: number) => T | undefined} read  undefined: it has ended, or this system does not tell
+ */
+function watchEach(program, everyMs, read) {
+  /** @type {Map<number, (T & { t: number })[]>} */
   const samples = new Map();
   const look = () => {
     void program.events; // reads on, which takes in new processes
     for (const pid of program.lastBeats.keys()) {
-      const queuedMs = queuedMsOf(pid);
-      if (queuedMs === undefined) continue;
+      const found = read(pid);
+      if (found === undefined) continue;
       if (!samples.has(pid)) samples.set(pid, []);
-      samples.get(pid)?.push({ t: nowMs(), queuedMs });
+      samples.get(pid)?.push({ t: nowMs(), ...found });
     }
   };
   look();
-  const timer = setInterval(look, LOOK_EVERY_MS);
-  return { samples, stop: () => clearInterval(timer) };
-}
-
-/** How many files and connections each process has open: Linux tells, other systems do not. */
-function watchDescriptors(/** @type {Program} */ program) {
-  /** @type {Map<number, import('./growth.js').Samples>} */
-  const samples = new Map();
-  const look = () => {
-    for (const pid of program.lastBeats.keys()) {
-      const value = countDescriptors(pid);
-      if (value === undefined) continue;
-      if (!samples.has(pid)) samples.set(pid, []);
-      samples.get(pid)?.push({ t: nowMs(), value });
-    }
-  };
-  look();
-  const timer = setInterval(look, COUNT_EVERY_MS);
+  const timer = setInterval(look, everyMs);
   return { samples, look, stop: () => clearInterval(timer) };
 }
 
-function countDescriptors(/** @type {number} */ pid) {
+/** For how long it has waited for a core. */
+function readQueue(/** @type {number} */ pid) {
+  const queuedMs = queuedMsOf(pid);
+  return queuedMs === undefined ? undefined : { queuedMs };
+}
+
+/** How many files and connections it has open: Linux tells, other systems do not. */
+function readDescriptors(/** @type {number} */ pid) {
   try {
-    return readdirSync(`/proc/${pid}/fd`).length;
+    return { value: readdirSync(`/proc/${pid}/fd`).length };
   } catch {
     return undefined; // it has ended, or this is no Linux
   }

@@ -13,7 +13,8 @@ import { ignoreStarved } from '../observe/turn.js';
 const CLIENTS = 16;
 const CONNECTS_WITHIN_MS = 2_000; // to the system's queue: nobody needs to be awake
 const FEW = 100; // requests, for a statement about shares
-const NEARLY_ALL = 0.9;
+/** A share. */
+export const NEARLY_ALL = 0.9;
 
 /**
  * @typedef {object} Spread

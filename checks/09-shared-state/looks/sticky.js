@@ -1,9 +1,8 @@
 /** What the check of lesson 9 sees of the sticky server: who serves whom, and who does when a worker has died. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
+  canListen,
   eventsOf,
   forksOf,
   get,
@@ -55,17 +54,8 @@ async function visitAlike(program) {
 }
 
 /** Has this computer these addresses? */
-const canComeFrom = async (clients) => (await Promise.all(clients.map(canListen))).every(Boolean);
-
-async function canListen(address) {
-  const server = createServer().listen(0, address);
-  const isListening = await once(server, 'listening').then(
-    () => true,
-    () => false,
-  );
-  if (isListening) server.close();
-  return isListening;
-}
+const canComeFrom = async (clients) =>
+  (await Promise.all(clients.map((one) => canListen(0, one)))).every(Boolean);
 
 /**
  * Until every worker has served somebody: while one is coming up others stand in for it. Scouts find that out, from

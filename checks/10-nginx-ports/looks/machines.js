@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  canListen,
   createOpenLoop,
   eventsOf,
   get,
@@ -10,15 +11,7 @@ import {
   nowMs,
   requestsOf,
 } from '../../../lib/check/checking.js';
-import {
-  DEADLINE_MS,
-  canListen,
-  goneOrLeft,
-  listenersIn,
-  nativesOf,
-  openDoor,
-  tooBusy,
-} from './nginx.js';
+import { DEADLINE_MS, goneOrLeft, listenersIn, nativesOf, openDoor, tooBusy } from './nginx.js';
 
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
@@ -35,7 +28,7 @@ const ROUNDS = 3;
 async function findMissing() {
   /** @type {string[]} */
   const missing = [];
-  for (const address of MACHINES) if (!(await canListen(address))) missing.push(address);
+  for (const address of MACHINES) if (!(await canListen(0, address))) missing.push(address);
   return missing;
 }
 

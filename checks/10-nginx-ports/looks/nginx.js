@@ -9,6 +9,7 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
+  canListen,
   eventsOf,
   get,
   isCrowded,
@@ -135,23 +136,12 @@ export async function askEveryBackend({ program, count, first }) {
 /** Who the server thinks its client is, when that has an address other than nginx's and claims a third one. */
 export async function askWhoIsThere({ program, first }) {
   if (first?.status !== 200) return undefined;
-  const localAddress = (await canListen('127.0.0.9')) ? '127.0.0.9' : '127.0.0.1';
+  const localAddress = (await canListen(0, '127.0.0.9')) ? '127.0.0.9' : '127.0.0.1';
   const agent = new http.Agent({ localAddress });
   const headers = { 'x-forwarded-for': CLAIMED };
   const answer = await get(`${program.url}/client`, { agent, headers, timeoutMs: DEADLINE_MS });
   agent.destroy();
   return { answer, localAddress, claimed: CLAIMED };
-}
-
-/** Has this computer such an address? */
-export async function canListen(address) {
-  const server = createServer().listen(0, address);
-  const isListening = await once(server, 'listening').then(
-    () => true,
-    () => false,
-  );
-  if (isListening) server.close();
-  return isListening;
 }
 
 /** The signal comes while requests are under way. */
