@@ -61,8 +61,8 @@ check('06-child-process-fork', promises, (lesson) => {
   );
   const first = observe([main], askFirst);
   const stopped = observe([main, first], askWhileStopped);
-  const responsive = observe([main, first, stopped], askMeanwhile);
   const batch = observe([main, first], askAll);
+  const responsive = observe([main, first, stopped, batch], askMeanwhile); // when every child has started
   const sized = observe([batch], (seen) => demandSize(seen, CHILDREN));
   const elsewhere = meanwhile([first], () =>
     start(undefined, { pretendCores: CHILDREN_ELSEWHERE, cwd: tmpdir() }),
@@ -110,7 +110,7 @@ check('06-child-process-fork', promises, (lesson) => {
       needs: ['answers-match', 'any-cwd'],
     },
   );
-  hold('in-turn', [inTurn], demandInTurn, { needs: ['small-pool'] }); // with one child, as told
+  hold('in-turn', [inTurn], demandInTurn, { needs: ['stays-responsive', 'small-pool'] }); // with one child, as told
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
   hold('fails-one', [main, crash], demandOneFailure, { needs: ['answers-match'] });
   hold('replaced', [main, later, dead], demandReplaced, { needs: ['fails-one'] });

@@ -8,6 +8,7 @@ import {
   CHILDREN_ELSEWHERE,
   CORES,
   MORE_THAN_CORES,
+  MOST_OF_CPU,
   MOST_OF_SPAN,
   aliveOf,
   digestOf,
@@ -148,7 +149,7 @@ function faultOfChildren({ events, pid }, { unseen, isBuiltHere }) {
   return { got: 'The report was built, and the server had started no other process.' };
 }
 
-export function demandResponsive({ refusal, share, waitedMs, spanMs }) {
+export function demandResponsive({ refusal, share, waitedMs, spanMs, ...cpu }) {
   demand(!refusal, {
     expected: 'While reports are built, the server goes on answering / with "hello".',
     got: `A / got status ${refusal}.`,
@@ -160,6 +161,13 @@ export function demandResponsive({ refusal, share, waitedMs, spanMs }) {
     got: `A / waited ${Math.round(waitedMs)} ms of the ${Math.round(spanMs)} ms that the reports took.`,
     why: 'The server does part of the job itself, or blocks its event loop while it waits for it.',
     try: "fork() and child.on('message', ...); whatever comes while all children are busy waits in a queue",
+  });
+  const [ownMs, childrenMs] = [cpu.ownMs, cpu.childrenMs].map(Math.round);
+  demand(cpu.cpuShare <= MOST_OF_CPU, {
+    expected: 'Children build the reports, all of them and from the first row to the last.',
+    got: `While five reports were built, the server's process took ${ownMs} ms of CPU time, and its children ${childrenMs}.`,
+    why: 'The server does part of the job itself, and keeps everybody else waiting meanwhile.',
+    try: 'run(job): child.send({ id, job }), or the queue; the digest comes with the message of a child',
   });
 }
 
@@ -239,8 +247,10 @@ export function demandSizes(elsewhere, one, more) {
   );
 }
 
-export function demandInTurn({ wanted, got, answers }) {
+export function demandInTurn({ wanted, got, answers, haveWaited }) {
   const fault = faultOfAnswers(answers);
+  if (!fault && !haveWaited)
+    throw tooBusy('Reports that were asked for one after the other never waited together.');
   const numberOf = (name) => wanted.indexOf(name) + 1;
   const isInTurn = got.every((name, index) => name === wanted[index]);
   demand(!fault && isInTurn, {
