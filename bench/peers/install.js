@@ -11,7 +11,9 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 export function install() {
   if (isInstalled()) return true;
   console.error('Installing what is measured, into bench/peers/node_modules ...');
-  const args = ['ci', '--prefix', here, '--ignore-scripts', '--no-audit', '--no-fund'];
+  // Each says which Node.js it wants; that npm should insist is a setting of this repository's, for itself.
+  const own = ['--no-engine-strict', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const args = ['ci', '--prefix', here, ...own];
   const isWindows = process.platform === 'win32';
   const { status } = spawnSync('npm', args, { stdio: 'inherit', shell: isWindows });
   if (status === 0) return true;
