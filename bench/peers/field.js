@@ -53,7 +53,8 @@ export const control = {
 export const field = [
   {
     name: 'lesson 8',
-    about: 'our solution of lesson 8, with this application; reload by SIGHUP',
+    about:
+      'our solution of lesson 8, with this application; reload by SIGHUP; a worker that dies stays dead until then',
     order: async (place) => orderOf(lesson8(), place),
     reload: byHangup,
   },
@@ -93,7 +94,8 @@ export const field = [
   },
   {
     name: 'throng',
-    about: 'as its README shows it',
+    about:
+      "as its README shows it; it forks on 'disconnect', which may never come (lesson 5, Questions)",
     order: async (place) => orderOf(script('throng.js'), place),
     version: versionOf('throng'),
   },

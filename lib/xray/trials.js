@@ -74,10 +74,15 @@ export async function tryKill(up, plan) {
   if (servers.length < 2 && !isWorker) return undefined;
   return during(up, plan, { kind: 'kill', pid, signal: 'SIGKILL' }, async (atMs) => {
     sendSignal(pid, 'SIGKILL');
-    const isFull = () => serving(up).length >= servers.length && !serving(up).includes(pid);
-    await up.program.until(() => isFull() || isOver(up.program, pid), FULL_WITHIN_MS);
+    let isFull = false;
+    const look = () => {
+      const now = serving(up); // once: it may be reaped between two looks
+      isFull = now.length >= servers.length && !now.includes(pid);
+      return isFull || isOver(up.program, pid, atMs);
+    };
+    await up.program.until(look, FULL_WITHIN_MS);
     const waitedMs = nowMs() - atMs;
-    const tookMs = isFull() ? waitedMs : undefined;
+    const tookMs = isFull ? waitedMs : undefined;
     await sleep(AFTERWARDS_MS);
     return { tookMs, waitedMs, servers: servers.length, fate: up.program.fate };
   });
@@ -85,13 +90,13 @@ export async function tryKill(up, plan) {
 
 /**
  * Nobody comes any more: whoever had forked it has heard of its end, has turned its event loop many times since, waits for
- * no timer, and has started nothing.
+ * no timer, and has started nothing since it was killed; some do that before they hear of the end.
  */
-function isOver(/** @type {import('./launch.js').Program} */ { events }, pid) {
-  const told = events.findLastIndex((one) => one.what === 'worker-exit' && one.workerPid === pid);
-  if (told < 0) return false;
-  const since = events.slice(told).filter((one) => one.pid === events[told].pid);
-  const beats = since.filter(({ what }) => what === 'beat');
+function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, killedMs) {
+  const told = events.findLast((one) => one.what === 'worker-exit' && one.workerPid === pid);
+  if (!told) return false;
+  const since = events.filter((one) => one.pid === told.pid && one.t > killedMs);
+  const beats = since.filter(({ what, t }) => what === 'beat' && t > told.t);
   const isWaiting = beats.some(({ timers }) => timers > 0);
   const hasStarted = since.some(({ what }) => what === 'child');
   return beats.length >= TURNS && !isWaiting && !hasStarted;
