@@ -172,7 +172,8 @@ const stops = (results, { amounts }) => [
       if (!stop) return [name, NONE, NONE, NONE, NONE];
       const never = stop.never > 0 ? `not within 10 s in ${stop.never} of ${stop.lost.times}` : '';
       const took = stop.tookMs && interval(stop.tookMs, 1000);
-      const left = stop.left > 0 ? `in ${stop.left} of ${stop.lost.times}` : 'nothing';
+      const hasLeft = stop.left > 0 ? `in ${stop.left} of ${stop.lost.times}` : 'nothing';
+      const left = stop.never === stop.lost.times ? NONE : hasLeft;
       return [name, [took, never].filter(Boolean).join('; '), ...bothLost(stop.lost), left];
     }),
   ),
