@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
+import { countGiven } from './argument.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
 import { QUIETLY, findBrowser } from '../lib/web/export.js';
 
-const saves = Number(process.argv[2] ?? 300);
+const saves = countGiven(1, 300, 'saves');
 const key = '01-blocking-server';
 const LIMIT_MS = 120_000; // for one check, on a busy machine
 const LOOK_MS = 20;

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { countGiven } from './argument.js';
 import { interleave } from '../lib/measure/compare.js';
 import { disturbanceOf, conditionsNow } from '../lib/measure/conditions.js';
 import { createLoad } from '../lib/measure/load.js';
@@ -14,7 +15,7 @@ import { freePort } from '../lib/observe/ports.js';
 import { temporaryFolder } from '../lib/observe/temporary.js';
 
 const MOST_COST = 0.03;
-const PAIRS = Number(process.argv[2] ?? 10);
+const PAIRS = countGiven(1, 10, 'pairs');
 const WINDOWS = 6; // a side, for each pair
 const WINDOW_MS = 500;
 const CONNECTIONS = 10;

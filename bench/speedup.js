@@ -1,6 +1,7 @@
 // How exact the comparison is: node bench/speedup.js [ROUNDS]. Prints, for each contest, the ratio with its interval and
 // how much the rounds differ, on the machine as it is and beside one CPU hog. The control against itself must give 1.
 import { join } from 'node:path';
+import { countGiven } from './argument.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
 import { createSpinners } from '../lib/measure/ceiling.js';
@@ -10,7 +11,7 @@ import { createRunner } from '../lib/observe/run.js';
 import { startHogs } from './hog.js';
 
 const { starter: STARTER, solution: SOLUTION } = placesOf('02-cluster-fork');
-const rounds = Number(process.argv[2] ?? 5);
+const rounds = countGiven(1, 5, 'rounds');
 const runner = createRunner();
 const load = createLoad();
 const control = await start(STARTER, 1);
