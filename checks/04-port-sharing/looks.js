@@ -84,7 +84,23 @@ export async function meetCrowd({ give, program, early, fault }) {
   );
   const lostEarly = early.waiting();
   const keptEarly = keptBy(program, seenEarly).length;
-  return { ...crowd, lostEarly, keptEarly, holders: listeningSockets(program) ?? [] };
+  const silent = give === 'connections' ? await meetSilent(program) : [];
+  return { ...crowd, lostEarly, keptEarly, silent, holders: listeningSockets(program) ?? [] };
+}
+
+/**
+ * A client that connects and says nothing: a parent that waits for its first bytes keeps it.
+ * @returns {Promise<any[]>}  its connection, if the parent has kept it
+ */
+async function meetSilent(program) {
+  const [client] = await connectAll(program, 1);
+  const its = () =>
+    eventsOf(program.events, 'connection').filter((one) => one.client === client.localPort);
+  const isGiven = () => its().some(({ pid }) => pid !== program.pid);
+  const isOver = await program.until(nothingMore(program, isGiven), DEADLINE_MS);
+  const kept = isOver ? keptBy(program, its()) : [];
+  client.destroy();
+  return kept;
 }
 
 /** The connections among these that the parent has accepted, and no child has ever had. */
