@@ -281,7 +281,7 @@ export function demandAnyDelay(seen) {
   demand(typeof seen.told === 'number' && seen.told > seen.lateMs / 2, {
     expected: `{"eventLoopDelayMs": a number}, about ${seen.lateMs.toFixed(0)}: the whole process was frozen that long (by SIGSTOP), and its timers came late.`,
     got: `It said ${asSeen(seen.told)}.`,
-    why: 'Whatever holds the loop up counts. Who only takes the time of his own handlers sees nothing of the rest.',
+    why: 'Whatever holds the loop up counts. Timing your own handlers misses the rest.',
     try: 'monitorEventLoopDelay({ resolution: 5 }), and its max / 1e6',
   });
 }
