@@ -299,6 +299,8 @@ test('what is wrong with the bodies is said in a sentence', () => {
   const twice = hex(12_000);
   const fault = (...answers) => faultOfRandomHex(answers) ?? 'none';
   assert.equal(fault(answer(hex(10_000)), answer(hex(20_000))), 'none');
+  assert.equal(fault(answer(`${hex(20_000)}\n`), answer(`${hex(10_000)}\r\n`)), 'none');
+  assert.match(fault(answer(`${hex(12_000)}\n\n`)), /isn't hex text/);
   assert.match(fault(answer(hex(9_998))), /9998 hex digits, which are 4999 bytes/);
   assert.match(fault(answer(hex(20_002))), /10001 bytes/);
   assert.match(fault(answer('hello')), /isn't hex text; it begins with "hello"/);

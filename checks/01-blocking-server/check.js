@@ -1,6 +1,7 @@
 import { askAtOnce, check } from '../../lib/check/checking.js';
 import {
   demandAlone,
+  demandAnyDelay,
   demandBody,
   demandDelay,
   demandListens,
@@ -12,12 +13,14 @@ import {
 } from './demands.js';
 import {
   AT_ONCE,
+  QUICK_TIMERS,
   REPORTS_AT_ONCE,
   askHealthDuring,
   cameInTime,
   isFree,
   isTrue,
   measureQueue,
+  readAfterHold,
   readAfterQuiet,
   readDelays,
   seek,
@@ -52,14 +55,17 @@ check('01-blocking-server', promises, (lesson) => {
       3,
     ),
   );
-  const quietServer = meanwhile([first], async () => ready(await launch()));
+  const quietServer = meanwhile([first], async () =>
+    ready(await launch({ pretendTimers: QUICK_TIMERS })),
+  );
   const quiet = meanwhile([quietServer], readAfterQuiet, { isSlow: true });
+  const held = meanwhile([quietServer, quiet], readAfterHold, { isSlow: true });
   const queue = meanwhile([homes], async () => measureQueue(await ready(await launch())), {
     isSlow: true,
   });
 
   hold('listens', [server, first], demandListens, { isGate: true });
-  hold('home-body', [homes], demandBody);
+  hold('home-body', [first, homes, home], demandBody);
   hold('home-time', [server, first, homes, home], demandTime);
   hold('home-alone', [homes, home, server], demandAlone, { needs: ['home-time'] });
   hold('report-answers', [reports, late, server], demandReport);
@@ -67,10 +73,11 @@ check('01-blocking-server', promises, (lesson) => {
   const needs = ['home-time', 'home-alone', 'report-answers'];
   hold(
     'health-tells-delay',
-    [late, server, quiet, quietServer],
-    (delays, program, longest, other) => {
+    [late, server, quiet, quietServer, held],
+    (delays, program, longest, other, seenHeld) => {
       demandDelay(delays, program);
       demandLongest(longest, other);
+      demandAnyDelay(seenHeld);
     },
     { needs },
   );

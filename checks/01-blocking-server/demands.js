@@ -31,6 +31,7 @@ const MOST_MS = 20.5;
 const FAR_TOO_LONG_MS = 30; // for the quickest of many, on any machine
 const TOO_LONG_MS = 24; // for several of them, on one that is not busy
 const FEW = 2;
+const LEAST_HELD_MS = 60; // of the 100 that it was frozen; with less there is nothing to see
 const MARKED = 3; // moments, of many of a kind
 const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
@@ -55,8 +56,9 @@ export function demandListens(program, { answers: [{ status, error }] }) {
   });
 }
 
-export function demandBody({ answers }) {
-  const fault = faultOfRandomHex(answers);
+/** @param {any[]} looks  all that have answers of / */
+export function demandBody(...looks) {
+  const fault = faultOfRandomHex(looks.flatMap(({ answers }) => answers));
   demand(!fault, {
     expected: 'The body is text of 10,000 to 20,000 hex digits, different each time.',
     got: fault,
@@ -270,6 +272,20 @@ export function demandLongest(seen, program) {
   });
 }
 
+/**
+ * Not only / holds the loop up. By how much it was held up is a fact: the probe's own timer came so late.
+ * @param {{ told: any, lateMs: number } | undefined} seen  nothing, where no process can be stopped
+ */
+export function demandAnyDelay(seen) {
+  if (!seen || seen.lateMs < LEAST_HELD_MS) return;
+  demand(typeof seen.told === 'number' && seen.told > seen.lateMs / 2, {
+    expected: `{"eventLoopDelayMs": a number}, about ${seen.lateMs.toFixed(0)}: the whole process was frozen that long (by SIGSTOP), and its timers came late.`,
+    got: `It said ${asSeen(seen.told)}.`,
+    why: 'Whatever holds the loop up counts. Timing your own handlers misses the rest.',
+    try: 'monitorEventLoopDelay({ resolution: 5 }), and its max / 1e6',
+  });
+}
+
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
@@ -279,7 +295,8 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     ({ status, error, body }) => error || status !== 200 || parse(body).rows !== 100,
   );
   const expected = '{"rows":100}, 100 ms after each request';
-  const all = [...requests, late.first, ...late.later.requests];
+  const joined = [late.first, ...late.between, ...late.later.requests];
+  const all = [...requests, ...joined, late.after];
   const shown = (request, says) => ({ program, moments: [momentOf(request, says)] });
   demand(!bad, {
     expected,
@@ -298,9 +315,8 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     shows: shown(quickestIn(requests), 'the quickest'),
   });
   demandNotSlow(program, { requests, starvedMs }, late.first, expected);
-  const later = [late.first, ...late.later.requests];
-  const short = later.find((one) => durationOf(one) === quickestOf(later));
-  demand(quickestOf(later) > DATABASE_MS, {
+  const short = joined.find((one) => durationOf(one) === quickestOf(joined));
+  demand(quickestOf(joined) > DATABASE_MS, {
     expected,
     got:
       late.isJoined && short !== late.first
@@ -309,6 +325,13 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     why: 'The database takes 100 ms for each report. A cache, or one query for several clients, is another lesson.',
     try: 'await sleep(100); in each call of the handler',
     shows: shown(short, 'less than 100 ms'),
+  });
+  demand(durationOf(late.after) > DATABASE_MS, {
+    expected,
+    got: `One that came as soon as others had their answers took ${took(late.after)} ms.`,
+    why: 'The database takes 100 ms for each report. A cache, however short, is another lesson.',
+    try: 'await sleep(100); in each call of the handler',
+    shows: shown(late.after, 'less than 100 ms'),
   });
 }
 

@@ -22,6 +22,8 @@ const LONG_HOME_MS = 15; // a delay that is far from the resolution of 5 ms
 const QUIET_BEATS = 35; // of 20 ms: a histogram with a sample every 5 ms has more than a hundred
 const TIMER_MS = 5; // a learner's own timer reports how late it was: up to its period less than a / took
 const FIRST_SAMPLE_BEATS = 2; // after a reset Node's histogram sees nothing until its timer has fired once
+const HELD_MS = 100; // far more than any / takes
+export const QUICK_TIMERS = /** @type {const} */ ([500, Infinity, 100]); // a reset once a minute comes in time
 const QUIET_MS = 3_000;
 const QUIET_TRIES = 3;
 const DISTURBED_MS = 3; // the event loop was late, and not because of the program
@@ -136,7 +138,7 @@ function whatCame(program, requests) {
 
 /**
  * What /health reports after two blocking / and a quiet time in which only reports wait: one of these began before the
- * two /, and the others, many of them, come while it is under way.
+ * two /, some come a little later, and many while it is under way; one more when all of these are done.
  */
 export async function readDelays(program, areFree) {
   const sinceMs = nowMs();
@@ -153,15 +155,23 @@ export async function readDelays(program, areFree) {
   };
   await tell();
   await beatsToCome(program, FIRST_SAMPLE_BEATS);
-  const earlier = askAtOnce(program, '/report', 1);
+  const reports = [askAtOnce(program, '/report', 1)];
   await program.until(() => seen('/report').length > 0);
-  for (let count = 0; count < 2; count += 1) await askAtOnce(program, '/', 1);
-  const { answers } = await askAtOnce(program, '/report', areFree ? MANY_REPORTS : 1);
-  answers.push(...(await earlier).answers);
+  for (let count = 0; count < 2; count += 1) {
+    reports.push(askAtOnce(program, '/report', 1)); // a few milliseconds after the first, and again when a / is done
+    await askAtOnce(program, '/', 1);
+  }
+  reports.push(askAtOnce(program, '/report', areFree ? MANY_REPORTS : 1));
+  await Promise.all(reports);
+  reports.push(askAtOnce(program, '/report', 1)); // what was kept for a moment only is still there
+  const answers = (await Promise.all(reports)).flatMap((asked) => asked.answers);
   const told = await tell();
   const tookMs = nowMs() - sinceMs;
   const toldAgain = await tell();
-  const [first, ...later] = seen('/report');
+  const all = seen('/report').sort((a, b) => a.startMs - b.startMs);
+  const [[first], between, later, [after]] = [[0, 1], [1, 3], [3, -1], [-1]].map((part) =>
+    all.slice(...part),
+  );
   const longestMs = Math.max(...seen('/').map(durationOf));
   const longest = seen('/').find((one) => durationOf(one) === longestMs);
   const [, asked] = seen('/health'); // the first only makes it forget
@@ -169,6 +179,8 @@ export async function readDelays(program, areFree) {
     delay: { told, toldAgain, tookMs, longestMs, unanswered, type, longest, asked },
     first,
     answers,
+    between,
+    after,
     isJoined: later.length > 0 && later[0].startMs < (first.endMs ?? Infinity),
     later: whatCame(program, later),
   };
@@ -199,6 +211,24 @@ async function readAfterQuietOnce(program) {
   const lateMs = Math.max(...(await beatsToCome(program, QUIET_BEATS)).map(({ late }) => late));
   const told = await tell();
   return { home, told, lateMs, tookMs: nowMs() - sinceMs };
+}
+
+/**
+ * What /health reports when the process stood still: no handler of its own took that time, and the loop was held up all the
+ * same. The probe's own timer tells by how much.
+ */
+export async function readAfterHold(program) {
+  const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  await tell();
+  await beatsToCome(program, FIRST_SAMPLE_BEATS);
+  if (!program.kill(program.pid, 'SIGSTOP')) return undefined; // not everywhere
+  await sleep(HELD_MS);
+  const fromMs = nowMs(); // any beat that comes later comes late
+  program.kill(program.pid, 'SIGCONT');
+  const beats = () =>
+    eventsOf(program.events, 'beat').filter(({ pid, t }) => pid === program.pid && t > fromMs);
+  await program.until(() => beats().length >= FIRST_SAMPLE_BEATS, QUIET_MS);
+  return { told: await tell(), lateMs: Math.max(0, ...beats().map(({ late }) => late)) };
 }
 
 /** Waits until the program's event loop has turned so often, and nothing was asked of it meanwhile. */

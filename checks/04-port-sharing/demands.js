@@ -179,7 +179,7 @@ const KEPT = {
   },
 };
 
-export function demandParentRests({ program }, { answers, requests }) {
+export function demandParentRests({ program }, { answers, requests, silent }) {
   const parents = requests.filter(({ pid }) => pid === program.pid);
   const own = parents.length;
   const story = { expected: 'Each child serves its clients directly; the parent only deals.' };
@@ -199,6 +199,13 @@ export function demandParentRests({ program }, { answers, requests }) {
     why: 'A proxy reads and writes every byte twice. A connection that is given away costs the parent nothing more.',
     try: "child.send('connection', socket)",
     shows: { program, moments: firstShown(parents, 'the parent reads a request') },
+  });
+  demand(silent.length === 0, {
+    expected: 'A client that has said nothing yet is given to a child at once.',
+    got: 'The parent has kept it, and seems to wait for its first bytes.',
+    why: 'A parent that reads has a part of each request, and keeps every client that takes its time.',
+    try: "createServer({ pauseOnConnect: true }, deal) in the parent, and nothing there that listens for 'data'",
+    shows: { program, moments: firstShown(silent, 'a client that says nothing') },
   });
   demandPids(program, answers, requests);
 }

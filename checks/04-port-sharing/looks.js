@@ -37,6 +37,7 @@ const PATIENCE_MS = 3 * DEADLINE_MS; // of a client: the program's rest decides,
 const HELD_MS = 1_000;
 const UP_TURNS = 2; // of all event loops: what was started is there
 const REST_TURNS = 8; // nothing more will come of what was asked
+const LATER_TURNS = 25; // half a second or more: what comes then does not come at once
 const OWN_TURNS = 5;
 const LEAST_TURN_MS = 19;
 const LOOK_EVERY_MS = 15;
@@ -84,7 +85,23 @@ export async function meetCrowd({ give, program, early, fault }) {
   );
   const lostEarly = early.waiting();
   const keptEarly = keptBy(program, seenEarly).length;
-  return { ...crowd, lostEarly, keptEarly, holders: listeningSockets(program) ?? [] };
+  const silent = give === 'connections' ? await meetSilent(program) : [];
+  return { ...crowd, lostEarly, keptEarly, silent, holders: listeningSockets(program) ?? [] };
+}
+
+/**
+ * A client that connects and says nothing: a parent that waits for its first bytes keeps it.
+ * @returns {Promise<any[]>}  its connection, if the parent has kept it
+ */
+async function meetSilent(program) {
+  const [client] = await connectAll(program, 1);
+  const its = () =>
+    eventsOf(program.events, 'connection').filter((one) => one.client === client.localPort);
+  const isGiven = () => its().some(({ pid }) => pid !== program.pid);
+  const isOver = await program.until(nothingMore(program, isGiven), DEADLINE_MS);
+  const kept = isOver ? keptBy(program, its()) : [];
+  client.destroy();
+  return kept;
 }
 
 /** The connections among these that the parent has accepted, and no child has ever had. */
@@ -305,17 +322,19 @@ async function goesOn(program, isNoticed) {
 
 /**
  * Kills the parent while clients are in the middle of a request, and waits until nothing of it is left, or each child has
- * turned its event loop often enough since to have heard of it, and has no timer that could still end it.
+ * turned its event loop often enough since to have heard of it, and has no timer that could end it at once.
  */
 export async function killParent({ program, fault }, death) {
   if (fault || death instanceof Undecided || death?.isStuck || program.fate) return undefined;
   const clients = await askByHalf(program);
   program.kill(program.pid, 'SIGKILL');
-  const fromMs = nowMs();
+  let fromMs = nowMs();
   const isReached = program.turn.limit(PARTING_MS);
   try {
     for (;;) {
-      const orphans = program.survivors().filter((pid) => pid !== program.pid);
+      const left = program.survivors();
+      if (left.includes(program.pid)) fromMs = nowMs(); // its channels are not closed yet
+      const orphans = left.filter((pid) => pid !== program.pid);
       if (orphans.length === 0 || isReached() || haveStayed(program.events, orphans, fromMs))
         return { orphans, isOpen: Boolean(listeningSockets(program)?.length) };
       await sleep(LOOK_EVERY_MS);
@@ -343,7 +362,8 @@ function haveStayed(events, pids, fromMs) {
   return pids.every((pid) => {
     const beats = events.filter((one) => one.what === 'beat' && one.pid === pid && one.t > fromMs);
     const idle = beats.filter(({ elu }) => elu < BUSY).length;
-    return idle >= REST_TURNS && !beats.findLast(({ timers }) => timers !== undefined)?.timers;
+    const hasTimer = beats.findLast(({ timers }) => timers !== undefined)?.timers;
+    return idle >= (hasTimer ? LATER_TURNS : REST_TURNS);
   });
 }
 

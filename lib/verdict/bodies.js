@@ -2,16 +2,21 @@
 
 const FEWEST_BYTES = 5_000;
 const MOST_BYTES = 10_000;
+const LINE_END = /\r?\n$/; // text may end as a line does
 const PART = 16; // digits: so many will not come twice by chance
 const PARTS = 32; // of each answer are looked for, spread over all of it
 
 /**
  * Says what keeps these answers from being 5,000 to 10,000 random bytes as hex text, other bytes in each.
- * @param {import('../observe/client.js').Answer[]} answers
+ * @param {import('../observe/client.js').Answer[]} seen
  * @param {{ isTyped?: boolean }} [options]  isTyped: unless told otherwise the header says that it is text
  * @returns {string | undefined}  nothing, when they are
  */
-export function faultOfRandomHex(answers, { isTyped = true } = {}) {
+export function faultOfRandomHex(seen, { isTyped = true } = {}) {
+  const answers = seen.map(({ body, ...answer }) => ({
+    ...answer,
+    body: body?.replace(LINE_END, ''),
+  }));
   for (const answer of answers) {
     const fault = faultOfOne(answer, isTyped);
     if (fault) return fault;
