@@ -68,16 +68,17 @@ export const SETTINGS = {
   },
 };
 /**
- * Pages take longer than usual, and twice as long as WORK_MS says: a program that believes a hard-coded number is found out.
- * So is one that plans for more than 0.7 where nobody has said so: the number flips when a page was measured 5 % too short.
+ * Pages take longer than usual, and three times as long as WORK_MS says: a program that believes a hard-coded number is
+ * found out. So is one that takes another rate or utilization than 200 and 0.7 where nobody has set them: the number flips
+ * when one of them is 4 % off in one direction, or 16 % in the other, as it does for a page measured 4 % too short or 15 % too long.
  * @type {Setting}
  */
 export const SLOW = {
-  env: { WORK_MS: '15', RATE: '98' },
-  rate: 98,
+  env: { WORK_MS: '6.05' },
+  rate: RATE,
   utilization: 0.7,
-  workMs: 30,
-  pretendWaits: 2,
+  workMs: 18.15,
+  pretendWaits: 3,
 };
 
 /** What the formula says. @param {Setting} setting */
