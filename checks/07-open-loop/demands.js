@@ -22,6 +22,7 @@ import {
   exactOf,
   mayComeOfMachine,
   numbersIn,
+  workersIn,
 } from './looks.js';
 
 /** @typedef {import('./looks.js').Counted} Counted */
@@ -255,7 +256,7 @@ export function demandMeasured(slow) {
 /** @param {{ program: Program, told: number }[]} programs */
 export function demandTold(programs) {
   for (const { program, told } of programs) {
-    const forks = forksOf(program.events).length;
+    const forks = workersIn(program.events).length;
     demand(forks === told, {
       expected: `NODE_CLUSTER_WORKERS=${told}: that many calls of cluster.fork() in the primary`,
       got: forks === 0 ? 'It forks no workers.' : `It forked ${forks}.`,

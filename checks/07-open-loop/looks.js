@@ -3,6 +3,7 @@ import {
   askAtOnce,
   createOpenLoop,
   disturbanceOf,
+  eventsOf,
   exitsOf,
   forksOf,
   groupBy,
@@ -123,6 +124,19 @@ const SENSE = [
   { env: { NODE_CLUSTER_WORKERS: '99' }, pretendForks: true },
 ];
 
+/**
+ * The workers that it has forked, without a first one that was only to measure: the others were forked later, and it has ended
+ * and never listened.
+ */
+export function workersIn(events) {
+  const forks = forksOf(events);
+  const [first, second] = forks;
+  if (!second || second.t - first.t <= AT_ONCE_MS) return forks;
+  const isFirst = (/** @type {any} */ { workerPid }) => workerPid === first.workerPid;
+  const hasListened = eventsOf(events, 'worker-listening').some(isFirst);
+  return exitsOf(events).some(isFirst) && !hasListened ? forks.slice(1) : forks;
+}
+
 /** Rounds of requests until every worker has executed one, or it is clear that some never will. */
 export async function askUntilAllAnswer(/** @type {Program} */ program) {
   const all = { program, ...(await askAtOnce(program, '/', 1)) };
@@ -131,7 +145,7 @@ export async function askUntilAllAnswer(/** @type {Program} */ program) {
     all.answers.push(...answers);
     all.requests.push(...requests);
     const pids = new Set(all.requests.map(({ pid }) => pid));
-    const isEveryone = forksOf(program.events).every(({ workerPid }) => pids.has(workerPid));
+    const isEveryone = workersIn(program.events).every(({ workerPid }) => pids.has(workerPid));
     if (isEveryone && round >= ROUNDS.least) break;
   }
   // if all were slow, ask one after the other: on a busy machine one of many is as quick as it can be
@@ -148,7 +162,7 @@ export async function askUntilAllAnswer(/** @type {Program} */ program) {
 /** What it forks when told a number lower than the one it computes; nothing new if it ignores a higher one. */
 export async function forkFewer(launch, program) {
   const told = TOLD_FEWER;
-  if (forksOf(program.events).length !== TOLD.told) return { program, told: TOLD.told };
+  if (workersIn(program.events).length !== TOLD.told) return { program, told: TOLD.told };
   const one = await countOnce(launch, { env: { NODE_CLUSTER_WORKERS: String(told) } }, told);
   await one.program.stop();
   return { program: one.program, told };
@@ -203,15 +217,15 @@ async function countOnce(launch, setting, expected) {
   const { env, pretendWaits, pretendCores } = setting;
   const program = await launch({ env, pretendWaits, pretendCores });
   const isDone = (/** @type {any[]} */ events) =>
-    forksOf(events).length >= expected || childrenOf(events).length > TOO_MANY;
+    workersIn(events).length >= expected || childrenOf(events).length > TOO_MANY;
   await program.settled(isDone);
   const [first, last] = [forksOf(program.events).at(0), forksOf(program.events).at(-1)];
   const isOneByOne = first && last && last.t - first.t > AT_ONCE_MS; // each waits for the one before
   if (isOneByOne || setting === SETTINGS.usual) await program.ready(expected); // that one is to serve
   const isOneLoop = forksOf(program.events).length > 1 && !isOneByOne; // it is over: only then does a cluster report its forks
-  const goesOn = (/** @type {any[]} */ events) => forksOf(events).length > expected;
+  const goesOn = (/** @type {any[]} */ events) => workersIn(events).length > expected;
   await program.settled(goesOn, isOneLoop ? AT_ONCE_MS : ONE_MORE_MS);
-  const forks = forksOf(program.events).length;
+  const forks = workersIn(program.events).length;
   const whole = setting.rate ? /** @type {Setting} */ (setting) : undefined; // otherwise we do not know what it should say
   if (whole && forks === expected)
     await program.settled(() => telling(program, whole, forks).line !== undefined);

@@ -246,8 +246,8 @@ export function demandElsewhere(program, answer) {
 /** Those without JOB_CHILDREN, where there are three cores, those of a pool of one, and more than there are cores. */
 export function demandSizes(elsewhere, one, more) {
   demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
-  demandAllByChild(one);
   demandWaits(one);
+  demandAllByChild(one);
   demandSize(one, 1);
   demandSize(
     more,

@@ -157,7 +157,7 @@ async function askCrowd(program) {
   try {
     await program.until((events) => early.length > 0 || haveCome(events), PATIENCE_MS);
     const isAlone = aliveOf(program).every((pid) => stopped.includes(pid)); // else a new child may have built them
-    if (isAlone) builtHere = early.filter(isRight);
+    if (isAlone && stopped.length > 0) builtHere = early.filter(isRight);
   } finally {
     for (const pid of stopped) program.kill(pid, 'SIGCONT');
   }
