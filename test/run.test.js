@@ -427,6 +427,19 @@ describe('a runner', () => {
     assert.equal(program.events.filter(({ what }) => what === 'start').length, 1);
   });
 
+  test('pretends that a worker ends with another code than 1, whether it throws or exits', async (t) => {
+    const text = `import cluster from 'node:cluster';
+      if (cluster.isPrimary)
+        for (const way of ['throw', 'one', 'two', 'none'])
+          cluster.fork({ WAY: way }).on('exit', (code) => console.log(way, code));
+      else if (process.env.WAY === 'throw') setTimeout(() => undefined.rows, 10);
+      else process.exit({ one: 1, two: 2, none: 0 }[process.env.WAY]);`;
+    const program = await start(t, text, { pretendExitCode: 3 });
+    await fate(program);
+    const lines = program.output().match(/^(throw|one|two|none) \d$/gm) ?? [];
+    assert.deepEqual(lines.sort(), ['none 0', 'one 3', 'throw 3', 'two 2']);
+  });
+
   test('tells stderr from the rest, where that is asked for', async (t) => {
     const text = "console.log('out'); console.error('err');";
     const program = await start(t, text, { isErrorApart: true });
@@ -470,6 +483,15 @@ describe('a runner', () => {
     const program = await start(t, text, { pretendTimers: [1_000, 600_000, 100_000] });
     await fate(program);
     assert.equal(program.output(), 'true\n');
+  });
+
+  test('pretends that time passes sooner in the processes below, and not in the program itself', async (t) => {
+    const text = `import { fork } from 'node:child_process';
+      const hour = setTimeout(() => console.log(process.send ? 'a child' : 'the program'), 3_600_000);
+      if (!process.send) fork(process.argv[1]).on('exit', () => clearTimeout(hour));`;
+    const program = await start(t, text, { pretendTimersBelow: [1_000, Infinity, 100_000] });
+    await fate(program);
+    assert.equal(program.output(), 'a child\n');
   });
 
   test('pretends that time passes sooner for what ticks, from another limit on', async (t) => {

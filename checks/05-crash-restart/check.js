@@ -4,6 +4,7 @@ import {
   demandCleanStop,
   demandEachTime,
   demandEnd,
+  demandEndOfWait,
   demandLeave,
   demandLog,
   demandNoFork,
@@ -13,6 +14,7 @@ import {
 } from './demands.js';
 import {
   LEAVING,
+  OTHER_CODE,
   WORKERS,
   askHomes,
   behead,
@@ -47,7 +49,7 @@ check('05-crash-restart', promises, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, measure, isLonger } = lesson;
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
-  const main = observe([], () => start());
+  const main = observe([], () => start(WORKERS, { pretendExitCode: OTHER_CODE }));
   const failedStarts = meanwhile([], () => failToStart(launch), { isSlow: true });
   const beside = meanwhile([], async () => giveUpBesideOther(await start()), { isSlow: true });
   const crashes = observe([main], crashTwice);
@@ -68,7 +70,10 @@ check('05-crash-restart', promises, (lesson) => {
   });
   hold('log-tells', [crashes, leave, interrupted, main], demandLog);
   hold('planned-leaves', [leave], demandLeave);
-  hold('stops-clean', [interrupted, terminated], (...stops) => demandCleanStop(stops));
+  hold('stops-clean', [interrupted, terminated, stoppedWhileWaiting], (one, other, waiting) => {
+    demandCleanStop([one, other]);
+    demandEndOfWait(waiting);
+  });
   const needs = ['replaced'];
   hold('slows-down', [failedStarts], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });

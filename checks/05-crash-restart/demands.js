@@ -12,6 +12,7 @@ import {
 } from '../../lib/check/checking.js';
 import {
   AGAIN,
+  BY_A_BUG,
   DEADLINE_MS,
   LEAVING,
   ON_ITS_WAY,
@@ -25,6 +26,7 @@ import {
 const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
 const SHORTEST = 0.75; // of these: there may be some chance in a wait
 const LONGEST = 2;
+const LONGEST_IN_ALL = 1.6; // of all waits together, without what the event loop was late
 const MUCH_LONGER = 3; // times, or more
 const LEAST_MS = 9.5; // of a /
 const TOO_LONG_MS = 30; // for the quickest
@@ -190,6 +192,11 @@ const LOSSES = [
     "cluster.on('exit', (worker, code, signal) => { ... }) in the primary; serve() runs in the workers",
   ],
   [
+    ({ fate, how }) => !fate && how === BY_A_BUG,
+    'An uncaught exception makes it 1, but a program may end with any other code, and each of them says that something went wrong. Only 0 does not.',
+    'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash: fork',
+  ],
+  [
     () => true,
     'A worker ended by a signal has the code null; one that threw has code 1 and no signal.',
     'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash: fork',
@@ -267,7 +274,8 @@ export function demandLog(rounds, leave, stop, program) {
     output: untold?.printed,
     shows: untold && { program: untold.program, moments: [endShown(untold)] },
   });
-  const [crash, goodbye] = [1, 0].map((code) => ends.find((end) => end.code === code));
+  const crash = ends.find(({ planned, code }) => !planned && code > 0);
+  const goodbye = ends.find(({ code }) => code === 0);
   const isTold = !crash || !goodbye || wordsOn(crash) !== wordsOn(goodbye);
   demand(isTold, {
     expected:
@@ -384,7 +392,10 @@ function demandLongerWaits({ waitsMs, latesMs, restarts, output, program }) {
   const isBusy = long >= 0 && (isCrowded() || !isLong(waited[long] - latesMs[long], long));
   const isConstant = waited.length > 1 && Math.max(...waited) < 2 * Math.min(...waited);
   const isReset = isConstant && restarts > RESTARTS;
-  demand(waited.length > 0 && !waited.some(isShort) && (long < 0 || isBusy), {
+  const inAllMs = sumOf(waited) - sumOf(latesMs.slice(0, RESTARTS)); // what chance adds to one, it hardly adds to all
+  const isLongInAll = inAllMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
+  const isTooLong = isLongInAll || (long >= 0 && !isBusy);
+  demand(waited.length > 0 && !waited.some(isShort) && !isTooLong, {
     expected: `The port is taken: it waits twice as long before each restart in a row: ${WAITS_MS.join(', ')} ms.`,
     got: `It waited ${waited.join(', ') || 'not at all'}${waited.length > 0 ? ' ms' : ', since it restarted nobody'}.`,
     why: "Starting a worker takes CPU time from the programs that work. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.",
@@ -517,6 +528,29 @@ export function demandCleanStop(stops) {
     ...(stop && storyOfStop(stop)),
     output: stop?.output,
     shows: stop && { program: stop.program, moments: stopShown(stop) },
+  });
+}
+
+/** All places are empty when the signal comes. What has crashed before, or has just been given up, is another matter. */
+export function demandEndOfWait({ how, program, fate, isStuck, output, signalMs }) {
+  const isWrong = fate && fate.code !== 0 && !isTold(output);
+  demand(!isStuck && !isWrong, {
+    expected: `${how}: nothing is under way, so it ends, with exit code 0.`,
+    got: isStuck ? 'It is still running, and has nothing to do.' : `It ended with ${howOf(fate)}.`,
+    why: isStuck
+      ? 'Whatever stops a server waits for its end, and kills it in the end. No worker was left whose end could be heard of.'
+      : "Stopping when told to isn't a failure, whatever has crashed before. Only giving up ends with a code other than 0.",
+    try: isStuck
+      ? 'leave the end to Node: clear every timer, and keep nothing open'
+      : 'set process.exitCode where you give up, and nowhere else',
+    output,
+    shows: {
+      program,
+      moments: [
+        { pid: program.pid, t: signalMs, says: how },
+        ...(fate ? [endOfPrimary(program)] : []),
+      ],
+    },
   });
 }
 

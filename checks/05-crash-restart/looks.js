@@ -37,6 +37,8 @@ const STOP_LOOK_MS = 3_000;
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 2; // workers, and one that stays
+export const OTHER_CODE = 3; // exit code of the first worker that dies; an exception makes it 1
+export const BY_A_BUG = `an end with exit code ${OTHER_CODE} (by /buggy)`;
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const IN_A_WAIT = 'SIGKILL of a second worker while the place of the first waited';
 const IN_A_START = 'SIGKILL of a second worker while the successor of the first was starting';
@@ -117,7 +119,7 @@ const kill = (program, pids, signal = 'SIGKILL') => pids.filter((pid) => program
 /** A worker with a bug, and then the one in its place, by a signal. */
 export function crashTwice(program) {
   return strikeInTurn(program, [
-    ['/buggy', () => askForABug(program)],
+    [BY_A_BUG, () => askForABug(program)],
     ['SIGKILL', (pids) => kill(program, pids.slice(-1))],
   ]);
 }
@@ -448,12 +450,16 @@ export async function stopWhileItWaits(launch) {
     const [, heard = { t: Infinity }] = events.filter(isTurn); // at the first it may just be hearing of it
     return forksOf(events).filter(({ t }) => t > heard.t);
   };
-  await program.until((events) => later(events).length > 0, STOP_LOOK_MS);
+  const rest = { before: new Map([[program.pid, 0]]), fromMs: signalMs };
+  const isDone = (events) => later(events).length > 0 || isAtRest(events, rest);
+  const isDecided = await program.until(isDone, STOP_LOOK_MS);
+  const { fate } = program;
   const forks = later(program.events).length;
   await program.stop();
   other.close();
   const how = `SIGTERM while it waited to restart ${WORKERS} workers`;
-  return { how, program, signalMs, forks, output: program.output() };
+  const isStuck = !fate && isDecided && forks === 0;
+  return { how, program, signalMs, fate, isStuck, forks, output: program.output() };
 }
 
 /** The signal comes while requests are under way. */

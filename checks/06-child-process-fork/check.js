@@ -19,6 +19,7 @@ import {
   CORES,
   JOBS,
   MORE_THAN_CORES,
+  SOON,
   ask,
   askAll,
   askFirst,
@@ -73,7 +74,7 @@ check('06-child-process-fork', promises, (lesson) => {
   const later = observe([main, crash], askLater);
   const dead = observe([main, later], askTheDead);
   const killed = meanwhile([elsewhere, elsewhereMore], (program) => endServer(program, 'SIGKILL'));
-  const another = meanwhile([first], () => start(1));
+  const another = meanwhile([first], () => start(1, { pretendTimersBelow: SOON }));
   const crowd = meanwhile([another], askForOne);
   const isSlow = true;
   const inTurn = meanwhile([another, crowd], askInTurn);

@@ -22,6 +22,7 @@ import {
   exactOf,
   mayComeOfMachine,
   numbersIn,
+  workersIn,
 } from './looks.js';
 
 /** @typedef {import('./looks.js').Counted} Counted */
@@ -44,7 +45,6 @@ const REPAIRS = {
   NODE_CLUSTER_WORKERS:
     'if (!(Number.isInteger(workers) && workers >= 1 && workers <= 99)) { console.error("NODE_CLUSTER_WORKERS must be ..."); process.exit(1); }',
 };
-const FULLER = 0.8; // a utilization that others plan for
 const MOST_QUOTED = 80;
 const PATIENCE = 'close other programs, then check again';
 const MARKED = 6; // moments of a kind
@@ -239,16 +239,16 @@ export function demandMeasured(slow) {
   };
   refuseToJudge(slow, story);
   const isRightFor = (ms) => forks === Math.ceil((exact * ms) / workMs);
-  const isFuller = forks === Math.ceil((exact * setting.utilization) / FULLER);
+  const isNear = Math.abs(forks - Math.ceil(exact)) === 1;
   const why = isRightFor(WORK_MS)
     ? `That would be right for pages of ${WORK_MS} ms: a number that is written down is right on one machine, for one release.`
     : isRightFor(Number(setting.env.WORK_MS))
       ? `That would be right for pages of WORK_MS=${setting.env.WORK_MS}. Here they take longer than it says, as on another machine.`
-      : isFuller
-        ? `That would be right for a utilization of ${FULLER}. UTILIZATION isn't set here, so ${setting.utilization} is meant.`
+      : isNear
+        ? `Neither RATE nor UTILIZATION is set here, so ${rate} and ${setting.utilization} are meant. With others the usual pages may need as many workers, but these do not.`
         : 'The same formula was right for quicker pages; slower ones have to be measured too.';
-  const repair = isFuller
-    ? `process.env.UTILIZATION ?? ${setting.utilization}`
+  const repair = isNear
+    ? `process.env.RATE ?? ${rate}, process.env.UTILIZATION ?? ${setting.utilization}`
     : 'const startMs = performance.now(); render(); and look again';
   demand(false, { ...story, why, try: repair, output });
 }
@@ -256,7 +256,7 @@ export function demandMeasured(slow) {
 /** @param {{ program: Program, told: number }[]} programs */
 export function demandTold(programs) {
   for (const { program, told } of programs) {
-    const forks = forksOf(program.events).length;
+    const forks = workersIn(program.events).length;
     demand(forks === told, {
       expected: `NODE_CLUSTER_WORKERS=${told}: that many calls of cluster.fork() in the primary`,
       got: forks === 0 ? 'It forks no workers.' : `It forked ${forks}.`,

@@ -127,6 +127,7 @@ export function commandOf(options, isReference = false) {
   const remarks = [
     isReference && 'ours, to compare with',
     options.pretendForks && 'forks are pretended',
+    options.pretendExitCode && `exit code 1 of a worker becomes ${options.pretendExitCode}`,
     options.pretendCores && `it is told of ${options.pretendCores} cores`,
   ].filter(Boolean);
   return remarks.length > 0 ? `${command} (${remarks.join('; ')})` : command;

@@ -2,6 +2,7 @@
  * Preloaded where a check asks "and what does it do when so much time has passed?" and nobody wants to wait: a timer that
  * is to fire after FROM ms or more, but before UNTIL ms, fires BY times as soon. FORKSHOP_PRETEND_TIMERS tells "FROM UNTIL BY",
  * and behind that, if it is another one, the FROM of what fires again and again: who counts ticks counts them faster.
+ * With FORKSHOP_PRETEND_BELOW, the pid of the keeper, only in the processes that the program starts, not in itself.
  * Only what a program sets itself: Node's own timers (keep-alive and the like) and clocks are as they were.
  */
 'use strict';
@@ -27,12 +28,16 @@ function shorten(object, name, index) {
   object[name] = Object.defineProperties(replacement, properties);
 }
 
-for (const name of ['setTimeout', 'setInterval']) {
-  shorten(timers, name, 1);
-  globalThis[name] = timers[name];
-  shorten(promises, name, 0);
+if (process.ppid !== Number(process.env.FORKSHOP_PRETEND_BELOW)) shortenAll();
+
+function shortenAll() {
+  for (const name of ['setTimeout', 'setInterval']) {
+    shorten(timers, name, 1);
+    globalThis[name] = timers[name];
+    shorten(promises, name, 0);
+  }
+  shorten(AbortSignal, 'timeout', 0);
+  const { wait } = promises.scheduler;
+  promises.scheduler.wait = (ms, ...args) => wait.call(promises.scheduler, shortened(ms), ...args);
+  syncBuiltinESMExports();
 }
-shorten(AbortSignal, 'timeout', 0);
-const { wait } = promises.scheduler;
-promises.scheduler.wait = (ms, ...args) => wait.call(promises.scheduler, shortened(ms), ...args);
-syncBuiltinESMExports();

@@ -130,8 +130,8 @@ function faultOfChildren({ events, pid }, { unseen, isBuiltHere }) {
   const own = starts.find((event) => event.pid === pid)?.file;
   if (isBuiltHere)
     return {
-      got: 'All of its children were frozen for a moment (by SIGSTOP), and a report was built all the same.',
-      why: 'The children are there, but it is the server that builds the reports. In slices it still uses no second core.',
+      got: 'All of its children were frozen for a moment (by SIGSTOP), and a report of one row was built all the same.',
+      why: 'The children are there, but it is the server that builds the reports, or the short ones. In slices it still uses no second core.',
       try: "run(job): child.send({ id, job }), and resolve with the digest that the child's message brings",
     };
   if (files.some((file) => file !== own)) return undefined;
@@ -181,7 +181,7 @@ export function demandMatch(program, { answers }) {
 function faultOfBatch(program, answers) {
   const got = faultOfAnswers(answers);
   if (!got) return undefined;
-  const { error, status, body } = answers.find((answer) => !isRight(answer));
+  const { error, status } = answers.find((answer) => !isRight(answer));
   const ended = faultOfEnds(program);
   if (ended && status !== 200) return { got: `${got} ${ended.got}`, ...ended.how };
   if (error?.includes('no answer'))
@@ -190,12 +190,8 @@ function faultOfBatch(program, answers) {
       why: 'A child that is done gets nothing new from the queue, or nobody hears its second answer.',
       try: 'after each answer put the child back into the idle list, and give it the next in the queue',
     };
-  if (status && status !== 200)
-    return {
-      got,
-      why: `It was refused, although nobody had killed a child. The answer says: ${shorten(body)}`,
-      try: 'whatever comes while all children are busy waits in the queue until one of them is idle',
-    };
+  const refusal = refusalIn(answers);
+  if (refusal) return { got, ...refusal };
   return {
     got,
     why: 'Answers come in the order in which children finish, not in the order of the questions.',
@@ -203,9 +199,20 @@ function faultOfBatch(program, answers) {
   };
 }
 
+/** What to say if the first wrong answer is a refusal. */
+function refusalIn(answers) {
+  const { status, body } = answers.find((answer) => !isRight(answer)) ?? {};
+  if (!status || status === 200) return undefined;
+  return {
+    why: `It was refused, although nobody had killed a child. The answer says: ${shorten(body)}`,
+    try: 'whatever comes while all children are busy waits in the queue, however many there are, until one of them is idle',
+  };
+}
+
 /** Children that ended on their own, before anybody killed one: that is why reports are missing. */
-function faultOfEnds(program) {
-  const { events, pid } = program;
+function faultOfEnds(program, last = Infinity) {
+  const { pid } = program;
+  const events = program.events.slice(0, last);
   const crashed = eventsOf(events, 'crash').map((event) => event.pid);
   const isOne = (event) =>
     event.pid !== pid && event.tid === undefined && !crashed.includes(event.pid);
@@ -217,8 +224,8 @@ function faultOfEnds(program) {
     got: `${many} ended, with exit code ${codes}, and nobody had killed one.`,
     how: {
       shows: { program, moments: ends.map((end) => momentOf(end, 'a child ends')) },
-      why: 'A child should wait for its next job. One that ends after each job loses whatever it has not sent yet, and the job that is on its way to it.',
-      try: "in job.js: no process.exit() after process.send(); only 'disconnect' ends a child",
+      why: 'A child should wait for its next job, however long that takes. One that ends by itself loses whatever it has not sent yet, and the job that is on its way to it.',
+      try: "in job.js: no process.exit() after process.send(), and none in a timer; only 'disconnect' ends a child",
     },
   };
 }
@@ -239,12 +246,34 @@ export function demandElsewhere(program, answer) {
 /** Those without JOB_CHILDREN, where there are three cores, those of a pool of one, and more than there are cores. */
 export function demandSizes(elsewhere, one, more) {
   demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
+  demandWaits(one);
+  demandAllByChild(one);
   demandSize(one, 1);
   demandSize(
     more,
     MORE_THAN_CORES,
     `With JOB_CHILDREN=${MORE_THAN_CORES}, on a machine with ${CORES} cores`,
   );
+}
+
+/** Nobody but the only child builds reports, however many wait for it. */
+function demandAllByChild({ builtHere, program }) {
+  demand(builtHere.length === 0, {
+    expected: 'With JOB_CHILDREN=1: one child builds all reports.',
+    got: 'It was frozen for a moment (by SIGSTOP) while more and more reports were asked for, and some were built all the same.',
+    why: 'The server lends a hand when many wait. Just when there is most to do it serves nobody.',
+    try: 'whatever comes while all children are busy waits in the queue, however many there are',
+    shows: { program, moments: [] },
+  });
+}
+
+/** It has nothing to do, and its timers fire a thousand times as soon: does the only child wait for its next job? */
+function demandWaits({ program, last }) {
+  const { got, how } = faultOfEnds(program, last) ?? {};
+  demand(!got, {
+    expected: 'With JOB_CHILDREN=1: one child builds all reports, and waits for the next.',
+    ...(got && { got, ...how }),
+  });
 }
 
 export function demandInTurn({ wanted, got, answers, haveWaited }) {
@@ -286,6 +315,7 @@ export function demandSize(
     got: `${setting}: ${fault}`,
     why: 'Whatever waits in the queue has to go to a child as soon as one is idle, however many there are.',
     try: 'after each answer put the child back into the idle list, and give it the next in the queue',
+    ...refusalIn(answers),
   });
   if (started < size && depth < size)
     throw tooBusy('Reports that were asked for at once came one after the other.');

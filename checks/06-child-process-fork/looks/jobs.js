@@ -20,11 +20,14 @@ export const CHILDREN_ELSEWHERE = 3; // as many as the cores it sees: JOB_CHILDR
 export const MORE_THAN_CORES = 5; // children
 export const CORES = 2; // as it sees them there
 export const MANY = 12; // Node warns at the eleventh listener
+const CROWD = 120; // requests: more than a round number at which a queue might be called full
+export const SOON = /** @type {const} */ ([1_000, Infinity, 1_000, Infinity]); // timers of children fire at once; the log's does not
 const LONG_ENOUGH = [200_000, 2_000_000]; // rows, for others to come meanwhile
 const IN_TURN = [15_000, 5_000, 20_000, 10_000]; // rows: neither the shortest nor the longest comes first
+const LEAST_ROWS = 1; // a server that keeps short reports for itself builds this one
 const WHILE_ROWS = 40_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of five reports itself holds a / up for longer
-export const MOST_OF_CPU = 0.2; // of what the children take: that server takes 0.25, and some for the requests
+export const MOST_OF_CPU = 0.25; // of what the children take: that server takes so much, and always some for the requests
 export const PATIENCE_MS = 4_000; // for what takes a few milliseconds
 export const LAST_MS = 20_000; // nobody waits this long, unless the machine is busy
 const LOOK_MS = 100;
@@ -75,7 +78,7 @@ export async function askWhileStopped(program) {
   for (let attempt = 0; attempt <= CHILDREN; attempt += 1) {
     const children = aliveOf(program);
     if (children.length === 0) break;
-    const job = { name: `stopped-${attempt}`, rows: 1_000 };
+    const job = { name: `stopped-${attempt}`, rows: LEAST_ROWS };
     const isAnswered = await isAnsweredNow(program, job, children);
     const isAlone = aliveOf(program).every((pid) => children.includes(pid)); // else a new child may have built it
     if (isAlone || !isAnswered) return { unseen: hidden(), isBuiltHere: isAlone && isAnswered };
@@ -112,12 +115,15 @@ export const askAll = async (program) =>
   countChildren(program, await Promise.all(JOBS.map((job) => ask(program, job))));
 
 /**
- * More reports at once, for one child, than the listeners that Node finds too many; then everybody comes to rest.
+ * More reports at once, for one child, than the listeners that Node finds too many, then many more, which all have to wait;
+ * then everybody comes to rest.
  * @returns {Promise<any>}  also the processes with a crowd of listeners when nothing is under way any more
  */
 export async function askForOne(program) {
   const names = JOBS.slice(0, MANY).map(({ name }) => name);
-  const seen = countChildren(program, await askAtOnce(program, names, 100));
+  const answers = await askAtOnce(program, names, 100);
+  const crowd = answers.every(isRight) ? await askCrowd(program) : { answers: [], builtHere: [] };
+  const seen = countChildren(program, [...answers, ...crowd.answers]);
   const before = program.events.length;
   const all = [program.pid, ...aliveOf(program)];
   const weighed = () =>
@@ -128,8 +134,42 @@ export async function askForOne(program) {
     const pids = weighed().map(({ pid }) => pid);
     return all.every((pid) => pids.includes(pid));
   }, PATIENCE_MS);
-  return { ...seen, crowds: weighed().filter(({ listeners }) => listeners >= MANY) };
+  const crowds = weighed().filter(({ listeners }) => listeners >= MANY);
+  return { ...seen, crowds, builtHere: crowd.builtHere, program, last: program.events.length };
 }
+
+/**
+ * So many reports while the children stand still that the queue is as long as that before they go on.
+ * @returns {Promise<{ answers: any[], builtHere: any[] }>}  builtHere: the reports that came while they stood still
+ */
+async function askCrowd(program) {
+  const before = program.events.length;
+  const stopped = aliveOf(program).filter((pid) => program.kill(pid, 'SIGSTOP'));
+  const early = [];
+  const asked = Array.from({ length: CROWD }, async (_, index) => {
+    const job = { name: `crowd-${index}`, rows: LEAST_ROWS };
+    const answer = { ...(await get(urlOf(program, job), { timeoutMs: LAST_MS })), job };
+    early.push(answer);
+    return answer;
+  });
+  const haveCome = (events) => countRequests(events.slice(before)) >= CROWD;
+  let builtHere = [];
+  try {
+    await program.until((events) => early.length > 0 || haveCome(events), PATIENCE_MS);
+    const isAlone = aliveOf(program).every((pid) => stopped.includes(pid)); // else a new child may have built them
+    if (isAlone && stopped.length > 0) builtHere = early.filter(isRight);
+  } finally {
+    for (const pid of stopped) program.kill(pid, 'SIGCONT');
+  }
+  return { answers: await Promise.all(asked), builtHere };
+}
+
+/** Of many that come in the same moment not each is reported by itself. */
+const countRequests = (events) =>
+  eventsOf(events, 'beat').reduce(
+    (sum, { more = 0 }) => sum + more,
+    requestsOf(events, '/report').length,
+  );
 
 /** Four at once, for three children. */
 export async function askSome(program) {
@@ -192,6 +232,8 @@ function countChildren(program, answers) {
   return { answers, started: childrenOf(program).length, depth };
 }
 
+const urlOf = ({ url }, { name, rows }) => `${url}/report?name=${name}&rows=${rows}`;
+
 /** Asks for a report, until it is there or nobody can be at work on it any more. */
 export async function ask(
   program,
@@ -200,8 +242,9 @@ export async function ask(
 ) {
   const before = program.events.length;
   let isOver = false;
-  const url = `${program.url}/report?name=${job.name}&rows=${job.rows}`;
-  const asked = get(url, { timeoutMs: LAST_MS, agent }).finally(() => (isOver = true));
+  const asked = get(urlOf(program, job), { timeoutMs: LAST_MS, agent }).finally(
+    () => (isOver = true),
+  );
   const silence = async () => {
     const isSilent = watchSilence(program, before, job);
     while (!isOver && !isSilent()) await sleep(LOOK_MS);
