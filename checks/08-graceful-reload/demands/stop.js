@@ -86,22 +86,24 @@ function demandStops(stop) {
   });
 }
 
-function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
-  const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
+function demandOneStops({ program, workerPid, signalMs, isTwice, exit, lost, output }) {
+  const got = `Process ${workerPid}, a worker, was sent SIGTERM${isTwice ? ', and a moment later once more' : ''}, and`;
   if (!exit) demandCalm(program, signalMs, `${got} is still running.`, [workerPid]);
-  const hasLeft = exit && !exit.signal && lost.length === 0;
+  // the second signal may come when it is just ending: then nothing is lost by that
+  const hasLeft = exit && (!exit.signal || isTwice) && lost.length === 0;
   const end = exit?.signal ? `died of ${exit.signal}` : 'ended';
   const losses = lost.length > 0 ? `; requests under way there were lost: ${lost.length}` : '';
   demand(hasLeft, {
-    expected: 'A worker that gets SIGTERM answers what it has begun, and ends.',
+    expected:
+      'A worker that gets SIGTERM answers what it has begun, and ends. A second SIGTERM changes nothing.',
     got: exit ? `${got} ${end}${losses}.` : `${got} was still running ${SECONDS} s later.`,
-    why: 'Somebody who uses kill may mean one worker.',
+    why: 'Somebody who uses kill may mean one worker, and may lose patience.',
     shows: endsShown(program, exit ? [exit] : []),
-    try: "process.on('SIGTERM', drain); in worker.js",
+    try: "process.on('SIGTERM', drain); in worker.js, not once(); and if (isDraining) return; at the top of drain()",
     ...crashOfWorker(program),
     output,
   });
-  demand(exit.code === 0, {
+  demand(exit.code === 0 || exit.signal, {
     expected:
       'A worker that gets SIGTERM, and has answered all that it had begun, ends with exit code 0.',
     got: `${got} ended with exit code ${exit.code}.`,
