@@ -49,7 +49,7 @@ const requestsShown = (program, pids) => ({
 });
 
 /** Every increment once, each with its own answer, and the same for everybody who asks. */
-export function demandTogether(program, { times, adds, told, unknown, pids }, where) {
+export function demandTogether(program, { times, adds, told, unknown, pids, still }, where) {
   const unheard = adds.filter(({ count }) => count === undefined);
   const [nonsense] = adds.filter((one) => !Number.isInteger(one.count));
   demand(unheard.length === 0, {
@@ -103,6 +103,18 @@ export function demandTogether(program, { times, adds, told, unknown, pids }, wh
     try: repair,
   });
   demandUnknown(unknown);
+  if (still) demandOneOwner(still, where);
+}
+
+/** Increments that came while the owner stood still: nobody else can have counted them. */
+function demandOneOwner({ counts, count }, where) {
+  const isOnce = new Set(counts).size === counts.length && counts.every((one) => one <= count);
+  demand(isOnce && count === counts.length, {
+    expected: `The primary stands still for a moment, and ${counts.length} clients count: then the answers are 1 to ${counts.length}, each once, and the count is ${counts.length}.`,
+    got: `The answers were ${counts.join(', ')}; the count is ${count}.`,
+    why: 'Several counted from the same number: from a copy of their own, or from one that they had read before.',
+    try: `${where} counts, and is sent "add one", not the new value`,
+  });
 }
 
 /** A name that nobody has counted, and then somebody. */

@@ -32,8 +32,7 @@ const OWN_LIMIT = 'in drain(): setTimeout(() => process.exit(1), limitMs).unref(
 const OTHERS_LIMIT =
   "in retire(): setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref();";
 const BOTH_LIMITS = `${OWN_LIMIT} and in the primary SIGKILL, a little later, for a worker that cannot do even that`;
-const WHY_BLOCKED =
-  'A worker that is blocked hears no message and no signal, and runs no timer.';
+const WHY_BLOCKED = 'A worker that is blocked hears no message and no signal, and runs no timer.';
 
 /** Long before the limit nobody cuts anything, whatever constant is in the program. */
 function demandUncut({ program, cutsMs, begun, fate, exits, output }) {

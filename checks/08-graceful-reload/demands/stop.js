@@ -47,6 +47,13 @@ const STOP_FAULTS = [
     "process.channel?.unref() in the primary, after process.on('message', ...)",
   ],
   [
+    ({ fate, isTimed }) => !fate && isTimed,
+    ({ left }) =>
+      `${SECONDS} s later ${left === 1 ? 'a worker was' : `${left} workers were`} still running, each with a timer.`,
+    'A timer keeps a process alive until it has run, unless it is told not to. Then it ends a worker that has answered everything, with exit code 1.',
+    'in drain(): setTimeout(() => process.exit(1), limitMs).unref();',
+  ],
+  [
     ({ fate }) => !fate,
     () => `it was still running ${SECONDS} s later.`,
     'A worker ends on its own when it no longer listens, no connection is open, and its channel to the primary is closed.',
@@ -114,10 +121,10 @@ function demandOneStops({ program, workerPid, signalMs, isTwice, exit, lost, out
   });
 }
 
-function storyOfStop({ how, program, fate, lost, left, timers, of }) {
+function storyOfStop({ how, program, fate, lost, left, timers, isTimed, of }) {
   const error = lost.length > 0 ? ` (${lost[0].error})` : '';
   const losses = `of ${of} requests under way ${lost.length} were lost${error}`;
-  const facts = { how, fate, lost, losses, left, timers, exits: exitsOf(program.events) };
+  const facts = { how, fate, lost, losses, left, timers, isTimed, exits: exitsOf(program.events) };
   const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
   const crash = crashOfWorker(program);
   const story = { got: `${how}: ${got(facts)}`, why, try: repair, ...crash };

@@ -62,11 +62,20 @@ export async function stopAtWork({ program }, how) {
   const lost = (await begun.answers()).filter(({ status, error }) => error || status !== 200);
   const { events, pid } = program;
   const left = forksOf(events).length - exitsOf(events).length;
-  const timers = eventsOf(events, 'beat').findLast(
-    (one) => one.pid === pid && 'timers' in one,
-  )?.timers;
-  return { how, program, signalMs, fate, lost, left, timers, of: UNDER_WAY, output };
+  const timers = timersOf(events, pid);
+  const isTimed = !fate && left > 0 && livingOf(events).every((one) => timersOf(events, one) > 0);
+  return { how, program, signalMs, fate, lost, left, timers, isTimed, of: UNDER_WAY, output };
 }
+
+/** How many timers keep this process, as it last said. */
+const timersOf = (events, pid) =>
+  eventsOf(events, 'beat').findLast((one) => one.pid === pid && 'timers' in one)?.timers;
+
+/** The workers that have not ended. */
+const livingOf = (events) =>
+  forksOf(events).flatMap(({ workerPid: pid }) =>
+    exitsOf(events).some(({ workerPid }) => workerPid === pid) ? [] : [pid],
+  );
 
 /**
  * The signal comes while clients keep their connections: two are idle, two ask now and then, four again and again, and

@@ -116,15 +116,34 @@ export async function read(program, name) {
   }
 }
 
-/** Many count at once; then each worker is asked for the count. */
-export async function countTogether(program, name, times) {
+/**
+ * Many count at once; then each worker is asked for the count. If the primary is the owner some more count while it stands still:
+ * whoever counts without it is found out, however well the messages of all others came in time.
+ * @param {any} program
+ * @param {string} name
+ * @param {number} times
+ * @param {any} [owner]
+ */
+export async function countTogether(program, name, times, owner) {
   const first = program.events.length;
   const adds = await addMany(program, name, times);
   const told = adds.length < times ? [] : await readByAll(program, name);
   const unknown = adds.length < times ? undefined : await readAnew(program);
   const executed = () => requestsOf(program.events.slice(first), `/count/${name}`);
   await program.until(() => executed().length >= told.length, SEEN_MS);
-  return { times, adds, told, unknown, pids: new Set(executed().map(({ pid }) => pid)) };
+  const pids = new Set(executed().map(({ pid }) => pid));
+  const isAsked = owner && unknown?.anew && told.every((count) => count === times);
+  const still = isAsked ? await countWhileStill(program, owner) : undefined;
+  return { times, adds, told, unknown, pids, still };
+}
+
+/** The answers, and the count after them; nothing if one of the questions was given up, as it may be when that took long. */
+async function countWhileStill(program, owner) {
+  const name = 'plums';
+  const questions = Array.from({ length: AT_ONCE }, (_, index) => ({ name, id: `plums-${index}` }));
+  const counts = (await askWhileStill(program, owner, questions)).map(countOf);
+  if (!counts.every(Number.isInteger)) return undefined;
+  return { counts, count: await read(program, name) };
 }
 
 /**

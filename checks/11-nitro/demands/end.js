@@ -152,8 +152,8 @@ function demandGivesUp({ fate, starts, ends, output }) {
     ],
     [
       !fate,
-      `${starts} workers had ended before they listened, and it was still forking.`,
-      "count the workers in a row that end and were never 'listening'; after five of them process.exit(1)",
+      `${starts} workers had ended before they listened, and it was still forking. (To its clock, which ran many times as fast, each of them had lived for minutes.)`,
+      "count the workers in a row that end and were never 'listening', however long they lived; after five of them process.exit(1)",
     ],
     [signal, `It was ended by ${signal}.`],
     [code === 0, 'It ended with exit code 0, as if all were well.'],
