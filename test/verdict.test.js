@@ -220,6 +220,21 @@ test('why a program is not ready is told from its fate, else from what it does',
       '',
     /^SyntaxError: no$/,
   );
+  const thrown = [
+    'ReferenceError: imports is not defined',
+    'at load (file:///w/lessons/x/node_modules/y/index.js:1:1)',
+    'at file:///w/lessons/x/store.js:2:1',
+    'at async file:///w/lessons/x/server.js:16:23',
+  ];
+  const crash = { t: 1, pid: 1, what: 'crash', error: thrown.join('\n') };
+  assert.equal(
+    story({
+      name: 'lessons/x/server.js',
+      events: [crash],
+      fate: { kind: 'ended', code: 1, signal: null },
+    }).why,
+    'ReferenceError: imports is not defined (store.js, line 2)',
+  );
   assert.match(
     story({ fate: { kind: 'ended', code: 0, signal: null } }).why ?? '',
     /nothing keeps/,

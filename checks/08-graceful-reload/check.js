@@ -16,13 +16,13 @@ import {
   patient,
   reloadBadVersion,
   reloadByMessage,
-  reloadSlowVersion,
   reloadUnderLoad,
   start,
   startFirst,
 } from './looks/reload.js';
 import { breakIn } from './looks/break.js';
 import { holdForever, holdLong } from './looks/limit.js';
+import { reloadSlowVersion } from './looks/slow.js';
 import { stopAtWork, stopOneThenAll, stopWithClients } from './looks/stop.js';
 import { reloadWays, reportReload, reportWays, startWays } from './looks/ways.js';
 
@@ -61,7 +61,7 @@ check('08-graceful-reload', promises, (lesson) => {
   const long = apart(hasty, holdLong);
   const broken = apart(patient, breakIn);
   const badVersion = apart(patient, reloadBadVersion);
-  const slowVersion = apart({ ...hasty, workers: 1 }, reloadSlowVersion);
+  const slowVersion = apart(hasty, reloadSlowVersion);
   const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);
 
   hold('drained-on-stop', [terminated, interrupted], demandAllStops);
@@ -71,7 +71,7 @@ check('08-graceful-reload', promises, (lesson) => {
   const needs = ['reload-renews'];
   hold('primary-apart', [main, underLoad, badVersion], demandPrimaryApart, { needs });
   hold('none-lost', [underLoad], demandNoneLost, { needs });
-  hold('capacity-kept', [underLoad, byMessage, broken], demandCapacity, { needs });
+  hold('capacity-kept', [underLoad, byMessage, broken, slowVersion], demandCapacity, { needs });
   hold('limit-honoured', [held, long, broken], demandLimit, { needs: ['capacity-kept'] });
   // one that imports a bad version does not fork it; and a reload that goes wrong is no place to stop in
   const isApart = { needs: ['primary-apart', 'none-lost', 'capacity-kept'] };

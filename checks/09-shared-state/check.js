@@ -66,7 +66,9 @@ check('09-shared-state', promises, (lesson) => {
     return ready(program, listeners);
   };
   const main = observe([], () => start('primary', WORKERS));
-  const together = observe([main], (program) => countTogether(program, 'pears', TIMES));
+  const together = observe([main], (program) =>
+    countTogether(program, 'pears', TIMES, primaryOf(program)),
+  );
   const silence = observe([main, together], (program) => keepSilent(program, primaryOf(program)), {
     isSlow: true,
   });

@@ -11,10 +11,12 @@ import {
 } from '../../lib/check/checking.js';
 import { HASTE } from './looks/counter.js';
 import { PLACES } from './looks/sticky.js';
+import { SOONER } from './looks/store.js';
 
 const LATE_MS = 1_500; // for a question that should be given up after a second
 const LATE_TURNS = 20; // of the event loop, 20 ms or more each, since that second was over
 const EARLY_MS = 800;
+const ANSWERED_TURNS = 15; // of an event loop, 20 ms or more each: by then what was asked has been answered
 
 const busy = (got) =>
   new Undecided({
@@ -47,7 +49,7 @@ const requestsShown = (program, pids) => ({
 });
 
 /** Every increment once, each with its own answer, and the same for everybody who asks. */
-export function demandTogether(program, { times, adds, told, unknown, pids }, where) {
+export function demandTogether(program, { times, adds, told, unknown, pids, still }, where) {
   const unheard = adds.filter(({ count }) => count === undefined);
   const [nonsense] = adds.filter((one) => !Number.isInteger(one.count));
   demand(unheard.length === 0, {
@@ -101,6 +103,18 @@ export function demandTogether(program, { times, adds, told, unknown, pids }, wh
     try: repair,
   });
   demandUnknown(unknown);
+  if (still) demandOneOwner(still, where);
+}
+
+/** Increments that came while the owner stood still: nobody else can have counted them. */
+function demandOneOwner({ counts, count }, where) {
+  const isOnce = new Set(counts).size === counts.length && counts.every((one) => one <= count);
+  demand(isOnce && count === counts.length, {
+    expected: `The primary stands still for a moment, and ${counts.length} clients count: then the answers are 1 to ${counts.length}, each once, and the count is ${counts.length}.`,
+    got: `The answers were ${counts.join(', ')}; the count is ${count}.`,
+    why: 'Several counted from the same number: from a copy of their own, or from one that they had read before.',
+    try: `${where} counts, and is sent "add one", not the new value`,
+  });
 }
 
 /** A name that nobody has counted, and then somebody. */
@@ -138,10 +152,26 @@ export function demandMatched(questions) {
   }
   const wrong = told.filter(({ count, expected }) => count !== expected);
   demand(wrong.length === 0, {
-    expected: `${wrong[0]?.name} has been counted ${wrong[0]?.expected - 1} times: its next answer is ${wrong[0]?.expected}.`,
+    expected: wrong[0]?.isRead
+      ? `Nobody has counted ${wrong[0].name}: it is told as ${wrong[0].expected}.`
+      : `${wrong[0]?.name} has been counted ${wrong[0]?.expected - 1} times: its next answer is ${wrong[0]?.expected}.`,
     got: `It got ${wrong[0]?.count}. The same happened to ${wrong.length} of ${told.length} questions that came at once.`,
     why: 'A worker has several questions under way, over one channel. A message that only says "7" does not say who it is for.',
     try: 'send a number with each question, and in each answer; a Map leads from the number to the one who waits',
+  });
+  demandNoneForgotten(questions);
+}
+
+/** The primary went on in time, and nothing was in the way of its answers: then each question has got one. */
+function demandNoneForgotten(questions) {
+  const isDue = ({ turnsSince, ownerTurns }) => Math.min(turnsSince, ownerTurns) >= ANSWERED_TURNS;
+  const forgotten = questions.filter((one) => one.count === undefined && isDue(one));
+  const [one] = forgotten;
+  demand(!one, {
+    expected: `${questions.length} questions at once, some of them for the same name, and the primary answers: each gets its answer.`,
+    got: `${forgotten.length} got none; the event loops of the primary and of the worker have turned ${ANSWERED_TURNS} times meanwhile. One of them, for ${one?.name}: ${wordsOf(one)}.`,
+    why: 'Two questions were taken for one: the later took the place of the earlier, which then waited in vain.',
+    try: 'lastNumber += 1 for each question: several clients may ask for the same name, or with the same id, at the same time',
   });
 }
 
@@ -535,7 +565,7 @@ export function demandRecovery(/** @type {any} */ { silence, absent, program, aw
   const isConnected = lost[0]?.clients > 0;
   demand(lost.length === 0, {
     expected: 'Redis is back on its port: soon the same workers count again.',
-    got: `Many seconds later still: ${wordsOf(lost[0]?.last)}.`,
+    got: `Many seconds later still: ${wordsOf(lost[0]?.last)}. (Pauses of less than a second were ${SOONER} times shorter meanwhile, so there was time for many attempts.)`,
     why: isConnected
       ? 'The worker is connected again, but is refused. A newly started Redis knows nothing of what the old one was told, not even the scripts that were loaded into it.'
       : 'Redis has no connection from the worker. A client that has given up does not try again on its own.',

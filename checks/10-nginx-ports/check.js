@@ -18,7 +18,7 @@ import {
   startWithoutPort,
   stopAtWork,
 } from './looks/nginx.js';
-import { killTwice, openMachines } from './looks/machines.js';
+import { killAgainAndAgain, openMachines } from './looks/machines.js';
 import { measureWays } from './looks/measure.js';
 
 const promises = {
@@ -48,7 +48,9 @@ check('10-nginx-ports', promises, (lesson) => {
   const files = observe([many, nginx], lookAtFiles);
   const asked = observe([many], askEveryBackend);
   const told = observe([many], askWhoIsThere);
-  const deaths = meanwhile([nginx, asked], (bin) => killTwice(launch, bin), { isSlow: true });
+  const deaths = meanwhile([nginx, asked], (bin) => killAgainAndAgain(launch, bin), {
+    isSlow: true,
+  });
   const machines = meanwhile([nginx, asked], (bin) => openMachines(launch, bin));
   const terminated = meanwhile([nginx, asked], stop('SIGTERM'));
   const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));

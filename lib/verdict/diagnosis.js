@@ -59,16 +59,24 @@ const EXIT_WHYS = {
   13: () => 'An await at the top of the file waits for something that never comes (exit code 13).',
 };
 
-/** What was thrown, and where in the program's own file. */
+/** What was thrown, and where: the first place in a file of the program's own folder. */
 function crashOf({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
   const error = stack?.split('\n')[0] ?? lastError(output);
   if (!error) return undefined;
-  const file = name.slice(name.lastIndexOf('/') + 1);
-  const text = `${stack}\n${output}`;
-  const at = text.slice(text.indexOf(name) + name.length);
-  const line = text.includes(name) ? /^:(\d+)/.exec(at)?.[1] : undefined;
+  const [file, line] =
+    placeIn(`${stack}\n${output}`, name.slice(0, name.lastIndexOf('/') + 1)) ?? [];
   return line ? `${error} (${file}, line ${line})` : error;
+}
+
+/** The first file in this folder, or below it, that is followed by a line number; not a package's. */
+function placeIn(text, folder) {
+  if (folder === '') return undefined;
+  for (let at = text.indexOf(folder); at >= 0; at = text.indexOf(folder, at + 1)) {
+    const [, file = '', line] = /^([^\s:()]+):(\d+)/.exec(text.slice(at + folder.length)) ?? [];
+    if (line && !file.includes('node_modules/')) return [file, line];
+  }
+  return undefined;
 }
 
 /**

@@ -29,6 +29,10 @@ export function demandLimit(held, long, { program, killed, stopped }) {
 
 const FOREVER = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends.`;
 const OWN_LIMIT = 'in drain(): setTimeout(() => process.exit(1), limitMs).unref();';
+const OTHERS_LIMIT =
+  "in retire(): setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref();";
+const BOTH_LIMITS = `${OWN_LIMIT} and in the primary SIGKILL, a little later, for a worker that cannot do even that`;
+const WHY_BLOCKED = 'A worker that is blocked hears no message and no signal, and runs no timer.';
 
 /** Long before the limit nobody cuts anything, whatever constant is in the program. */
 function demandUncut({ program, cutsMs, begun, fate, exits, output }) {
@@ -124,36 +128,23 @@ function demandOwnEnd({ program, signalMs, blocked, output }) {
   });
 }
 
-function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, output }) {
-  const goesOn = roll.isRenewed;
-  const repair =
-    'in drain(): setTimeout(() => process.exit(1), limitMs).unref(); and in the primary SIGKILL, a little later, for a worker that cannot do even that';
-  const old = leftOf(program.events, roll.old);
-  const stillThere = `process ${old.join(', ')} still`;
-  if (!goesOn && !roll.fate)
-    demandMoves(program, roll.fromMs, `Of the old ones ${stillThere} runs.`);
-  demand(goesOn, {
-    expected: `${FOREVER} Its worker is ended after the limit, and the reload goes on.`,
-    got: `${SECONDS} s later ${stillThere} ran.`,
-    why: 'A download, a stream of events, a client that reads nothing: there is always an open response.',
-    try: repair,
-    output,
-  });
+function demandCut({ program, roll, stuck, fate, signalMs, firstCutMs, blocked, left, output }) {
+  demandReloadGoesOn({ program, roll, stuck, output });
   const isBlockedLeft = blocked && left?.every((pid) => pid === blocked.pid);
   const alive = isBlockedLeft ? [program.pid] : [];
   if (!fate) demandCalm(program, signalMs, 'It is still running after SIGTERM.', alive);
   demand(fate || !isBlockedLeft, {
     expected: `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a worker is blocked. After SIGTERM it gets SIGKILL, a little later than the limit.`,
     got: `${SECONDS} s later process ${blocked?.pid}, the blocked one, was still running, and so was the primary.`,
-    why: 'A worker that is blocked hears no message and no signal, and runs no timer.',
-    try: "in retire(): setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref();",
+    why: WHY_BLOCKED,
+    try: OTHERS_LIMIT,
     output,
   });
   demand(fate, {
     expected: `${FOREVER} After SIGTERM the server ends, when the limit is reached.`,
     got: `${SECONDS} s later it was still running.`,
     why: 'A server that does not stop gets SIGKILL in the end: systemd waits 90 s, Docker 10 s.',
-    try: repair,
+    try: BOTH_LIMITS,
     output,
   });
   demand(firstCutMs >= LEAST_OF_LIMIT * LIMIT_MS, {
@@ -161,6 +152,31 @@ function demandCut({ program, roll, fate, signalMs, firstCutMs, blocked, left, o
     got: `It was cut after ${Math.round(firstCutMs)} ms.`,
     why: 'The limit is for clients that take long. If you cut them at once, you need no drain.',
     try: 'process.exit(), closeAllConnections() and SIGKILL only in the timer of the limit',
+    output,
+  });
+}
+
+/** In a reload, too, an old worker has its limit, even one that is blocked. */
+function demandReloadGoesOn({ program, roll, stuck, output }) {
+  const old = leftOf(program.events, roll.old);
+  const isStuckLeft = old.length > 0 && old.includes(stuck?.pid);
+  const stillThere = `process ${old.join(', ')} still`;
+  if (!roll.isRenewed && !roll.fate && isStuckLeft)
+    demandCalm(program, roll.fromMs, `Of the old ones ${stillThere} runs.`, [program.pid]);
+  else if (!roll.isRenewed && !roll.fate)
+    demandMoves(program, roll.fromMs, `Of the old ones ${stillThere} runs.`);
+  demand(roll.isRenewed || !isStuckLeft, {
+    expected: `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a worker is blocked. In a reload it gets SIGKILL, a little later than the limit, and the reload goes on.`,
+    got: `${SECONDS} s later ${stillThere} ran; process ${stuck?.pid} is the blocked one.`,
+    why: WHY_BLOCKED,
+    try: OTHERS_LIMIT,
+    output,
+  });
+  demand(roll.isRenewed, {
+    expected: `${FOREVER} Its worker is ended after the limit, and the reload goes on.`,
+    got: `${SECONDS} s later ${stillThere} ran.`,
+    why: 'A download, a stream of events, a client that reads nothing: there is always an open response.',
+    try: BOTH_LIMITS,
     output,
   });
 }

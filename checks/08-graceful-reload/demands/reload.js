@@ -14,6 +14,7 @@ import {
   HEARD,
   LOAD_PER_SECOND,
   PATIENCE_MS,
+  STRAY,
   TURNED,
   WORKERS,
   busy,
@@ -209,7 +210,7 @@ export function demandByMessage(roll) {
   });
   demandRenewed(roll, expected);
   demand(!roll.isStrayHeard, {
-    expected: "The message 'status', long after the reload, is not an order.",
+    expected: `The messages '${STRAY.join("' and '")}', long after the reload, are no orders.`,
     got: 'Something was forked.',
     why: 'What starts your program may send it other messages, too. Each of them renewed all workers.',
     try: "process.on('message', (message) => message === 'reload' && reload());",
@@ -217,8 +218,9 @@ export function demandByMessage(roll) {
   });
 }
 
-export function demandCapacity(underLoad, byMessage, broken) {
+export function demandCapacity(underLoad, byMessage, broken, slowVersion) {
   for (const roll of [underLoad, byMessage]) demandCapacityOf(roll);
+  demandOneMore({ ...slowVersion, size: WORKERS });
   demandWord(byMessage, underLoad.output);
   demandPlaceFilled(broken);
 }
@@ -260,10 +262,10 @@ function demandWord({ said, output }, undisturbed) {
 
 /** An old worker was killed before its turn: a new one takes its place. */
 function demandPlaceFilled({ program, killed }) {
-  const { isDone, fate, serving, old, workerPid, fromMs, output } = killed;
+  const { isDone, isStuck, fate, serving, old, workerPid, fromMs, output } = killed;
   if (!isDone || fate) return; // that is reported with the limit
   const got = `When the reload was done, ${serving === 1 ? '1 worker' : `${serving} workers`} listened.`;
-  if (serving < old.length) demandMoves(program, fromMs, got);
+  if (serving < old.length && !isStuck) demandCalm(program, fromMs, got);
   demand(serving >= old.length, {
     expected: `Process ${workerPid}, one of ${old.length} old workers, is killed before its turn in a reload: when that is done, ${old.length} new ones listen.`,
     got,

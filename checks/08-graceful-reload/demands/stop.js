@@ -47,6 +47,13 @@ const STOP_FAULTS = [
     "process.channel?.unref() in the primary, after process.on('message', ...)",
   ],
   [
+    ({ fate, isTimed }) => !fate && isTimed,
+    ({ left }) =>
+      `${SECONDS} s later ${left === 1 ? 'a worker was' : `${left} workers were`} still running, each with a timer.`,
+    'A timer keeps a process alive until it has run, unless it is told not to. Then it ends a worker that has answered everything, with exit code 1.',
+    'in drain(): setTimeout(() => process.exit(1), limitMs).unref();',
+  ],
+  [
     ({ fate }) => !fate,
     () => `it was still running ${SECONDS} s later.`,
     'A worker ends on its own when it no longer listens, no connection is open, and its channel to the primary is closed.',
@@ -86,22 +93,24 @@ function demandStops(stop) {
   });
 }
 
-function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
-  const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
+function demandOneStops({ program, workerPid, signalMs, isTwice, exit, lost, output }) {
+  const got = `Process ${workerPid}, a worker, was sent SIGTERM${isTwice ? ', and a moment later once more' : ''}, and`;
   if (!exit) demandCalm(program, signalMs, `${got} is still running.`, [workerPid]);
-  const hasLeft = exit && !exit.signal && lost.length === 0;
+  // the second signal may come when it is just ending: then nothing is lost by that
+  const hasLeft = exit && (!exit.signal || isTwice) && lost.length === 0;
   const end = exit?.signal ? `died of ${exit.signal}` : 'ended';
   const losses = lost.length > 0 ? `; requests under way there were lost: ${lost.length}` : '';
   demand(hasLeft, {
-    expected: 'A worker that gets SIGTERM answers what it has begun, and ends.',
+    expected:
+      'A worker that gets SIGTERM answers what it has begun, and ends. A second SIGTERM changes nothing.',
     got: exit ? `${got} ${end}${losses}.` : `${got} was still running ${SECONDS} s later.`,
-    why: 'Somebody who uses kill may mean one worker.',
+    why: 'Somebody who uses kill may mean one worker, and may lose patience.',
     shows: endsShown(program, exit ? [exit] : []),
-    try: "process.on('SIGTERM', drain); in worker.js",
+    try: "process.on('SIGTERM', drain); in worker.js, not once(); and if (isDraining) return; at the top of drain()",
     ...crashOfWorker(program),
     output,
   });
-  demand(exit.code === 0, {
+  demand(exit.code === 0 || exit.signal, {
     expected:
       'A worker that gets SIGTERM, and has answered all that it had begun, ends with exit code 0.',
     got: `${got} ended with exit code ${exit.code}.`,
@@ -112,10 +121,10 @@ function demandOneStops({ program, workerPid, signalMs, exit, lost, output }) {
   });
 }
 
-function storyOfStop({ how, program, fate, lost, left, timers, of }) {
+function storyOfStop({ how, program, fate, lost, left, timers, isTimed, of }) {
   const error = lost.length > 0 ? ` (${lost[0].error})` : '';
   const losses = `of ${of} requests under way ${lost.length} were lost${error}`;
-  const facts = { how, fate, lost, losses, left, timers, exits: exitsOf(program.events) };
+  const facts = { how, fate, lost, losses, left, timers, isTimed, exits: exitsOf(program.events) };
   const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
   const crash = crashOfWorker(program);
   const story = { got: `${how}: ${got(facts)}`, why, try: repair, ...crash };

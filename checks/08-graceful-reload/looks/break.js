@@ -6,6 +6,7 @@ import {
   endOf,
   hasRested,
   isHeard,
+  isHung,
   leftOf,
   servingOf,
   waitFor,
@@ -42,7 +43,9 @@ async function killInReload(program) {
   if (isSo) await waitFor(program, (events) => servingOf(events).length >= old.length);
   const { fate, events } = program;
   const serving = servingOf(events).length;
-  return { ...begun, old, workerPid, isDone: isSo, serving, fate, output: program.output() };
+  const isStuck = isHung(program, begun.fromMs); // now: what comes later moves it again
+  const seen = { ...begun, old, workerPid, isDone: isSo, serving, isStuck, fate };
+  return { ...seen, output: program.output() };
 }
 
 /**

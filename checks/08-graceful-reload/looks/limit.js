@@ -10,6 +10,7 @@ import {
 } from '../../../lib/check/checking.js';
 import {
   DEADLINE_MS,
+  HELD_TURNS,
   WORKERS,
   begin,
   endOf,
@@ -20,18 +21,19 @@ import {
 } from './reload.js';
 
 const LATE_MS = 1_000; // nobody has to answer this client
-const HELD_TURNS = 50; // beats, a second: ten of the program's own
 
 /**
- * Responses that never end: when one worker is told to leave, in a reload of the others, and in a stop, when one of them is
- * even blocked.
+ * Responses that never end: when one worker is told to leave, in a reload of the others, and in a stop. In both of these one worker
+ * is even blocked.
  */
 export async function holdForever({ program }) {
   await begin(program, '/forever', WORKERS + 1);
   const one = await endOne(program);
   if (!one.exit) return { program, one, output: program.output() };
+  await begin(program, '/blocked', 1);
+  const [stuck] = requestsOf(program.events, '/blocked');
   const roll = await renew(program);
-  if (!roll.isRenewed) return { program, one, roll, output: program.output() };
+  if (!roll.isRenewed) return { program, one, stuck, roll, output: program.output() };
   const begun = await begin(program, '/forever', WORKERS);
   await begin(program, '/blocked', 1);
   const signalMs = nowMs();
@@ -40,10 +42,10 @@ export async function holdForever({ program }) {
   const output = program.output();
   if (!fate) await program.stop();
   const cutsMs = (await begun.answers()).map(({ doneMs }) => doneMs - signalMs);
-  const [blocked] = requestsOf(program.events, '/blocked');
+  const [blocked] = requestsOf(program.events.slice(roll.last), '/blocked');
   const left = servingOf(program.events);
   const firstCutMs = Math.min(...cutsMs);
-  return { program, one, roll, fate, signalMs, firstCutMs, blocked, left, output };
+  return { program, one, stuck, roll, fate, signalMs, firstCutMs, blocked, left, output };
 }
 
 /** One worker that has such a response is told to leave, by its pid. */

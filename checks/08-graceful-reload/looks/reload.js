@@ -31,12 +31,13 @@ const LONG_LIMIT_MS = 30_000; // where nobody should need it
 export const UNDER_WAY = 6;
 const SLOW_MS = 300; // an answer to /slow
 const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
-const SLOWER_BOOT_MS = 700; // with timers that come early a quarter of a minute
 export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
 const FIRST_TURNS = 5; // beats: by then a signal has been heard
+export const HELD_TURNS = 50; // beats, a second: many times as long to a program whose timers come early
 const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
 export const BOOT_LIMIT_MS = 30_000; // who sets a limit for that gives it so long at least
+export const STRAY = ['status', 'reloaded']; // messages that are no order
 const ORDERS = 3; // the same one again, if nothing came of it
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
@@ -338,22 +339,6 @@ export async function reloadUnderLoad({ program, deploy }) {
   return { ...seen, next: { ...next, versions: later, output: program.output() } };
 }
 
-/**
- * A version that boots slowly, and timers that come early: half a minute takes less than a second. How long the first
- * new one had, until it listened or ended, is told as the program's timers see it.
- */
-export async function reloadSlowVersion({ program, deploy }) {
-  deploy({ version: '2', bootMs: SLOWER_BOOT_MS });
-  const roll = await renew(program);
-  const { events } = program;
-  const [forked] = forksOf(events.slice(roll.first));
-  const isOver = ({ what, workerPid }) =>
-    workerPid === forked?.workerPid && (what === 'worker-listening' || what === 'worker-exit');
-  const overMs = events.find(isOver)?.t ?? nowMs();
-  const bootMs = forked && (overMs - forked.t) * HASTE;
-  return { ...roll, bootMs, output: program.output() };
-}
-
 /** In another reload, while the new one boots, the program is told to stop. */
 async function stopWhileBooting({ program, deploy }) {
   deploy({ version: '4', bootMs: SLOW_BOOT_MS });
@@ -451,16 +436,16 @@ export async function reloadByMessage({ program, deploy }) {
   const isLeftOut = isMeanwhile && forksOf(events.slice(first)).length === 1;
   const said = isLeftOut ? output.slice(before.length) : undefined;
   const last = events.length;
-  const isStrayHeard = roll.isRenewed && serving === 1 && (await isOrder(program, 'status'));
+  const isStrayHeard = roll.isRenewed && serving === 1 && (await areOrders(program, STRAY));
   const seen = { ...roll, isDeaf, last, size: 1, serving, said, isStrayHeard, output };
   const isInOrder = roll.isRenewed && serving === 1 && !isStrayHeard;
   return { ...seen, stopped: isInOrder ? await stopWhileBooting({ program, deploy }) : undefined };
 }
 
-/** Is anything forked because of this message? */
-async function isOrder(program, message) {
+/** Is anything forked because of these messages? */
+async function areOrders(program, messages) {
   const first = program.events.length;
-  program.post(message);
+  for (const message of messages) program.post(message);
   return isHeard(program, first);
 }
 

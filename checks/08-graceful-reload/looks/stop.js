@@ -4,7 +4,15 @@ import http from 'node:http';
 import { connect } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventsOf, exitsOf, forksOf, get, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import {
+  eventsOf,
+  exitsOf,
+  forksOf,
+  get,
+  haveTurned,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
 import { WORKERS, DEADLINE_MS, UNDER_WAY, begin, endOf, servingOf, waitFor } from './reload.js';
 
 const BUSY_CLIENTS = 4;
@@ -12,6 +20,7 @@ const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is 
 const SIGNAL_ARRIVES_MS = 150;
 const MOST_LATE_MS = 15;
 export const ANSWERED = 30; // requests on one connection
+const HEARD_FIRST = 2; // turns of a worker's event loop: by then it has heard the first of two signals
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 /** One worker is told to leave, by its pid and while it has slow requests; then the program by Ctrl-C. */
@@ -21,19 +30,24 @@ export async function stopOneThenAll(server) {
   return { ...(await stopAtWork(server, 'Ctrl-C')), one };
 }
 
+/** The signal comes twice, as from somebody who is in a hurry: the second one changes nothing. */
 async function stopOne({ program }) {
   const begun = await begin(program, '/slow', UNDER_WAY);
   const signalMs = nowMs();
   const [workerPid] = servingOf(program.events);
   program.kill(workerPid, 'SIGTERM');
   const exitIn = (events) => exitsOf(events).find((exit) => exit.workerPid === workerPid);
+  const hasHeard = (events) => haveTurned(events, [workerPid], HEARD_FIRST, signalMs);
+  await program.until((events) => exitIn(events) || hasHeard(events), DEADLINE_MS / 2);
+  const isTwice = !exitIn(program.events) && program.kill(workerPid, 'SIGTERM');
   await waitFor(program, exitIn);
   const answers = await begun.answers();
   const requests = requestsOf(program.events).filter(({ pid }) => pid === workerPid);
   const isThere = (answer) => requests.some(({ client }) => client === answer.client);
   const lost = answers.filter((answer) => answer.error && isThere(answer));
   const { events } = program;
-  return { program, workerPid, signalMs, exit: exitIn(events), lost, output: program.output() };
+  const seen = { program, workerPid, signalMs, isTwice, exit: exitIn(events), lost };
+  return { ...seen, output: program.output() };
 }
 
 /** The signal comes while slow requests are under way. */
@@ -48,11 +62,20 @@ export async function stopAtWork({ program }, how) {
   const lost = (await begun.answers()).filter(({ status, error }) => error || status !== 200);
   const { events, pid } = program;
   const left = forksOf(events).length - exitsOf(events).length;
-  const timers = eventsOf(events, 'beat').findLast(
-    (one) => one.pid === pid && 'timers' in one,
-  )?.timers;
-  return { how, program, signalMs, fate, lost, left, timers, of: UNDER_WAY, output };
+  const timers = timersOf(events, pid);
+  const isTimed = !fate && left > 0 && livingOf(events).every((one) => timersOf(events, one) > 0);
+  return { how, program, signalMs, fate, lost, left, timers, isTimed, of: UNDER_WAY, output };
 }
+
+/** How many timers keep this process, as it last said. */
+const timersOf = (events, pid) =>
+  eventsOf(events, 'beat').findLast((one) => one.pid === pid && 'timers' in one)?.timers;
+
+/** The workers that have not ended. */
+const livingOf = (events) =>
+  forksOf(events).flatMap(({ workerPid: pid }) =>
+    exitsOf(events).some(({ workerPid }) => workerPid === pid) ? [] : [pid],
+  );
 
 /**
  * The signal comes while clients keep their connections: two are idle, two ask now and then, four again and again, and

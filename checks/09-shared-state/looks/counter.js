@@ -15,6 +15,7 @@ import {
   isCrowded,
   nowMs,
   requestsOf,
+  turnsOf,
 } from '../../../lib/check/checking.js';
 
 export const WORKERS = 2;
@@ -34,7 +35,7 @@ export const HASTE = 300; // times, where minutes pass in seconds
 const SHORTEST_MS = 2_000; // a timer that comes early; not that of a question's limit
 const KEPT_MS = 600_000; // so long an id is known at least
 const AGED = 9; // ids, each a little later than the one before it: some of them meet any moment in ten minutes
-const HALF = 0.6;
+const SHARES = [0.6, 0.32]; // of that time, one after the other
 const UNKNOWN_TRIES = 3;
 const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
@@ -115,15 +116,34 @@ export async function read(program, name) {
   }
 }
 
-/** Many count at once; then each worker is asked for the count. */
-export async function countTogether(program, name, times) {
+/**
+ * Many count at once; then each worker is asked for the count. If the primary is the owner some more count while it stands still:
+ * whoever counts without it is found out, however well the messages of all others came in time.
+ * @param {any} program
+ * @param {string} name
+ * @param {number} times
+ * @param {any} [owner]
+ */
+export async function countTogether(program, name, times, owner) {
   const first = program.events.length;
   const adds = await addMany(program, name, times);
   const told = adds.length < times ? [] : await readByAll(program, name);
   const unknown = adds.length < times ? undefined : await readAnew(program);
   const executed = () => requestsOf(program.events.slice(first), `/count/${name}`);
   await program.until(() => executed().length >= told.length, SEEN_MS);
-  return { times, adds, told, unknown, pids: new Set(executed().map(({ pid }) => pid)) };
+  const pids = new Set(executed().map(({ pid }) => pid));
+  const isAsked = owner && unknown?.anew && told.every((count) => count === times);
+  const still = isAsked ? await countWhileStill(program, owner) : undefined;
+  return { times, adds, told, unknown, pids, still };
+}
+
+/** The answers, and the count after them; nothing if one of the questions was given up, as it may be when that took long. */
+async function countWhileStill(program, owner) {
+  const name = 'plums';
+  const questions = Array.from({ length: AT_ONCE }, (_, index) => ({ name, id: `plums-${index}` }));
+  const counts = (await askWhileStill(program, owner, questions)).map(countOf);
+  if (!counts.every(Number.isInteger)) return undefined;
+  return { counts, count: await read(program, name) };
 }
 
 /**
@@ -160,9 +180,15 @@ async function askWhileStill(program, owner, questions, meanwhile = async () => 
     const asked = questions.map((question) => add(program, { agent, ...question }));
     const requests = await sentOf(program, first, questions);
     const more = await meanwhile({ agent, asked, requests });
+    const goesOnMs = nowMs();
     owner.goOn();
     const answers = await Promise.all([...asked, ...(more.asked ?? [])]);
-    return withWaits(program, answers, [...requests, ...(more.requests ?? [])]);
+    const all = [...requests, ...(more.requests ?? [])];
+    return withWaits(program, answers, all).map((answer, index) => {
+      const endMs = answer.sentMs + answer.waitedMs;
+      const turnsIn = (pid) => turnsOf(program.events, pid, goesOnMs, endMs);
+      return { ...answer, turnsSince: turnsIn(all[index]?.pid), ownerTurns: turnsIn(program.pid) };
+    });
   } finally {
     owner.goOn();
     agent.destroy();
@@ -188,9 +214,16 @@ async function prepareNames(program, label) {
   return names.map((name, index) => ({ name, id: `last-${name}`, expected: index + 1 }));
 }
 
-/** Asks for many names at once. The primary stands still until all questions are there. */
+/** Asks for many names at once, and as often for one that nobody has counted. The primary stands still until all questions are there. */
 export async function askForMany(program, owner) {
-  const questions = await prepareNames(program, 'many');
+  const names = await prepareNames(program, 'many');
+  const same = names.map((_, index) => ({
+    name: 'same',
+    id: `same-${index}`,
+    isRead: true,
+    expected: 0,
+  }));
+  const questions = [...names, ...same];
   const answers = await askWhileStill(program, owner, questions);
   return questions.map((question, index) => ({
     ...answers[index],
@@ -233,7 +266,10 @@ export const hasty = {
   pretendClock: HASTE,
 };
 
-/** Increments that were acknowledged, one after the other, and each of them again when some minutes have passed for the program. */
+/**
+ * Increments that were acknowledged, one after the other, and each of them again when some minutes have passed for the program, and
+ * once more when nearly all of the ten have.
+ */
 export async function ageIds(program) {
   if (!program) return undefined;
   const aged = await Promise.all(
@@ -242,12 +278,17 @@ export async function ageIds(program) {
       const question = { name: 'ages', id: `ages-${index}` };
       const sinceMs = nowMs();
       const { count: first } = await addUntilCounted(program, question);
-      await sleep(HALF * (KEPT_MS / HASTE));
-      const again = await addUntilCounted(program, question);
-      return { ...again, first, agedMs: HASTE * (nowMs() - sinceMs) };
+      const again = [];
+      for (const share of SHARES) {
+        await sleep(share * (KEPT_MS / HASTE));
+        const one = await addUntilCounted(program, question);
+        again.push({ ...one, first, agedMs: HASTE * (nowMs() - sinceMs) });
+      }
+      return again;
     }),
   );
-  return { aged: aged.filter(({ first, agedMs }) => first !== undefined && agedMs < KEPT_MS) };
+  const isDue = ({ first, agedMs }) => first !== undefined && agedMs < KEPT_MS;
+  return { aged: aged.flat().filter(isDue) };
 }
 
 /** Some increments that were acknowledged are asked for again, with their ids. */

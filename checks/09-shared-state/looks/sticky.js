@@ -12,10 +12,10 @@ import {
 } from '../../../lib/check/checking.js';
 import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './counter.js';
 
-export const PLACES = 3;
+export const PLACES = 4; // as many computers have cores; a hash that counts in powers of two sees the last part alone
 const SETTLED_MS = 4_000;
 const ALIKE = 16; // by chance one worker has them all once in ten million checks
-const CLIENTS = Array.from({ length: 31 }, (_, index) => `127.0.0.${index + 2}`); // with any hash each place has some, and a program that deals in turn begins each round elsewhere
+const CLIENTS = Array.from({ length: 47 }, (_, index) => `127.0.0.${index + 2}`); // with any hash each place has some, and a program that deals in turn begins each round elsewhere
 const ROUNDS = 2;
 const SCOUTS = 16;
 const SCOUT_AGAIN_MS = 100;

@@ -3,7 +3,15 @@
  * or away. At the end, what is only shown: what it costs to ask for a count.
  */
 import { Agent } from 'node:http';
-import { Undecided, freePort, get, startRedis } from '../../../lib/check/checking.js';
+import {
+  Undecided,
+  forksOf,
+  freePort,
+  get,
+  haveTurned,
+  nowMs,
+  startRedis,
+} from '../../../lib/check/checking.js';
 import {
   PATIENCE_MS,
   add,
@@ -19,6 +27,9 @@ import {
 } from './counter.js';
 
 const RECOVERY_MS = 8_000;
+export const SOONER = 20; // times, while Redis is lost: who counts the attempts has many of them counted in a second
+const PAUSES_MS = /** @type {const} */ ([100, 900]); // between two attempts; not the limit of a question
+const TRYING = 50; // turns of the worker's event loop, a second
 const KEPT_MS = 540_000; // an id is kept for ten minutes: after nine it is still known
 const LATER_MS = 120_000; // then it may be forgotten, and only the id; but not one that has come meanwhile
 const WARM_UP = 40; // rounds: compiled code is several times as fast
@@ -56,15 +67,20 @@ export async function restartAll({ store, start, program, together }) {
 }
 
 /**
- * Redis is away when a cluster starts, then there, then silent, then away again; at last it is back, without its memory.
+ * Redis is away when a cluster starts, and for some time; then there, then silent, then away again; at last it is back, without its memory.
  * Each time it is back the count shows whether what was refused meanwhile was done all the same.
  */
 export async function loseStore(launch, startWith) {
   const port = await freePort();
-  const start = () => startWith('redis', 1, { env: { REDIS_URL: `redis://127.0.0.1:${port}` } });
+  const env = { REDIS_URL: `redis://127.0.0.1:${port}` };
+  const pretendTimers = /** @type {const} */ ([...PAUSES_MS, SOONER, Infinity]);
+  const start = () => startWith('redis', 1, { env, pretendTimers });
   const { program, absent } = await startWithout(start);
   if (absent) return { absent };
   const away = await askOnce(program);
+  const pids = forksOf(program.events).map(({ workerPid }) => workerPid);
+  const sinceMs = nowMs();
+  await program.until((events) => haveTurned(events, pids, TRYING, sinceMs), PATIENCE_MS);
   const store = await startRedis(launch, { port });
   const back = [await countAgain(program, store, 'first')];
   if (back[0].count === undefined) return { program, away, back };

@@ -72,9 +72,10 @@ export function machinesOf(program) {
 
 /**
  * A machine dies at work, is back and used, and dies again; at the same time the other one loses its last worker, and
- * ends. When both are back it dies once more, and before it is started again all are told to stop. Here a machine has only one worker.
+ * ends. When both are back it dies a third time; and when it is back from that once more, and before it is started again all are told
+ * to stop. Here a machine has only one worker.
  */
-export async function killTwice(launch, nginx) {
+export async function killAgainAndAgain(launch, nginx) {
   if ((await findMissing()).length > 0) return undefined;
   const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
   const victim = machinesOf(program).find(({ address }) => MACHINES.includes(address));
@@ -83,7 +84,9 @@ export async function killTwice(launch, nginx) {
   const seen = { program, first, address: victim.address, atWork };
   const isLost = atWork.doubles > 0 || atWork.answers.some(({ status }) => status !== 200);
   if (isLost || !atWork.isUsed || program.fate) return { ...seen, fate: program.fate };
-  const both = await killBoth(program, victim.address);
+  const twice = await killBoth(program, victim.address);
+  const areBack = twice.isBack && twice.other.isBack;
+  const both = areBack ? { ...twice, ...(await killOnceMore(program, victim.address)) } : twice;
   let stopMs = nowMs();
   const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
   if (both.isBack && both.other.isBack) {
@@ -205,17 +208,37 @@ async function killBoth(program, address) {
   const isVain = (events) => hasFewer(events) && isTooLate(program, events, deadMs);
   if (await isStartedAgain(program, deadMs))
     await program.until((events) => areUp() || isVain(events), DEADLINE_MS);
-  const waitForTurns = async (pids) => {
-    const sinceMs = nowMs();
-    return program.until((events) => haveTurned(events, pids, 2, sinceMs), DEADLINE_MS);
-  };
   const fresh = [...freshAt(address), ...freshAt(otherAddress)];
-  const isSaid = areUp() && (await waitForTurns(fresh)) && (await waitForTurns([program.pid])); // their addresses
+  const isSaid = areUp() && (await haveSaid(program, fresh));
   if (!isSaid && !program.fate && isCrowded())
     throw tooBusy('Something was started in the place of a machine, but was not up in 20 s.');
   const waitedMs = (startOf(program, fresh) ?? Infinity) - deadMs;
   const other = { address: otherAddress, isBack: isUp(otherAddress), end, waitedMs };
-  return { isBack: isUp(address), dead, deadMs, other };
+  return { deaths: 2, isBack: isUp(address), dead, deadMs, other };
+}
+
+/** Its third death. Is it started again? */
+async function killOnceMore(program, address) {
+  const pidsAt = () => machinesOf(program).find((each) => each.address === address)?.pids ?? [];
+  const dead = pidsAt();
+  const deadMs = nowMs();
+  await loseMachine(program, address);
+  const fresh = () => pidsAt().filter((pid) => !dead.includes(pid));
+  const isUp = () => fresh().length > 1;
+  if (await isStartedAgain(program, deadMs)) await program.until(isUp, DEADLINE_MS);
+  const isSaid = isUp() && (await haveSaid(program, fresh()));
+  if (!isSaid && !program.fate && isCrowded())
+    throw tooBusy('After its third death a machine was not up in 20 s.');
+  return { deaths: 3, isBack: isUp(), dead, deadMs };
+}
+
+/** These have turned, and then the program has: it has been told their addresses. */
+async function haveSaid(program, fresh) {
+  const waitForTurns = async (pids) => {
+    const sinceMs = nowMs();
+    return program.until((events) => haveTurned(events, pids, 2, sinceMs), DEADLINE_MS);
+  };
+  return (await waitForTurns(fresh)) && waitForTurns([program.pid]);
 }
 
 /** A machine is killed, and the program has heard of it. */

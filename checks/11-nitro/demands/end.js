@@ -120,17 +120,17 @@ export function demandEnd(failedStarts, killed) {
 }
 
 /** Workers that were killed before they listened are failed starts, like all others. */
-function demandKilledCount({ fate, ends, isBroken, output }) {
+function demandKilledCount({ fate, ends, isBroken, isBetween, output }) {
   if (!fate && (isBroken || ends < MANY_FAILED_STARTS))
     throw busy(`Only ${ends} workers in a row could be killed before they listened.`);
   const isTold = isGivingUp(output);
   demand(fate?.code === 1 && isTold, {
-    expected: `A worker that had listened is killed, and so is each that comes in its place, before it listens: after five of these, or a few more, a message with "giving up", and exit code 1.`,
+    expected: `A worker that had listened is killed, and so is each that comes in its place, before it listens${isBetween ? '; in the middle of that row another place is filled, by one that listens' : ''}: after five of these, or a few more, a message with "giving up", and exit code 1.`,
     got: fate
       ? `It ended with ${fate.signal ?? `exit code ${fate.code}`}${isTold ? '' : ', and without such a message'}.`
       : `${ends} in a row had been killed, and it went on.`,
     why: 'The kernel kills what takes too much memory, also while it starts. Such a worker has no exit code, but it has never listened, and the next one will not either.',
-    try: "cluster.on('exit', ({ id }) => ...): whether it was ever 'listening' decides, not its exit code or signal",
+    try: `cluster.on('exit', ({ id }) => ...): whether it was ever 'listening' decides, not its exit code or signal${isBetween ? "; and only the end of one that had listened resets the count, in 'exit', not in 'listening'" : ''}`,
     output,
   });
 }
@@ -152,8 +152,8 @@ function demandGivesUp({ fate, starts, ends, output }) {
     ],
     [
       !fate,
-      `${starts} workers had ended before they listened, and it was still forking.`,
-      "count the workers in a row that end and were never 'listening'; after five of them process.exit(1)",
+      `${starts} workers had ended before they listened, and it was still forking. (To its clock, which ran many times as fast, each of them had lived for minutes.)`,
+      "count the workers in a row that end and were never 'listening', however long they lived; after five of them process.exit(1)",
     ],
     [signal, `It was ended by ${signal}.`],
     [code === 0, 'It ended with exit code 0, as if all were well.'],

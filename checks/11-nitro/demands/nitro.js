@@ -87,9 +87,11 @@ export function demandWork({ answers, quickestMs, spanMs }, program) {
       (isWhole
         ? `${AT_WORK} at once were answered within ${spanMs.toFixed(0)} ms: they did not block each other.`
         : `The quickest took ${quickestMs.toFixed(1)} ms.`),
-    why: isWhole
-      ? 'A handler that waits frees the event loop: that is another lesson, and a cluster does not help it.'
-      : "A bundler removes calls whose result nobody uses, if it sees that they have no other effect; and a server that does less work isn't a speedup.",
+    why: fault
+      ? 'What is made once, or is shorter, is less work than lesson 1 asks for: then one process and cluster are compared at something else.'
+      : isWhole
+        ? 'A handler that waits frees the event loop: that is another lesson, and a cluster does not help it.'
+        : "A bundler removes calls whose result nobody uses, if it sees that they have no other effect; and a server that does less work isn't a speedup.",
     try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000)) in routes/index.js, without await',
     output: program.output(),
   });

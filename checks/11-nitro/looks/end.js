@@ -23,6 +23,7 @@ const TURN_MS = 2_000; // after hearing the signal it needs a little more than a
 const HEARD = 2; // turns of an event loop
 const NO_MORE = 10; // turns: by then it has forked all that it wants
 const ONE_MORE = 20; // turns
+const MOST_IN_A_ROW = 8; // five, and three more, which do no harm
 const MOST_FAILED_STARTS = 9; // two places with their own counts come to less
 export const MANY_FAILED_STARTS = 7; // so many are enough when it takes long
 const BRIEF_MS = 50; // a worker takes longer to start, so a timer that is shortened has fired before it listens
@@ -150,21 +151,52 @@ export async function killWorkers({ launch }, { entry }) {
 }
 
 /**
- * Kills one that has listened, and each that comes in its place before it listens. Returns how many of these there were
- * in a row, and how the program ended.
+ * Kills the two that have listened, and each that comes in the place of one of them before it listens. In the middle of that row the other
+ * place is filled: a worker that comes to listen is no end, and resets nothing. Returns how many were killed before they listened,
+ * and how the program ended.
  */
 async function killUntilItGivesUp(program) {
   const forked = forksOf(program.events).length;
   const first = program.events.length;
-  const [victim] = livingOf(program.events);
+  const [victim, other] = livingOf(program.events);
+  const isOver = () => program.fate;
   program.kill(victim, 'SIGKILL');
-  await killEarly(program, forked, MOST_FAILED_STARTS, () => program.fate);
+  const late = await holdNext(program, forked);
+  program.kill(other, 'SIGKILL');
+  await killEarly(program, forked + 1, FAILED_STARTS, isOver);
+  const fifth = await holdNext(program, forked + 1 + FAILED_STARTS);
+  const isBetween = await letListen(program, late);
+  if (fifth) program.kill(fifth, 'SIGKILL');
+  const killed = FAILED_STARTS + 1;
+  await killEarly(program, forked + 1 + killed, MOST_IN_A_ROW - killed, isOver);
   await program.until((events) => program.fate || isIdle(events), TURN_MS);
   const { events, fate } = program;
   const listened = listenedOf(events);
-  const ended = exitsOf(events.slice(first)).filter(({ workerPid }) => workerPid !== victim);
+  const ended = exitsOf(events.slice(first)).filter(
+    ({ workerPid }) => ![victim, other].includes(workerPid),
+  );
   const early = ended.filter(({ workerPid }) => !listened.has(workerPid)).length;
-  return { fate, ends: early, isBroken: early < ended.length, output: program.output() };
+  const isBroken = early < ended.length;
+  return { fate, ends: early, isBroken, isBetween, output: program.output() };
+}
+
+/** Stops the next worker as soon as it appears, before it listens. @returns {Promise<number | undefined>} its pid */
+async function holdNext(program, index) {
+  const next = (events) => forksOf(events)[index]?.workerPid;
+  await program.until((events) => next(events) || program.fate || isIdle(events), LONG_DEADLINE_MS);
+  const pid = next(program.events);
+  if (pid) program.kill(pid, 'SIGSTOP');
+  return pid;
+}
+
+/** Lets a worker that was held go on, until it listens. Was it held before it listened, and does it now? */
+async function letListen(program, pid) {
+  const isUp = () => listenedOf(program.events).has(pid);
+  if (!pid || isUp()) return false;
+  program.kill(pid, 'SIGCONT');
+  const isOver = (events) => isUp() || program.fate || endedOf(events).has(pid);
+  await program.until(isOver, LONG_DEADLINE_MS);
+  return isUp();
 }
 
 /** This event loop has turned so often since something happened that it would have forked one more. */
