@@ -5,6 +5,7 @@ import javascript from 'highlight.js/lib/languages/javascript';
 import { UsageError } from '../common/usage-error.js';
 
 const WIDE_COLUMNS = 76;
+const NARROW_COLUMNS = 62;
 const TALL_ROWS = 13;
 
 hljs.registerLanguage('js', javascript);
@@ -62,9 +63,17 @@ export function focusSteps(steps, count) {
   );
 }
 
-/** Is this code so wide, or so tall, that it is set smaller? @param {string[]} lines */
-export const isWide = (lines) =>
-  lines.length > TALL_ROWS || lines.some((line) => line.length > WIDE_COLUMNS);
+/**
+ * How code is to be set, by its longest line and its height: `wide`, so that its lines are close and go on below themselves; or
+ * `narrow`, so that it can be larger where there is room.
+ * @param {string[]} lines
+ * @returns {'wide' | 'narrow' | ''}
+ */
+export function measureOf(lines) {
+  const columns = Math.max(...lines.map((line) => line.length));
+  if (lines.length > TALL_ROWS || columns > WIDE_COLUMNS) return 'wide';
+  return columns <= NARROW_COLUMNS ? 'narrow' : '';
+}
 
 /** @param {string} text */
 export function escapeHtml(text) {

@@ -1,7 +1,7 @@
 /**
  * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order. A chapter whose front matter has a `question` is
  * opened by it. Slides are divided by `---`; a slide's heading may
- * end in `{minutes=20 steps}` (steps: the items of its lists come one by one), and one that begins with "Your turn" is an
+ * end in `{minutes=20 steps large}` (steps: the items of its lists come one by one; large: it is short, so all of it is set larger), and one that begins with "Your turn" is an
  * exercise; what follows a paragraph "Note:" is for the speaker. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps, and with `starter` is made of the starter's region first; one that says
  * `demo name` is a live demo, and its text says what is to be seen (`vote=2`: it answers the second row of the chapter's vote); `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
@@ -15,6 +15,7 @@
  * @property {string} html
  * @property {string} notes  HTML
  * @property {string[]} demos  names
+ * @property {boolean} [isLarge]  set larger than others
  * @property {boolean} [isOpener]  made of the chapter's title and question, not written
  *
  * @typedef {object} Chapter
@@ -32,7 +33,7 @@ import { placesOf } from '../lessons/places.js';
 import { hasCode } from '../common/files.js';
 import { splitFrontMatter } from '../lessons/front-matter.js';
 import { UsageError } from '../common/usage-error.js';
-import { escapeHtml, focusSteps, highlight, isWide } from './code.js';
+import { escapeHtml, focusSteps, highlight, measureOf } from './code.js';
 import { codeFigure, createMarkdown, fileOf, makeCornersCells } from './markdown.js';
 import { missingIn, setHeadline, withItsStep } from './headline.js';
 import { openerOf } from './opener.js';
@@ -127,8 +128,9 @@ function anatomy(tokens, { path }, number) {
   );
   if (note < 0) throw faultIn(path, `Slide ${number}, "${heading}", has no "Note:".`);
   const isStepwise = /\bsteps\b/.test(settings);
+  const isLarge = /\blarge\b/.test(settings);
   const [content, notes] = [tokens.slice(0, note - 1), tokens.slice(note + 2)];
-  return { heading, minutes, isStepwise, content, notes };
+  return { heading, minutes, isStepwise, isLarge, content, notes };
 }
 
 function makeStepwise(tokens) {
@@ -150,7 +152,8 @@ function renderFence({ info, content }, context) {
   if (starter) steps.unshift(''); // it has become the solution
   const before = starter && highlight(starter, language, 'line old');
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
-  return codeFigure({ html: highlight(text, language), isWide: isWide(rows), before, marks, file });
+  const measure = measureOf(starter ? [...rows, ...starter.split('\n')] : rows);
+  return codeFigure({ html: highlight(text, language), measure, before, marks, file });
 }
 
 function renderDemo([name, ...settings], text, context) {

@@ -18,12 +18,12 @@ export function createMarkdown({ fence, image }, options) {
 /** The file that a block of code quotes, as in `js file=solutions/01-slug/server.js#task`. @param {string} info */
 export const fileOf = (info) => /\bfile=([^\s#:]+)/.exec(info)?.[1];
 
-/** @param {{ html: string, isWide: boolean, before?: string, marks?: string, file?: string }} code  html: highlighted lines; before: those of which they are made */
-export function codeFigure({ html, isWide: wide, before, marks = '', file }) {
+/** @param {{ html: string, measure: string, before?: string, marks?: string, file?: string }} code  html: highlighted lines; measure: see code.js; before: those of which they are made */
+export function codeFigure({ html, measure, before, marks = '', file }) {
   const first = before ? `<code class="before" aria-hidden="true">${before}</code>` : '';
   const code = `<pre tabindex="0">${first}<code>${html}</code></pre>`;
   const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : '';
-  return `<figure class="code${wide ? ' wide' : ''}">${code}${marks}${caption}</figure>\n`;
+  return `<figure class="${`code ${measure}`.trim()}">${code}${marks}${caption}</figure>\n`;
 }
 
 /** The empty corner of a table is no heading. @param {Token[]} tokens */

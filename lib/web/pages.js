@@ -112,13 +112,16 @@ export function sheets(chapters) {
 }
 
 /** In the bookmarks a slide stands below its chapter. */
-function halfOf({ id, html, notes }, number) {
+function halfOf(one, number) {
+  const { id, html, notes } = one;
   const slide = html.replace('<h1>', '<h1 aria-level="2">');
   return (
-    `<section id="${id}"><div class="frame"><div class="slide">\n${slide}</div></div>` +
+    `<section id="${id}"><div class="frame"><div class="${classOf(one)}">\n${slide}</div></div>` +
     `<p class="number">${number}</p><div class="talk">${notes}</div></section>`
   );
 }
+
+const classOf = ({ isLarge = false }) => (isLarge ? 'slide large' : 'slide');
 
 function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes}</aside>`) {
   const all = chapters.flatMap(({ key, title, slides }) =>
@@ -130,7 +133,7 @@ function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes
       const planned = `data-minutes="${minutes}" data-kind="${kindOf(slide)}"`;
       return (
         `<section id="${id}" class="chapter-${key.slice(0, 2)}" data-chapter="${escapeHtml(title)}" ${planned}>` +
-        `<div class="slide">\n${html}</div>` +
+        `<div class="${classOf(slide)}">\n${html}</div>` +
         `<footer><span>${escapeHtml(title)}</span><span>${index + 1} / ${all.length}</span></footer>` +
         `${after(slide)}</section>`
       );

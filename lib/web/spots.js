@@ -5,7 +5,7 @@ import { UsageError } from '../common/usage-error.js';
 import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
 import { chapterKeys } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
-import { escapeHtml, isWide } from './code.js';
+import { escapeHtml, measureOf } from './code.js';
 
 /** @typedef {import('../lessons/answers.js').Answer} Answer */
 
@@ -16,7 +16,7 @@ const FENCE = /^```spot[ \t]+(\S+)/gm;
  * @param {string} root
  * @param {string} key
  * @param {string} name  of a right or wrong answer of that lesson, told as a change
- * @returns {{ demo: string, figures: { file: string, html: string, isWide: boolean }[] }}  demo: the name of what judges it;
+ * @returns {{ demo: string, figures: { file: string, html: string, measure: string }[] }}  demo: the name of what judges it;
  *   html: the lines of one file
  * @throws {UsageError}  when there is no such answer, or it doesn't fit the solution
  */
@@ -25,7 +25,7 @@ export function readSpot(root, key, name) {
   const figures = changesOf(root, key, answer).map(({ file, hunks }) => {
     const parts = hunks.map((hunk) => withoutBlankEnds(hunk.lines));
     const html = parts.map((lines) => lines.map(lineOf).join('\n')).join('\n<i>⋮</i>\n');
-    return { file, html, isWide: isWide(parts.flat()) };
+    return { file, html, measure: measureOf(parts.flat()) };
   });
   return { demo: demoName(key, name), figures };
 }

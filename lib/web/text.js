@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import { placesOf } from '../lessons/places.js';
-import { escapeHtml, highlight, isWide } from './code.js';
+import { escapeHtml, highlight, measureOf } from './code.js';
 import { codeFigure, createMarkdown, fileOf, makeCornersCells } from './markdown.js';
 
 const FOLDED = /^<details><summary>([^<]*)<\/summary>\s*$/;
@@ -40,7 +40,11 @@ function renderFence({ info, content }, key) {
   const [language] = info.trim().split(/\s+/);
   const text = content.replace(/\n$/, '');
   const file = fileOf(info)?.replace(placesOf(key).starter, `lessons/${key}`); // where it is edited
-  return codeFigure({ html: highlight(text, language), isWide: isWide(text.split('\n')), file });
+  return codeFigure({
+    html: highlight(text, language),
+    measure: measureOf(text.split('\n')),
+    file,
+  });
 }
 
 /** A diagram is made for white paper. */

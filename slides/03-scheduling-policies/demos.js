@@ -82,7 +82,7 @@ function sharesOf({ events }) {
 
 function chartOf(program, name) {
   const rows = sharesOf(program).map((value, index) => ({ name: `worker ${index + 1}`, value }));
-  return { name, label: `${name}: connections`, unit: '', rows };
+  return { name, label: `under ${name}`, unit: '', rows };
 }
 
 /** The shares, and who accepted. */

@@ -65,15 +65,14 @@ export async function accessibilityFaults(page, { part = 'html', runOnly = EVERY
 }
 
 /**
- * What of the slide that is shown does not fit: text below 24 px, in a diagram below 28, in an X-ray below 20 (there are ten
- * lanes, or two panels, that leave no room for larger names); what lies outside 1280x720.
+ * What of the slide that is shown does not fit: text below 24 px, in a diagram below 28; what lies outside 1280x720.
  * @param {import('playwright-core').Page} page  of 1280x720
  * @returns {Promise<string[]>}
  */
 export function layoutFaults(page) {
   return page.evaluate(() => {
     const SMALLEST = 23.9;
-    const SMALLEST_OF = { diagram: 27.9, xray: 19.9 };
+    const SMALLEST_IN_DIAGRAM = 27.9;
     const faults = [];
     const slide = document.querySelector('section.present .slide');
     const frame = document.querySelector('section.present').getBoundingClientRect();
@@ -94,7 +93,7 @@ export function layoutFaults(page) {
       const zoom = svg ? svg.getScreenCTM().a / scale : 1;
       const size = parseFloat(getComputedStyle(element).fontSize) * zoom;
       const isMark = /^[✓✗]$/.test(node.textContent.trim());
-      const smallest = SMALLEST_OF[svg?.classList[0]] ?? SMALLEST;
+      const smallest = svg?.matches('.diagram') ? SMALLEST_IN_DIAGRAM : SMALLEST;
       if (size < smallest && !isMark)
         faults.push(`${size.toFixed(1)} px: "${node.textContent.trim().slice(0, 40)}"`);
       const outside = [
@@ -121,7 +120,7 @@ export function layoutFaults(page) {
 
 /**
  * The texts of the diagram that is shown, and what is wrong with them, in the units of its drawing: they leave it, or
- * the box that they stand in, or run into another box or text. What a filled box was painted over does not count.
+ * the box that they stand in, or run into another box or text, or nearly so. What a filled box was painted over does not count.
  * @param {import('playwright-core').Page} page  all steps shown
  * @returns {Promise<{ texts: number, faults: string[] }>}
  */
@@ -129,6 +128,7 @@ export function diagramTexts(page) {
   return page.evaluate(() => {
     const MARGIN = 4;
     const BEARING = 2; // a T may begin that much left of where it stands
+    const BESIDE = 4; // between a text and the box next to it
     const LEADING = 6; // a line is that much higher than its letters, above and below
     const svg = /** @type {SVGSVGElement} */ (
       document.querySelector('section.present svg.diagram')
@@ -162,12 +162,13 @@ export function diagramTexts(page) {
         .filter((shape) => !shape.words && isAround(shape, text))
         .reduce((least, box) => (least && areaOf(least) < areaOf(box) ? least : box), undefined);
     const isFilled = ({ element }) => getComputedStyle(element).fill !== 'none';
+    const withRoom = (text) => ({ ...text, left: text.left - BESIDE, right: text.right + BESIDE });
     const faultsOf = (text) => {
       const box = boxOf(text);
       const seen = shapes.filter(
         (shape) =>
           shape !== text &&
-          meet(shape, text) &&
+          meet(shape, shape.words ? text : withRoom(text)) &&
           !(box && isFilled(box) && shape.index <= box.index),
       );
       return [

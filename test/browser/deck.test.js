@@ -129,10 +129,13 @@ describe('the deck in Chromium', { skip }, () => {
       await goTo(page, id);
       const messages = recordingOf(id, demos[0]);
       const found = await lastFrame(page, messages);
-      assert.deepEqual(found.faults, [], demos[0]);
+      assert.deepEqual([...found.faults, ...(await layoutFaults(page))], [], demos[0]);
       assert.ok(found.words > 3, demos[0]);
       const rows = rowsOf(storyOf(messages));
       assert.equal(found.lanes, rows.length, demos[0]);
+      const names = rows.map(({ name }) => name);
+      const drawn = found.named.filter((name) => names.includes(name));
+      assert.deepEqual(drawn.sort(), names.sort(), `${demos[0]}: each lane has its name`);
       const originMs = messages.findLast(({ origin }) => origin !== undefined).origin;
       const ended = [...storyOf(messages).processes.values()].filter(
         ({ diedMs = 0 }) => diedMs >= originMs,
@@ -421,7 +424,7 @@ const lastFrame = (page, messages) =>
       const isCut =
         box.x < 0 || box.y < -1 || box.x + box.width > width || box.y + box.height > height + 1;
       if (isCut) faults.push(`cut: ${words}`);
-      if (size < 20) faults.push(`${size} px: ${words}`);
+      if (size < 24) faults.push(`${size} px: ${words}`);
       for (const other of texts.slice(index + 1)) {
         const meet =
           Math.min(box.x + box.width, other.box.x + other.box.width) - Math.max(box.x, other.box.x);
@@ -442,8 +445,11 @@ const lastFrame = (page, messages) =>
       }
     const count = (/** @type {string} */ selector) => svg.querySelectorAll(selector).length;
     const graves = count('.work .grave');
+    const named = [...svg.querySelectorAll('text.lane')].map(
+      ({ textContent }) => textContent ?? '',
+    );
     const lanes = count('.lanes .alive');
-    return { faults, words: texts.length, bars, graves, lanes, panels: count('.bracket') };
+    return { faults, words: texts.length, named, bars, graves, lanes, panels: count('.bracket') };
   }, /** @type {[any[], string]} */ ([messages, '/client/scene.js']));
 
 /** The bars as they were told last, of those that are parts of a whole. @param {any[]} messages */

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -457,6 +457,51 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
+  test('two npm start at once: the second says what to do, and neither loses what is typed', async (t) => {
+    const { copy, url, save, start } = await startCopy(t);
+    const { port } = new URL(url);
+    const refused = await start(port);
+    const another = `npm start -- --port ${Number(port) + 1}`;
+    assert.match(
+      refused.said(),
+      new RegExp(`The page is left out: Port ${port} is taken. Another: ${another}`),
+    );
+    assert.equal(refused.url, '');
+    await refused.stop();
+    const keys = lessons.slice(0, 2).map((one) => one.key);
+    const urls = [url, (await start()).url];
+    assert.notEqual(urls[0], urls[1]);
+    const tabs = await Promise.all(
+      urls.map((address, index) => open(t, `${address}lessons/${keys[index]}/`)),
+    );
+    for (const [index, { page }] of tabs.entries()) {
+      await page.waitForSelector('#hints:not([hidden])');
+      await page.locator('#foretold').pressSequentially(`${index + 2}.5`);
+    }
+    save('01-blocking-server', 'short-report');
+    for (const { page } of tabs)
+      await page.waitForSelector('#verdict[data-check][aria-busy=false]', {
+        timeout: limitMs(60),
+      });
+    for (const [index, { page }] of tabs.entries()) {
+      assert.equal(await page.locator('#foretold').inputValue(), `${index + 2}.5`);
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'foretold');
+    }
+    for (const [index, { page }] of tabs.entries()) {
+      await page.locator('#foretold').press('Enter');
+      await page.getByText(`You predicted ${index + 2}.5.`).waitFor();
+    }
+    await tabs[0].page.click('#hint');
+    await tabs[0].page.waitForSelector('#hints li');
+    const kept = JSON.parse(readFileSync(join(copy, '.forkshop/progress.json'), 'utf8'));
+    assert.deepEqual(kept.predictions, { [keys[0]]: 2.5, [keys[1]]: 3.5 });
+    assert.equal(kept.hints[keys[0]], 1);
+    assert.deepEqual(
+      tabs.flatMap(({ faults }) => faults),
+      [],
+    );
+  });
+
   test('what is marked for a wrong answer is what its timeline holds', async (t) => {
     const { url, save } = await startCopy(t);
     const { page, faults } = await open(t, url);
@@ -560,33 +605,51 @@ async function marked(page, save, id) {
   return { moments, events };
 }
 
-/** `npm start` on a copy of the workshop. @param {import('node:test').TestContext} t */
+/** `npm start` on a copy of the workshop, and again there. @param {import('node:test').TestContext} t */
 async function startCopy(t) {
   const copy = mkdtempSync(join(tmpdir(), 'forkshop-page-'));
+  /** @type {(() => Promise<void>)[]} */
+  const stops = [];
+  t.after(async () => {
+    await Promise.all(stops.map((stop) => stop()));
+    rmSync(copy, { recursive: true, force: true, maxRetries: 3 });
+  });
   for (const part of ['lessons', 'checks', 'solutions', 'lib', 'package.json'])
     cpSync(join(rootFolder, part), join(copy, part), {
       recursive: true,
       filter: (path) => !path.includes('node_modules'),
     });
   symlinkSync(join(rootFolder, 'node_modules'), join(copy, 'node_modules'));
-  const argv = ['lib/cli/main.cjs', 'start', '--port', '0'];
+  const start = async (port = '0') => {
+    const started = startIn(copy, port);
+    stops.push(started.stop);
+    await until('it watches', () => /Whenever you save/.test(started.said()), limitMs(15));
+    const [, url = ''] = /^The page: (\S+)$/m.exec(started.said()) ?? [];
+    return { ...started, url };
+  };
+  const { url, said } = await start();
+  assert.ok(url, said());
+  const save = (/** @type {string} */ key, /** @type {string} */ name) =>
+    copyFileSync(wrongAnswer(key, name), join(copy, 'lessons', key, 'server.js'));
+  return { copy, url, save, start };
+}
+
+/** `npm start` in a folder. @param {string} folder @param {string} port */
+function startIn(folder, port) {
+  const argv = ['lib/cli/main.cjs', 'start', '--port', port];
   const child = spawn(process.execPath, argv, {
-    cwd: copy,
+    cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
-  });
-  t.after(async () => {
-    const ended = child.exitCode === null && once(child, 'exit');
-    child.kill('SIGINT');
-    await ended;
-    rmSync(copy, { recursive: true, force: true, maxRetries: 3 });
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part) => (said += part));
-  await until('it watches', () => /Whenever you save/.test(said), limitMs(15));
-  const [, url] = /^The page: (\S+)$/m.exec(said) ?? [];
-  assert.ok(url, said);
-  const save = (/** @type {string} */ key, /** @type {string} */ name) =>
-    copyFileSync(wrongAnswer(key, name), join(copy, 'lessons', key, 'server.js'));
-  return { url, save };
+  return {
+    said: () => said,
+    async stop() {
+      const ended = child.exitCode === null && once(child, 'exit');
+      child.kill('SIGINT');
+      await ended;
+    },
+  };
 }

@@ -31,7 +31,9 @@ export function createBeside(figure) {
       messages.forEach(xray.take);
       drawing.hidden = false;
       xray.draw();
-      drawing.hidden = drawing.scrollHeight > drawing.clientHeight + 1; // then the sentence has to do
+      const isTooHigh = drawing.scrollHeight > drawing.clientHeight + 1;
+      const named = drawing.querySelectorAll('text.lane').length;
+      drawing.hidden = isTooHigh || named < xray.rows().length; // then the sentence has to do
     },
   };
 }

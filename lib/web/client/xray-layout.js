@@ -20,7 +20,6 @@ import {
   LARGE,
   RIGHT,
   SMALL,
-  TINY,
   WIDTH,
   curveMarks,
   panelMarks,
@@ -33,7 +32,7 @@ const FEW = 2; // lanes or rows: they may be wider by half
 const ROW = 12; // of a client, where there is room
 const CLIENTS = 40; // at least, all rows together
 const MOST_FOR_CLIENTS = 0.45;
-const LINE = 1.3; // of a name, in parts of its font's size
+const LINE = 1.27; // of a name, in parts of its font's size
 const LEAST_LANE = LINE * SMALL;
 const TOP = 4;
 const AXIS = 40;
@@ -172,7 +171,7 @@ function scaleOf(story, panels, view) {
     const taken = (cut * above[index]) / allAbove;
     return count > 0 ? Math.min(widest, shares[index] - taken + spare / rows.length) : 0;
   });
-  const size = [LARGE, SMALL].find((one) => lane >= LINE * one) ?? TINY;
+  const size = lane >= LINE * LARGE ? LARGE : SMALL;
   const names = [
     ...panels.flatMap(({ processes }) => processes.map(nameOf)),
     ...story.curves.keys(),

@@ -20,8 +20,7 @@ export const RIGHT = 44; // half of the last label of the axis
 export const BRACKET = 34;
 export const CURVE = 130;
 export const LARGE = 28;
-export const SMALL = 24;
-export const TINY = 20; // only where lanes are so many that no larger name finds room
+export const SMALL = 24; // no words are smaller: a lane without room for its name has none, and the table has it
 const MOST_NAMED = 8; // requests that have their own words
 
 /** The lanes of a panel, what is in them, and their words. @returns {{ marks: Mark[], labels: Label[] }} */
