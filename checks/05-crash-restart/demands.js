@@ -533,7 +533,7 @@ export function demandCleanStop(stops) {
 
 /** All places are empty when the signal comes. What has crashed before, or has just been given up, is another matter. */
 export function demandEndOfWait({ how, program, fate, isStuck, output, signalMs }) {
-  const isWrong = fate && fate.code !== 0 && !isTold(output);
+  const isWrong = fate?.code > 0 && !isTold(output); // a signal may also meet one that is just ending, as it waits for nobody
   demand(!isStuck && !isWrong, {
     expected: `${how}: nothing is under way, so it ends, with exit code 0.`,
     got: isStuck ? 'It is still running, and has nothing to do.' : `It ended with ${howOf(fate)}.`,
