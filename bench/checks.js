@@ -4,13 +4,15 @@ import { listLessons, findLesson, rootFolder } from '../lib/lessons/catalog.js';
 import { runCheck } from '../lib/check/run-check.js';
 import { quantile } from '../lib/measure/stats.js';
 import { join } from 'node:path';
+import { countGiven } from './argument.js';
 import { startHogs } from './hog.js';
 
-const [name = '2', times = '100', hogs = '0', quick] = process.argv.slice(2);
+const [name = '2', , hogs = '0', quick] = process.argv.slice(2);
+const times = countGiven(2, 100, 'checks');
 const { key } = findLesson(listLessons(rootFolder), name);
 const stopHogs = startHogs(Number(hogs));
 const results = [];
-for (let count = 0; count < Number(times); count += 1) {
+for (let count = 0; count < times; count += 1) {
   const result = await runCheck({
     root: rootFolder,
     key,

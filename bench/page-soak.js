@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
-import { countGiven } from './argument.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
 import { QUIETLY, findBrowser } from '../lib/web/export.js';
+import { countGiven } from './argument.js';
 
 const saves = countGiven(1, 300, 'saves');
 const key = '01-blocking-server';

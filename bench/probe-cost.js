@@ -6,13 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { countGiven } from './argument.js';
 import { interleave } from '../lib/measure/compare.js';
 import { disturbanceOf, conditionsNow } from '../lib/measure/conditions.js';
 import { createLoad } from '../lib/measure/load.js';
 import { mean, meanOf } from '../lib/measure/stats.js';
 import { freePort } from '../lib/observe/ports.js';
 import { temporaryFolder } from '../lib/observe/temporary.js';
+import { countGiven } from './argument.js';
 
 const MOST_COST = 0.03;
 const PAIRS = countGiven(1, 10, 'pairs');

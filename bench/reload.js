@@ -1,10 +1,10 @@
 // The bar of lesson 8: rolling restarts one after the other under 100 requests/s, none of which fails.
 // `node bench/reload.js [TIMES] [WORKERS]` counts what was lost, and what clients had to repeat.
 import { join } from 'node:path';
-import { countGiven } from './argument.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { MIXED, exitsOf, lostOf, nowMs, requestsOf, startTraffic } from '../lib/check/checking.js';
 import { createRunner } from '../lib/observe/run.js';
+import { countGiven } from './argument.js';
 
 const TIMES = countGiven(1, 20, 'reloads');
 const WORKERS = countGiven(2, 4, 'workers');

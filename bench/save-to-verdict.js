@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process';
 import { cpSync, copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countGiven } from './argument.js';
 import { wrongAnswer } from '../lib/lessons/answers.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
 import { quantile } from '../lib/measure/stats.js';
+import { countGiven } from './argument.js';
 
 const times = countGiven(1, 10, 'saves');
 const key = '02-cluster-fork';

@@ -1,13 +1,13 @@
 // How exact the comparison is: node bench/speedup.js [ROUNDS]. Prints, for each contest, the ratio with its interval and
 // how much the rounds differ, on the machine as it is and beside one CPU hog. The control against itself must give 1.
 import { join } from 'node:path';
-import { countGiven } from './argument.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
 import { createSpinners } from '../lib/measure/ceiling.js';
 import { createLoad } from '../lib/measure/load.js';
 import { speedupOfBlocking, speedupOfCpu } from '../lib/measure/speedup.js';
 import { createRunner } from '../lib/observe/run.js';
+import { countGiven } from './argument.js';
 import { startHogs } from './hog.js';
 
 const { starter: STARTER, solution: SOLUTION } = placesOf('02-cluster-fork');

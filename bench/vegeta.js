@@ -1,9 +1,9 @@
 // Our open loop beside vegeta, in turn, on lesson 7's solution with four workers at 200 requests a second:
 // `node bench/vegeta.js [ROUNDS [SECONDS]]`. Exit code 1 when they differ by more than the bar, 3 without vegeta.
 import os from 'node:os';
-import { countGiven } from './argument.js';
 import { conditionsNow, disturbanceOf, watchMachine } from '../lib/measure/conditions.js';
 import { explainMissing, findTool } from '../lib/tools/tools.js';
+import { countGiven } from './argument.js';
 import { BAR, compareWith, differencesOf } from './peer.js';
 
 const rounds = countGiven(1, 1, 'rounds');

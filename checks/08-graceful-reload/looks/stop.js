@@ -13,7 +13,16 @@ import {
   nowMs,
   requestsOf,
 } from '../../../lib/check/checking.js';
-import { WORKERS, DEADLINE_MS, UNDER_WAY, begin, endOf, servingOf, waitFor } from './reload.js';
+import {
+  WORKERS,
+  DEADLINE_MS,
+  UNDER_WAY,
+  begin,
+  endOf,
+  leftOf,
+  servingOf,
+  waitFor,
+} from './reload.js';
 
 const BUSY_CLIENTS = 4;
 const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
@@ -61,21 +70,19 @@ export async function stopAtWork({ program }, how) {
   if (!fate) await program.stop();
   const lost = (await begun.answers()).filter(({ status, error }) => error || status !== 200);
   const { events, pid } = program;
-  const left = forksOf(events).length - exitsOf(events).length;
+  const living = leftOf(
+    events,
+    forksOf(events).map(({ workerPid }) => workerPid),
+  );
+  const left = living.length;
   const timers = timersOf(events, pid);
-  const isTimed = !fate && left > 0 && livingOf(events).every((one) => timersOf(events, one) > 0);
+  const isTimed = !fate && left > 0 && living.every((one) => timersOf(events, one) > 0);
   return { how, program, signalMs, fate, lost, left, timers, isTimed, of: UNDER_WAY, output };
 }
 
 /** How many timers keep this process, as it last said. */
 const timersOf = (events, pid) =>
   eventsOf(events, 'beat').findLast((one) => one.pid === pid && 'timers' in one)?.timers;
-
-/** The workers that have not ended. */
-const livingOf = (events) =>
-  forksOf(events).flatMap(({ workerPid: pid }) =>
-    exitsOf(events).some(({ workerPid }) => workerPid === pid) ? [] : [pid],
-  );
 
 /**
  * The signal comes while clients keep their connections: two are idle, two ask now and then, four again and again, and

@@ -94,7 +94,7 @@ export function demandDeaths(seen, stopped) {
   if (!seen) return; // there are not two machines, which has already been reported
   demandUp(seen);
   demandDeathRoutedAround(seen.atWork);
-  demandSecondDeath(seen, stopped);
+  demandLaterDeath(seen, stopped);
 }
 
 function demandUp({ program, first, atWork }) {
@@ -167,7 +167,7 @@ const ordersShown = ({ program, deadMs }) =>
   ).moments;
 
 /** The same machine dies a second time, and a third; and then there is a SIGTERM. */
-function demandSecondDeath(seen, stopped) {
+function demandLaterDeath(seen, stopped) {
   const { program, address, isBack, dead, deadMs, deaths, other, stopMs, isAgain, fate } = seen;
   const { left, natives, files } = seen;
   const death = deaths > 2 ? 'third death' : 'second death';
