@@ -26,6 +26,7 @@ const ONE_MORE = 20; // turns
 const MOST_IN_A_ROW = 8; // five, and three more, which do no harm
 const MOST_FAILED_STARTS = 9; // two places with their own counts come to less
 export const MANY_FAILED_STARTS = 7; // so many are enough when it takes long
+const OTHER_CODE = 3; // a worker that throws ends with 1; one that leaves by itself may say anything
 const BRIEF_MS = 50; // a worker takes longer to start, so a timer that is shortened has fired before it listens
 const SOONER = 30; // times
 const MINUTES_EACH = 1_000; // times as fast: a tenth of a second is more than a minute and a half
@@ -230,12 +231,12 @@ async function listenAgain(program, wanted) {
 
 /**
  * On an impossible port, each worker ends before it listens. Timers are shortened: a program that calls a worker healthy
- * after it has lived for a while does so here too, not only on a slow machine; and by the clock each lives for minutes.
+ * after it has lived for a while does so here too, not only on a slow machine; and by the clock each lives for minutes. And each ends with an exit code of its own.
  */
 export async function failToStart({ launch }, { entry }) {
   const pretendTimers = /** @type {const} */ ([BRIEF_MS, LIMIT_MS, SOONER]);
-  const time = { pretendTimers, pretendClock: MINUTES_EACH };
-  const program = await launch({ entry, ...time, env: { PORT: '80800', ...told(2) } });
+  const pretended = { pretendTimers, pretendClock: MINUTES_EACH, pretendExitCode: OTHER_CODE };
+  const program = await launch({ entry, ...pretended, env: { PORT: '80800', ...told(2) } });
   const endsIn = (events) => forksOf(events).length - livingOf(events).length; // a program that leaves in worker.on('exit') leaves before the cluster's
   const isOver = (events) => program.fate || endsIn(events) >= MOST_FAILED_STARTS || isIdle(events);
   await program.until(isOver, LONG_DEADLINE_MS);
@@ -246,5 +247,5 @@ export async function failToStart({ launch }, { entry }) {
   const starts = forksOf(events).length;
   if (!isDecided)
     throw busy(`Within ${LONG_DEADLINE_MS / 1_000} s only ${ends} of its workers had ended.`);
-  return { fate, starts, ends, output: program.output() };
+  return { fate, starts, ends, code: OTHER_CODE, output: program.output() };
 }
