@@ -18,16 +18,14 @@ import {
 export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
-const LONG_HOME_MS = 15; // a delay that is far from the resolution of 5 ms
-const QUIET_BEATS = 35; // of 20 ms: a histogram with a sample every 5 ms has more than a hundred
+const REST_BEATS = 6; // of 20 ms: a timer of 50 ms fires within them
+const QUIET_BEATS = 35; // that came in time: a histogram with a sample every 5 ms has more than a hundred
+const IN_TIME_MS = 3; // one that is later tells that the loop was held up, and samples are missing
 const TIMER_MS = 5; // a learner's own timer reports how late it was: up to its period less than a / took
 const FIRST_SAMPLE_BEATS = 2; // after a reset Node's histogram sees nothing until its timer has fired once
 const HELD_MS = 100; // far more than any / takes
 export const QUICK_TIMERS = /** @type {const} */ ([500, Infinity, 100]); // a reset once a minute comes in time
 const QUIET_MS = 3_000;
-const QUIET_TRIES = 3;
-const DISTURBED_MS = 3; // the event loop was late, and not because of the program
-const OWN_TIMER_MS = 7; // a learner's own timer tells how late it was: less than a / took by its period, and a little
 const SPREAD_MS = 30; // reports that came together and wait side by side are done together
 const SPREAD_OF_MANY_MS = 50; // so many take some time to come; one that waits for another takes 100 ms longer
 const BEATS_APART = 4; // of 20 ms: two of 100 ms that wait side by side see as many, or one or two more or less
@@ -187,61 +185,40 @@ export async function readDelays(program, areFree) {
 }
 
 /**
- * What /health reports about one / after a quiet time: the longest delay is still that one, however many short ones have come
- * since. Where other programs have made the time less quiet, it is looked at again.
- */
-export const readAfterQuiet = (program) =>
-  seek(
-    () => readAfterQuietOnce(program),
-    (seen) => !isOfThatOne(seen) || seen.lateMs < DISTURBED_MS,
-    QUIET_TRIES,
-  );
-
-async function readAfterQuietOnce(program) {
-  const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
-  const askOnce = async () => {
-    await tell();
-    const sinceMs = nowMs();
-    await beatsToCome(program, FIRST_SAMPLE_BEATS);
-    const { requests } = await askAtOnce(program, '/', 1);
-    return { home: requests[0], sinceMs };
-  };
-  const standsOut = ({ home }) => home && durationOf(home) > LONG_HOME_MS;
-  const { home, sinceMs } = await seek(askOnce, standsOut, 6);
-  const lateMs = Math.max(...(await beatsToCome(program, QUIET_BEATS)).map(({ late }) => late));
-  const told = await tell();
-  return { home, told, lateMs, tookMs: nowMs() - sinceMs };
-}
-
-/**
- * What /health reports when the process stood still: no handler of its own took that time, and the loop was held up all the
- * same. The probe's own timer tells by how much.
+ * What /health reports of a server at rest; and, a quiet time after the process stood still, of that: no handler of its own
+ * took the time, and the loop was held up all the same. It stays the longest delay, however many short ones come after it.
+ * The probe's own timer tells by how much the loop was late.
+ * @returns {Promise<{ told: any, lateMs: number, atRest: { told: any, lateMs: number }, lateBeat: any, program: any } | undefined>}
+ *   nothing, where no process can be stopped
  */
 export async function readAfterHold(program) {
   const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
   await tell();
+  const atRest = { lateMs: latestOf(await beatsToCome(program, REST_BEATS)), told: await tell() };
   await beatsToCome(program, FIRST_SAMPLE_BEATS);
-  if (!program.kill(program.pid, 'SIGSTOP')) return undefined; // not everywhere
+  if (!program.kill(program.pid, 'SIGSTOP')) return undefined;
   await sleep(HELD_MS);
-  const fromMs = nowMs(); // any beat that comes later comes late
+  const before = program.events.length; // any beat that comes later comes late
   program.kill(program.pid, 'SIGCONT');
-  const beats = () =>
-    eventsOf(program.events, 'beat').filter(({ pid, t }) => pid === program.pid && t > fromMs);
-  await program.until(() => beats().length >= FIRST_SAMPLE_BEATS, QUIET_MS);
-  return { told: await tell(), lateMs: Math.max(0, ...beats().map(({ late }) => late)) };
+  const areInTime = (beats) => beats.filter(({ late }) => late < IN_TIME_MS).length >= QUIET_BEATS;
+  const beats = await beatsUntil(program, before, areInTime);
+  const lateMs = latestOf(beats);
+  const lateBeat = beats.find(({ late }) => late === lateMs);
+  return { told: await tell(), lateMs, atRest, lateBeat, program };
 }
+
+const latestOf = (beats) => Math.max(0, ...beats.map(({ late }) => late));
 
 /** Waits until the program's event loop has turned so often, and nothing was asked of it meanwhile. */
-async function beatsToCome(program, count) {
-  const before = program.events.length;
-  const beats = () => eventsOf(program.events.slice(before), 'beat');
-  await program.until(() => beats().length >= count, QUIET_MS);
+const beatsToCome = (program, count) =>
+  beatsUntil(program, program.events.length, ({ length }) => length >= count);
+
+async function beatsUntil(program, before, isEnough) {
+  const beats = () =>
+    eventsOf(program.events.slice(before), 'beat').filter(({ pid }) => pid === program.pid);
+  await program.until(() => isEnough(beats()), QUIET_MS);
   return beats();
 }
-
-/** The number tells of that one /. */
-export const isOfThatOne = ({ home, told, tookMs }) =>
-  home && typeof told === 'number' && told > durationOf(home) - OWN_TIMER_MS && told <= tookMs;
 
 /** The number is the longest delay, as far as we know it, and was reset when it was reported. */
 export const isTrue = ({ told, toldAgain, longestMs, tookMs }) =>
