@@ -59,10 +59,10 @@ ${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
 <p id="next" hidden><a href="/">Next</a></p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
 <ol id="promises">${items.join('\n')}</ol>
-<div id="opened"><div id="story" hidden></div>
-<section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section></div>
 ${isAsked(lesson) ? prediction : ''}
 <section id="numbers" aria-label="What was measured" hidden></section>
+<div id="opened"><div id="story" hidden></div>
+<section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section></div>
 <section id="hints" aria-label="Hints" hidden><ol>${hints.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
 <p><button type="button" id="hint" data-of="${lesson.hints.length}">A hint</button></p></section>
 <section id="reach" aria-label="Go further" hidden></section>`;

@@ -253,8 +253,14 @@ describe("the learner's page in Chromium", { skip }, () => {
     const second = page.locator(`#promises [data-id=${ids[1]}] .promise`);
     await second.focus();
     await second.press('Enter');
+    const drawnOf = page.locator('#evidence h3');
+    assert.equal(await drawnOf.innerText(), 'What happened in this check');
+    await server.begin(lesson, 'server.js');
+    await page.waitForSelector('#verdict[aria-busy=true]');
+    assert.equal(await drawnOf.innerText(), 'What happened in the check before this one');
     await states.passed(server);
     await page.waitForSelector('#verdict[data-verdict=passed]');
+    await page.waitForSelector('#evidence h3:text-is("What happened in this check")');
     assert.equal(await second.evaluate((one) => one === document.activeElement), true);
     assert.equal(await second.getAttribute('aria-expanded'), 'true', 'it stays chosen');
     assert.match(await page.locator('#numbers').innerText(), /odd work: too rough to tell/);

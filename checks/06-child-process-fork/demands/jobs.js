@@ -246,6 +246,10 @@ export function demandElsewhere(program, answer) {
 /** Those without JOB_CHILDREN, where there are three cores, those of a pool of one, and more than there are cores. */
 export function demandSizes(elsewhere, one, more) {
   demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
+  if (elsewhere.depth <= CHILDREN_ELSEWHERE)
+    throw tooBusy(
+      'More reports at once than there are cores were needed, to see that there are no more children.',
+    );
   demandWaits(one);
   demandAllByChild(one);
   demandSize(one, 1);

@@ -11,6 +11,7 @@ import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
 const NOT_SAID = 'This check does not say which moment decided it, so nothing is marked.';
+const BEFORE = 'What happened in the check before this one';
 const GONE = 'Of this run nothing is kept any more, or npm start is not to be reached.';
 const NOTHING_HAPPENED =
   'What decided it is that something did not happen, so there is no moment to mark.';
@@ -59,6 +60,7 @@ export function createEvidence(
     const fresh = await read(from);
     if (mine !== turn) return;
     parts.gone.hidden = Boolean(fresh);
+    parts.title.textContent = title;
     for (const part of parts.shown) part.hidden = !fresh;
     section.hidden = false;
     if (!fresh) return;
@@ -126,6 +128,10 @@ export function createEvidence(
   parts.program.addEventListener('change', () => load(Number(parts.program.value)));
 
   return {
+    /** Another check has begun: what is drawn is not of that one. @param {number} id */
+    outdate(id) {
+      if (check && check.id !== id) parts.title.textContent = BEFORE;
+    },
     /** @param {any} of  the check  @param {any} [about]  the promise that is chosen */
     show(of, about) {
       check = of;
@@ -214,6 +220,7 @@ function furnish(section, textContent, heading) {
   const shown = [drawing, curtain.line, span, marks, unmarked, buttons, details];
   section.append(title, label, gone, ...shown);
   return {
+    title,
     curtain,
     gone,
     shown,

@@ -58,6 +58,7 @@ function take(message) {
   const isOfHere = check && (check.lesson.key === key || check.id !== before);
   tellNext(message);
   if (!isOfHere) return verdict.idle();
+  evidence.outdate(check.id);
   verdict.tell(check);
   numbers.tell(check, message.solutions?.[check.lesson.key]);
 }

@@ -16,6 +16,7 @@ export function createVerdict(aside, { choose }) {
   const [opened] = all('#opened', aside);
   const [story] = all('#story', opened);
   const home = opened.parentElement;
+  const below = opened.nextElementSibling;
   const [summary] = all('#summary', aside);
   const [title] = all('#verdict-title', aside);
   const [status] = all('#status a');
@@ -45,7 +46,7 @@ export function createVerdict(aside, { choose }) {
       item.querySelector('button').setAttribute('aria-expanded', String(item === mine));
     if (opened.parentElement !== (mine ?? home)) {
       if (mine) mine.append(opened);
-      else list.after(opened);
+      else below.before(opened);
     }
     const isTold = promise && promise.verdict !== 'waiting';
     story.hidden = !isTold;
