@@ -54,8 +54,8 @@ describe('the deck in Chromium', { skip }, () => {
     await deck?.close();
   });
 
-  /** @param {string} url @param {import('playwright-core').BrowserContextOptions} [options] */
-  async function open(url, options) {
+  /** @param {string} url @param {import('playwright-core').BrowserContextOptions} [options] @param {string} [ready] */
+  async function open(url, options, ready = '.reveal.ready, #talk') {
     const context = await browser.newContext({
       viewport: SIZE,
       reducedMotion: 'reduce',
@@ -66,7 +66,7 @@ describe('the deck in Chromium', { skip }, () => {
     const faults = watchFaults(page, url);
     await page.addInitScript(overhear);
     await page.goto(url);
-    await page.waitForSelector('.reveal.ready, #talk');
+    await page.waitForSelector(ready);
     return { page, faults, close: () => context.close() };
   }
 
@@ -107,6 +107,24 @@ describe('the deck in Chromium', { skip }, () => {
     await close();
     return [...found, ...faults];
   }
+
+  test('on paper, too, every slide ends above its footer', async () => {
+    const { page, faults, close } = await open(`${deck.url}print`, {}, 'svg.xray');
+    const found = await page.evaluate(() =>
+      [...document.querySelectorAll('section:has(> .slide)')].flatMap((section) => {
+        const slide = section.querySelector('.slide');
+        const heading = slide.querySelector('h1').textContent;
+        const { top } = section.querySelector('footer').getBoundingClientRect();
+        const { right } = section.getBoundingClientRect();
+        return [...slide.querySelectorAll('h1, p, li, td, th, pre, blockquote, svg')]
+          .map((one) => ({ one, box: one.getBoundingClientRect() }))
+          .filter(({ box }) => box.width > 0 && (box.bottom > top + 1 || box.right > right + 1))
+          .map(({ one }) => `${heading}: ${one.tagName} "${one.textContent.trim().slice(0, 40)}"`);
+      }),
+    );
+    assert.deepEqual([...found, ...faults], []);
+    await close();
+  });
 
   test('every text of every diagram is within the drawing, and in its box, and no two meet', async () => {
     const { page, faults, close } = await open(deck.url);
