@@ -518,7 +518,7 @@ export function demandStore(
   demand(
     keptLater.every((count, index) => count === expected[index]),
     {
-      expected: `Eleven minutes later the ids may be forgotten. The counts are ${expected.join(' and ')}, as before.`,
+      expected: `Ten years later the ids may be forgotten. The counts are ${expected.join(' and ')}, as before.`,
       got: `They are ${keptLater.join(' and ')}.`,
       why: "The count's key was given a time to live too ('EX', EXPIRE), and Redis has forgotten it.",
       try: "'EX' for the id only; the count is for ever",

@@ -32,6 +32,7 @@ const PAUSES_MS = /** @type {const} */ ([100, 900]); // between two attempts; no
 const TRYING = 50; // turns of the worker's event loop, a second
 const KEPT_MS = 540_000; // an id is kept for ten minutes: after nine it is still known
 const LATER_MS = 120_000; // then it may be forgotten, and only the id; but not one that has come meanwhile
+const TEN_YEARS_MS = 315_576_000_000; // a count is for ever
 const WARM_UP = 40; // rounds: compiled code is several times as fast
 const BUDGET = { usualMs: 300, longerMs: 1_500 }; // of each side
 const GONE = 'gone'; // what is counted while Redis is away
@@ -49,7 +50,7 @@ export async function countInStore(launch, startWith, times) {
 
 /**
  * The same through the death of a worker, with ids that come again, and after a restart of the whole cluster: at once,
- * after nine minutes, and when the ids may be forgotten.
+ * after nine minutes, when the ids may be forgotten, and after ten years.
  */
 export async function restartAll({ store, start, program, together }) {
   const death = await dieWithAnswers(program, store, 'figs');
@@ -63,6 +64,7 @@ export async function restartAll({ store, start, program, together }) {
   const young = await addUntilCounted(again, question);
   await store.age(LATER_MS);
   const youngAgain = { ...(await addUntilCounted(again, question)), first: young.count };
+  await store.age(TEN_YEARS_MS);
   return { death, repeats, kept, late, young: youngAgain, keptLater: await readBoth(), again };
 }
 
