@@ -194,8 +194,11 @@ export async function readDelays(program, areFree) {
 export async function readAfterHold(program) {
   const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
   await tell();
-  const atRest = { lateMs: latestOf(await beatsToCome(program, REST_BEATS)), told: await tell() };
-  await beatsToCome(program, FIRST_SAMPLE_BEATS);
+  const first = program.events.length;
+  await beatsToCome(program, REST_BEATS);
+  const toldAtRest = await tell();
+  await beatsToCome(program, FIRST_SAMPLE_BEATS); // it may have been kept from running just before it answered
+  const atRest = { told: toldAtRest, lateMs: latestOf(beatsSince(program, first)) };
   if (!program.kill(program.pid, 'SIGSTOP')) return undefined;
   await sleep(HELD_MS);
   const before = program.events.length; // any beat that comes later comes late
@@ -214,11 +217,12 @@ const beatsToCome = (program, count) =>
   beatsUntil(program, program.events.length, ({ length }) => length >= count);
 
 async function beatsUntil(program, before, isEnough) {
-  const beats = () =>
-    eventsOf(program.events.slice(before), 'beat').filter(({ pid }) => pid === program.pid);
-  await program.until(() => isEnough(beats()), QUIET_MS);
-  return beats();
+  await program.until(() => isEnough(beatsSince(program, before)), QUIET_MS);
+  return beatsSince(program, before);
 }
+
+const beatsSince = ({ events, pid }, before) =>
+  eventsOf(events.slice(before), 'beat').filter((beat) => beat.pid === pid);
 
 /** The number is the longest delay, as far as we know it, and was reset when it was reported. */
 export const isTrue = ({ told, toldAgain, longestMs, tookMs }) =>
