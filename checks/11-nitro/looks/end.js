@@ -94,13 +94,11 @@ async function holdWorkers(program) {
   return (await late).status === 200;
 }
 
-/** The workers that had neither ended nor disconnected when their primary left. @returns {number[]} pids */
+/** The workers that had not ended when their primary left. @returns {number[]} pids */
 function leftBehind(events) {
   const primary = forksOf(events)[0]?.pid;
   const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
-  const before = events.slice(0, Math.max(end, 0));
-  const off = new Set(eventsOf(before, 'disconnect').map(({ workerPid }) => workerPid));
-  return livingOf(before).filter((pid) => !off.has(pid));
+  return livingOf(events.slice(0, Math.max(end, 0)));
 }
 
 /** Waits until each of these has turned its event loop, or ended: what came before that has been heard. */
