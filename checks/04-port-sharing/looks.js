@@ -30,6 +30,7 @@ export const CROWD = 60;
 const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
 const EARLY = 12; // when so many are answered, it is enough
+const SLOWER = /** @type {const} */ ([10, 100, 1 / 10]); // who closes its copy 30 ms late does so 300 ms late, while clients come
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
@@ -58,7 +59,8 @@ const CLUSTER = fileURLToPath(
  */
 export async function openDoor({ launch, ready }, give, children = FEW, args = ['--give', give]) {
   const env = { NODE_CLUSTER_WORKERS: String(children) };
-  const program = await launch({ env, args });
+  const pretendTimers = give === 'listener' ? SLOWER : undefined;
+  const program = await launch({ env, args, pretendTimers });
   const early = receiveEarly(program);
   const door = { give, children, program, early };
   try {
