@@ -17,7 +17,7 @@ import { crashLoops, findingsOf, trialFindings } from '../lib/xray/findings.js';
 import { isAtRest, launch } from '../lib/xray/launch.js';
 import { tryScale } from '../lib/xray/scale.js';
 import { silencesOf } from '../lib/xray/silences.js';
-import { costSection } from '../lib/xray/tell.js';
+import { costSection, sectionsOf } from '../lib/xray/tell.js';
 import { traceOf } from '../lib/xray/trace.js';
 import { tryReload } from '../lib/xray/trials.js';
 import { dispatched, forkshop } from './fixture-root.js';
@@ -429,6 +429,15 @@ test('what is found in facts, and what a busy machine or its owner may have mean
     'ECONNREFUSED: 9',
     'worker 2 (pid 3): ended with exit code 0 at 0.30 s',
   ]);
+});
+
+test('a worker that was forked in the last moment is not said to be something other than Node.js', () => {
+  const late = { isNode: false, listenedMs: undefined, requests: 0 };
+  const report = { latencyMs: { p50: 1, p90: 1, p99: 1, max: 1 } };
+  const facts = { otherPorts: [], holders: [], processes: { 3: late }, report };
+  const words = JSON.stringify(sectionsOf(factsWith(facts)));
+  assert.match(words, /3 worker 2, forked, not started yet/);
+  assert.doesNotMatch(words, /not Node\.js|into Node\.js only/);
 });
 
 test('what a trial finds: losses, and not what nobody could have saved', () => {

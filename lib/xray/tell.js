@@ -91,7 +91,8 @@ function treeLines({ processes, port }) {
 
 function describe(one, port) {
   const { pid, name, role, worker, isNode, threads, listenedMs } = one;
-  if (!isNode) return `${pid} ${name}, not Node.js`;
+  if (isForeign(one)) return `${pid} ${name}, not Node.js`;
+  if (!isNode) return `${pid} worker ${worker}, forked, not started yet`;
   const what =
     role === 'worker' ? `worker ${worker}` : role === 'primary' ? `${name}, primary` : name;
   const parts = [
@@ -102,6 +103,9 @@ function describe(one, port) {
   ];
   return parts.filter(Boolean).join(', ');
 }
+
+/** A worker that was forked a moment ago is Node.js all the same. */
+const isForeign = (/** @type {Seen} */ { isNode, role }) => !isNode && role !== 'worker';
 
 function ending({ code, signal }) {
   if (signal) return `ended by ${signal}`;
@@ -115,7 +119,7 @@ function listening(/** @type {Facts} */ facts) {
   const where = `Port ${port}${address ? ` (${address})` : ''}`;
   const others =
     otherPorts.length > 0 ? [`It listens on ${otherPorts.join(', ')}, too: see --port.`] : [];
-  const natives = processes.filter(({ pid, isNode }) => !isNode && holders.includes(pid));
+  const natives = processes.filter((one) => isForeign(one) && holders.includes(one.pid));
   return [`${where}: ${whoAccepts(servers, { policy, natives, others: behind })}`, ...others];
 }
 
@@ -251,7 +255,7 @@ function memory({ processes }) {
 }
 
 function blind(/** @type {Facts} */ { processes, seen, report }) {
-  const others = processes.filter(({ isNode }) => !isNode);
+  const others = processes.filter(isForeign);
   const lines =
     others.length > 0
       ? [
