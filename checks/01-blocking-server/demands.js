@@ -316,7 +316,7 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     expected,
     got:
       late.isJoined && short !== late.first
-        ? `The first took ${took(late.first)} ms; one that came while it was under way took ${took(short)} ms.`
+        ? `The first took ${took(late.first)} ms; one that came while others were under way took ${took(short)} ms.`
         : `The first ones took ${quickest.toFixed(1)} ms or more, a later one ${took(short)} ms.`,
     why: 'The database takes 100 ms for each report. A cache, or one query for several clients, is another lesson.',
     try: 'await sleep(100); in each call of the handler',

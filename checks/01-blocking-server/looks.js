@@ -17,6 +17,7 @@ import {
 
 export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
+const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
 const REST_BEATS = 6; // of 20 ms: a timer of 50 ms fires within them
 const QUIET_BEATS = 35; // that came in time: a histogram with a sample every 5 ms has more than a hundred
@@ -135,8 +136,8 @@ function whatCame(program, requests) {
 }
 
 /**
- * What /health reports after two blocking / and a quiet time in which only reports wait: one of these began before the
- * two /, some come a little later, and many while it is under way; one more when all of these are done.
+ * What /health reports after two blocking / and a quiet time in which only reports wait: some of these began one shortly
+ * after the other, then two beside the two /, and many while they are under way; one more when all of these are done.
  */
 export async function readDelays(program, areFree) {
   const sinceMs = nowMs();
@@ -153,10 +154,13 @@ export async function readDelays(program, areFree) {
   };
   await tell();
   await beatsToCome(program, FIRST_SAMPLE_BEATS);
-  const reports = [askAtOnce(program, '/report', 1)];
-  await program.until(() => seen('/report').length > 0);
+  const reports = [];
+  for (let count = 0; count < CLOSE_REPORTS; count += 1) {
+    reports.push(askAtOnce(program, '/report', 1));
+    await program.until(() => seen('/report').length > count);
+  }
   for (let count = 0; count < 2; count += 1) {
-    reports.push(askAtOnce(program, '/report', 1)); // a few milliseconds after the first, and again when a / is done
+    reports.push(askAtOnce(program, '/report', 1)); // some milliseconds after the last, and again when a / is done
     await askAtOnce(program, '/', 1);
   }
   reports.push(askAtOnce(program, '/report', areFree ? MANY_REPORTS : 1));
@@ -167,9 +171,11 @@ export async function readDelays(program, areFree) {
   const tookMs = nowMs() - sinceMs;
   const toldAgain = await tell();
   const all = seen('/report').sort((a, b) => a.startMs - b.startMs);
-  const [[first], between, later, [after]] = [[0, 1], [1, 3], [3, -1], [-1]].map((part) =>
-    all.slice(...part),
-  );
+  const early = all.slice(0, CLOSE_REPORTS + 2);
+  const [first, ...between] = early;
+  const later = all.slice(early.length, -1);
+  const after = all.at(-1);
+  const earlyEndMs = Math.max(...early.map(({ endMs = Infinity }) => endMs));
   const longestMs = Math.max(...seen('/').map(durationOf));
   const longest = seen('/').find((one) => durationOf(one) === longestMs);
   const [, asked] = seen('/health'); // the first only makes it forget
@@ -179,7 +185,7 @@ export async function readDelays(program, areFree) {
     answers,
     between,
     after,
-    isJoined: later.length > 0 && later[0].startMs < (first.endMs ?? Infinity),
+    isJoined: later.length > 0 && later[0].startMs < earlyEndMs,
     later: whatCame(program, later),
   };
 }
