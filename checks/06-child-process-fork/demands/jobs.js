@@ -248,7 +248,7 @@ export function demandSizes(elsewhere, one, more) {
   demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
   if (elsewhere.depth <= CHILDREN_ELSEWHERE)
     throw tooBusy(
-      'More reports at once than there are cores were needed, to see that there are no more children.',
+      'Too few reports were under way at once to see whether it would start more children.',
     );
   demandWaits(one);
   demandAllByChild(one);

@@ -135,7 +135,7 @@ function demandKilledCount({ fate, ends, isBroken, isBetween, output }) {
   });
 }
 
-function demandGivesUp({ fate, starts, ends, code: left, output }) {
+function demandGivesUp({ fate, starts, ends, leftWith, output }) {
   const { code, signal } = fate ?? {};
   const isTold = isGivingUp(output);
   const isRefused = starts === 0 && /PORT/.test(output);
@@ -152,7 +152,7 @@ function demandGivesUp({ fate, starts, ends, code: left, output }) {
     ],
     [
       !fate,
-      `${starts} workers had ended before they listened, and it was still forking. (To it each left with exit code ${left}, and after minutes: its clock ran many times as fast.)`,
+      `${starts} workers had ended before they listened, and it was still forking. (To it each left with exit code ${leftWith}, and after minutes: its clock ran many times as fast.)`,
       "count the workers in a row that end and were never 'listening', however long they lived and whatever their exit code; after five of them process.exit(1)",
     ],
     [signal, `It was ended by ${signal}.`],

@@ -228,8 +228,9 @@ async function listenAgain(program, wanted) {
 }
 
 /**
- * On an impossible port, each worker ends before it listens. Timers are shortened: a program that calls a worker healthy
- * after it has lived for a while does so here too, not only on a slow machine; and by the clock each lives for minutes. And each ends with an exit code of its own.
+ * On an impossible port, each worker ends before it listens, with an exit code of its own. Timers are shortened: a program
+ * that calls a worker healthy after it has lived for a while does so here too, not only on a slow machine; and by the clock
+ * each lives for minutes.
  */
 export async function failToStart({ launch }, { entry }) {
   const pretendTimers = /** @type {const} */ ([BRIEF_MS, LIMIT_MS, SOONER]);
@@ -245,5 +246,5 @@ export async function failToStart({ launch }, { entry }) {
   const starts = forksOf(events).length;
   if (!isDecided)
     throw busy(`Within ${LONG_DEADLINE_MS / 1_000} s only ${ends} of its workers had ended.`);
-  return { fate, starts, ends, code: OTHER_CODE, output: program.output() };
+  return { fate, starts, ends, leftWith: OTHER_CODE, output: program.output() };
 }
