@@ -228,8 +228,8 @@ function refuseToJudge(counted, story) {
 
 /** @param {Counted} slow */
 export function demandMeasured(slow) {
-  const { setting, isRight, forks, output } = slow;
-  if (isRight) return;
+  const { setting, isRight, isVague, forks, output } = slow;
+  if (isRight && !isVague) return;
   const exact = exactOf(setting);
   const { workMs, rate } = setting;
   const story = {
@@ -237,6 +237,12 @@ export function demandMeasured(slow) {
     got: gotOf(slow),
     shows: forksShown(slow.program),
   };
+  if (isVague)
+    throw new Undecided({
+      ...story,
+      why: 'The machine is busy, and pages took so long that another UTILIZATION would need as many workers.',
+      try: PATIENCE,
+    });
   refuseToJudge(slow, story);
   const isRightFor = (ms) => forks === Math.ceil((exact * ms) / workMs);
   const isNear = Math.abs(forks - Math.ceil(exact)) === 1;
