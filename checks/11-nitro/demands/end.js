@@ -7,16 +7,13 @@ import {
   momentOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
-import { FAILED_STARTS, KILLED, MANY_FAILED_STARTS, UNDER_WAY } from '../looks/end.js';
+import { FAILED_STARTS, KILLED, MANY_FAILED_STARTS, UNDER_WAY, isClean } from '../looks/end.js';
 import { busy } from '../looks/nitro.js';
 
 const LEAST_FAILED_STARTS = 5;
 
 export function demandCleanStop(stops) {
-  const stop = stops.find(
-    ({ fate, lost, left, behind, isLateServed }) =>
-      fate?.code !== 0 || [lost, left, behind].some(({ length }) => length > 0) || isLateServed,
-  );
+  const stop = stops.find((one) => !isClean(one));
   demand(!stop, {
     expected:
       'The workers answer what they have begun, however long it takes, and nothing new; all end, and the exit code is 0.',

@@ -21,6 +21,7 @@ export const FAILED_STARTS = 4; // so many of them in a row, twice, and in betwe
 const HELD_MS = 1_300; // from the signal: a program that waits for less than Nitro's limit has left by then, see forkByDefault
 const TURN_MS = 2_000; // after hearing the signal it needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
+const LEAST_HELD = 2; // with one there is nobody whom its primary could leave behind
 const NO_MORE = 10; // turns: by then it has forked all that it wants
 const ONE_MORE = 20; // turns
 const MOST_IN_A_ROW = 8; // five, and three more, which do no harm
@@ -42,14 +43,22 @@ export async function stopAtWork(program, how) {
   const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(program.pid, 'SIGTERM');
-  const isLateServed = how === 'SIGTERM' && (await holdWorkers(program));
+  const { isLateServed, held } =
+    how === 'SIGTERM' ? await holdWorkers(program) : { isLateServed: false, held: Infinity };
   const lost = (await asked).filter(({ status }) => status !== 200);
   if (!areUnderWay && lost.length > 0) throw busy('The requests had not reached it yet.');
   const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
   if (isLate && isCrowded()) throw busy(`A request had no answer within ${DEADLINE_MS / 1_000} s.`);
   const end = await endOf(program);
-  return { how, lost, isLateServed, behind: leftBehind(program.events), ...end };
+  const stop = { how, lost, isLateServed, behind: leftBehind(program.events), ...end };
+  if (held < LEAST_HELD && isClean(stop))
+    throw busy('Its workers had ended before they could be made to wait for each other.');
+  return stop;
 }
+
+/** @param {{ fate?: { code?: number | null }, lost: any[], left: any[], behind: any[], isLateServed?: boolean }} stop */
+export const isClean = ({ fate, lost, left, behind, isLateServed }) =>
+  fate?.code === 0 && [lost, left, behind].every(({ length }) => length === 0) && !isLateServed;
 
 /** The signal comes while all of many workers start. */
 export async function stopAtStart({ launch }, { entry }) {
@@ -76,7 +85,8 @@ async function endOf(program) {
 
 /**
  * Lets the workers stand still once they have heard of the signal, as on a machine that is busy with something else.
- * @returns {Promise<boolean>}  whether one served a request that came after all that
+ * @returns {Promise<{ isLateServed: boolean, held: number }>}  whether one served a request that came after all that, and
+ *   how many stood still
  */
 async function holdWorkers(program) {
   const sinceMs = nowMs();
@@ -91,7 +101,7 @@ async function holdWorkers(program) {
     program.kill(pid, 'SIGCONT'); // one after the other: this shows a primary that leaves with the first of them
     await program.until((events) => program.fate || endedOf(events).has(pid), TURN_MS);
   }
-  return (await late).status === 200;
+  return { isLateServed: (await late).status === 200, held: workers.length };
 }
 
 /** The workers that had not ended when their primary left. @returns {number[]} pids */
