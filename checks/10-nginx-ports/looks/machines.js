@@ -7,6 +7,7 @@ import {
   eventsOf,
   get,
   haveTurned,
+  ignoreStarved,
   isCrowded,
   nowMs,
   requestsOf,
@@ -23,6 +24,7 @@ const BOOT_UNTIMED_MS = 3_000;
 const RETURN_MS = 3_000;
 const PAUSE_MS = 50;
 const ROUNDS = 3;
+const LATER_TURNS = 10; // of the program's loop: by then it has started nginx, if it does not wait for the other machine
 
 /** The addresses that this computer does not have. */
 async function findMissing() {
@@ -36,7 +38,8 @@ async function findMissing() {
 export async function openMachines(launch, nginx) {
   const missing = await findMissing();
   if (missing.length > 0) return { missing };
-  const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
+  const held = holdingSecond(launch);
+  const door = await openDoor(held, { count: WORKERS, nginx, args: ['--machines'] });
   const { program, first } = door;
   const nginxMs = startOf(program, nativesOf(program));
   /** @type {Set<number>} */
@@ -49,6 +52,30 @@ export async function openMachines(launch, nginx) {
     for (const { pid } of requestsOf(program.events, '/report')) serving.add(pid);
   }
   return { missing, door, nginxMs, serving: [...serving] };
+}
+
+/** Starts a program whose second machine takes longer to boot: an nginx that is started too early shows on any machine. */
+const holdingSecond = (launch) => async (options) => {
+  const program = await launch(options);
+  holdSecond(program).catch(ignoreStarved);
+  return program;
+};
+
+/** Lets the second machine stand still, as soon as it has started, until the first has listened for a while. */
+async function holdSecond(program) {
+  const machines = (events) =>
+    eventsOf(events, 'start').filter(({ ppid, tid }) => ppid === program.pid && tid === undefined);
+  await program.until((events) => program.fate || machines(events).length > 1, BOOT_MS);
+  const second = machines(program.events)[1]?.pid;
+  if (!second || !program.kill(second, 'SIGSTOP')) return;
+  try {
+    await program.until((events) => program.fate || listenersIn(events).length > 0, BOOT_MS);
+    const sinceMs = nowMs();
+    const isLater = (events) => haveTurned(events, [program.pid], LATER_TURNS, sinceMs);
+    await program.until((events) => program.fate || isLater(events), BOOT_MS);
+  } finally {
+    program.kill(second, 'SIGCONT');
+  }
 }
 
 /** When the program has started one of these, the first time. */
