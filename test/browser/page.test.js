@@ -257,7 +257,12 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.equal(await drawnOf.innerText(), 'What happened in this check');
     await server.begin(lesson, 'server.js');
     await page.waitForSelector('#verdict[aria-busy=true]');
-    assert.equal(await drawnOf.innerText(), 'What happened in the check before this one');
+    const earlier = 'What happened in the check before this one';
+    assert.equal(await drawnOf.innerText(), earlier);
+    const read = page.waitForResponse(/\/evidence\/.*\.json$/);
+    await page.locator('#evidence select').dispatchEvent('change');
+    await (await read).finished();
+    assert.equal(await drawnOf.innerText(), earlier, 'another program of that check');
     await states.passed(server);
     await page.waitForSelector('#verdict[data-verdict=passed]');
     await page.waitForSelector('#evidence h3:text-is("What happened in this check")');

@@ -44,6 +44,8 @@ export function createEvidence(
 ) {
   const parts = furnish(section, title, heading);
   let check = null;
+  /** @type {number | undefined} the check that has begun last */
+  let newest;
   let promise;
   let number = -1;
   let evidence = { events: [], silences: [], left: 0 };
@@ -53,6 +55,12 @@ export function createEvidence(
 
   const moments = () => (promise?.shows?.program === number ? promise.shows.moments : []);
 
+  /** What is drawn may be of an earlier check than the one that is under way. */
+  function entitle() {
+    const isEarlier = check && newest !== undefined && check.id !== newest;
+    parts.title.textContent = isEarlier ? BEFORE : title;
+  }
+
   async function load(chosen) {
     number = chosen;
     const mine = (turn += 1);
@@ -60,7 +68,7 @@ export function createEvidence(
     const fresh = await read(from);
     if (mine !== turn) return;
     parts.gone.hidden = Boolean(fresh);
-    parts.title.textContent = title;
+    entitle();
     for (const part of parts.shown) part.hidden = !fresh;
     section.hidden = false;
     if (!fresh) return;
@@ -128,9 +136,10 @@ export function createEvidence(
   parts.program.addEventListener('change', () => load(Number(parts.program.value)));
 
   return {
-    /** Another check has begun: what is drawn is not of that one. @param {number} id */
+    /** This check is the newest: what is drawn may be of one before it. @param {number} id */
     outdate(id) {
-      if (check && check.id !== id) parts.title.textContent = BEFORE;
+      newest = id;
+      entitle();
     },
     /** @param {any} of  the check  @param {any} [about]  the promise that is chosen */
     show(of, about) {
