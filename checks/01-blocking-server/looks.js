@@ -29,6 +29,7 @@ export const QUICK_TIMERS = /** @type {const} */ ([500, Infinity, 100]); // a re
 const QUIET_MS = 3_000;
 const SPREAD_MS = 30; // reports that came together and wait side by side are done together
 const SPREAD_OF_MANY_MS = 50; // so many take some time to come; one that waits for another takes 100 ms longer
+const BEAT_MS = 20;
 const BEATS_APART = 4; // of 20 ms: two of 100 ms that wait side by side see as many, or one or two more or less
 const STARVED_MS = 5; // kept from running for longer, it may have been late for that
 
@@ -42,10 +43,7 @@ export const blocksOf = ({ events }) =>
 
 export const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
 const spreadMost = ({ length }) => (length < MANY_REPORTS ? SPREAD_MS : SPREAD_OF_MANY_MS);
-const spreadOf = (requests) => {
-  const times = requests.map(durationOf);
-  return Math.max(...times) - Math.min(...times);
-};
+const spreadOf = ({ ownMs }) => Math.max(...ownMs) - Math.min(...ownMs);
 
 /**
  * How often a timer of 20 ms, the probe's own, fired in the program while a request was under way. It shares the event loop
@@ -55,6 +53,22 @@ export const beatsDuring = ({ events }, { pid, startMs, endMs = Infinity }) =>
   eventsOf(events, 'beat').filter(
     (beat) => beat.pid === pid && beat.tid === undefined && beat.t > startMs && beat.t < endMs,
   );
+
+/**
+ * How long a request took, less the time for which others kept its process from running: so late was the probe's timer, though
+ * the process used no CPU time. Whoever blocks without using any is taken for starved for as long as the system tells at the most.
+ */
+function ownTimeOf({ events }, request, starvedMs) {
+  const { pid, startMs, endMs = Infinity } = request;
+  const keptMs = eventsOf(events, 'beat')
+    .filter((beat) => beat.pid === pid && beat.tid === undefined)
+    .map(({ t, late, cpu }) => {
+      const blockedMs = Math.max(0, late - cpu * (BEAT_MS + late));
+      return Math.max(0, Math.min(t, endMs) - Math.max(t - blockedMs, startMs));
+    });
+  const allMs = keptMs.reduce((sum, ms) => sum + ms, 0);
+  return durationOf(request) - Math.min(starvedMs, allMs);
+}
 
 export const cameInTime = ({ healthSentMs, firstEndMs }) => healthSentMs < firstEndMs;
 
@@ -67,12 +81,13 @@ export const parse = (/** @type {string} */ body) => {
 };
 
 /** How reports that came together held somebody up, if they did. */
-export function faultOfReports({ requests, depth, blocks, healthMs, firstEndMs }) {
+export function faultOfReports(seen) {
+  const { requests, depth, blocks, healthMs, firstEndMs } = seen;
   const isMany = requests.length >= MANY_REPORTS; // on a slow machine the first is done before the last has come
   if (depth < requests.length && !isMany) return 'turns';
   if (firstEndMs !== undefined && !(healthMs < firstEndMs)) return 'health';
   if (blocks.length > 0) return 'blocks';
-  return spreadOf(requests) > spreadMost(requests) ? 'queue' : undefined;
+  return spreadOf(seen) > spreadMost(requests) ? 'queue' : undefined;
 }
 
 /**
@@ -86,7 +101,7 @@ export const isOwnFault = (kind, { requests, blocks, starvedMs, isCrowded, ...se
     {
       turns: () => starvedMs < SPREAD_MS,
       health: () => seen.firstEndMs - seen.healthSentMs > SPREAD_MS + starvedMs,
-      queue: () => spreadOf(requests) > spreadMost(requests) + 2 * starvedMs,
+      queue: () => spreadOf(seen) > spreadMost(requests) + 2 * starvedMs,
     }[kind]());
 
 export const isFree = (seen) => !faultOfReports(seen);
@@ -125,12 +140,14 @@ function whatCame(program, requests) {
   const fromMs = Math.min(...requests.map(({ startMs }) => startMs));
   const toMs = Math.max(...requests.map(({ endMs = Infinity }) => endMs));
   const beats = requests.map((one) => beatsDuring(program, one).length);
+  const starvedMs = program.turn.starvedSince(fromMs);
   return {
     requests,
+    ownMs: requests.map((one) => ownTimeOf(program, one, starvedMs)),
     depth: deepestOverlap(requests),
     beatsApart: Math.max(...beats) - Math.min(...beats),
     blocks: blocksOf(program).filter(({ t }) => t > fromMs && t <= toMs),
-    starvedMs: program.turn.starvedSince(fromMs),
+    starvedMs,
     isCrowded: isCrowded(),
   };
 }

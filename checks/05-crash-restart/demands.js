@@ -14,13 +14,15 @@ import {
   AGAIN,
   BY_A_BUG,
   DEADLINE_MS,
+  LEAST_WAIT_MS,
   LEAVING,
   ON_ITS_WAY,
   RESTARTS,
   UNDER_WAY,
   WORKERS,
   busy,
-  isBeside,
+  isTelling,
+  isToTell,
 } from './looks.js';
 
 const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
@@ -82,13 +84,14 @@ export function demandEachTime(program, rounds) {
   demandReplaced(program, rounds);
   demandOwnWait(program, rounds);
   demandShortAgain(program, rounds);
+  if (!rounds.some(isTelling) && rounds.some(isToTell))
+    throw busy('Two workers were to die in one wait, and the second died too early or too late.');
 }
 
 /** A timer never fires too early, however busy the machine is. Of a program that does not wait nothing is demanded here. */
 function demandOwnWait(program, rounds) {
-  const least = SHORTEST * WAITS_MS[0];
-  const [first, second] = rounds.find(isBeside)?.waits ?? [];
-  const isShort = second && first.waitMs >= least && second.waitMs < least;
+  const [first, second] = rounds.find(isTelling)?.waits ?? [];
+  const isShort = second && first.waitMs >= LEAST_WAIT_MS && second.waitMs < LEAST_WAIT_MS;
   demand(!isShort, {
     expected: `Two workers die, one shortly after the other. Each place waits ${WAITS_MS[0]} ms of its own before it is filled.`,
     got: `The second was replaced ${second?.waitMs.toFixed(0)} ms after its end, when the wait of the first was over.`,

@@ -29,11 +29,15 @@ const REST_TURNS = 10; // of an event loop, about 200 ms: it reports its timers 
 const LEAST_TURN_MS = 19;
 const LONG_TURNS = 150; // about 3 s: what a timer has not done by then, it never does
 export const RESTARTS = 4; // in a row, and then it gives up
+export const LEAST_WAIT_MS = 75; // of the 100 before a first restart: there may be some chance in a wait
 const MOST_WAITING_MS = 5_000; // all waits together
 const MOST_TRIES = 3;
 const MOST_KILLS = 3 * RESTARTS;
 const HEARD = 2; // turns of an event loop: a signal that came before has been heard
+const LATE_IN_A_WAIT = 3; // turns, 40 to 60 ms of the first wait, which takes 100
+const MOST_STRIKES = 6; // on a busy machine the second may die too early or too late
 const STOP_LOOK_MS = 3_000;
+const HOLD_MS = 2_000; // who leaves one after the other may wait for the one that is held
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 2; // workers, and one that stays
@@ -99,7 +103,11 @@ function isAtRest(events, { before, fromMs, pids }) {
   const { t: lastMs } = events.findLast(({ what }) => what !== 'beat') ?? { t: 0 };
   const sinceMs = Math.max(lastMs, fromMs);
   if (nowMs() < sinceMs + REST_TURNS * LEAST_TURN_MS) return false;
-  pids ??= aliveIn(events);
+  if (!pids) {
+    pids = aliveIn(events);
+    const [primary] = eventsOf(events, 'start');
+    if (!pids.includes(primary?.pid)) return false; // how it ended will be known in a moment
+  }
   const listened = new Set(listeningOf(events).map(({ workerPid }) => workerPid));
   const isComing = (each) =>
     !listened.has(each) && forksOf(events).some(({ workerPid }) => workerPid === each);
@@ -142,10 +150,10 @@ export async function crashAgain(program, before) {
   const rounds = await strikeInTurn(program, [
     [ON_ITS_WAY, (pids) => killBeforeItAccepts(program, pids.at(-1))],
     ...SIGNALS.map((signal) => [`${signal} ${AGAIN}`, killLast(signal)]),
-    ...Array.from({ length: MOST_TRIES }, () => [
+    ...Array.from({ length: MOST_STRIKES }, () => [
       IN_A_WAIT,
       (pids) => killInAWait(program, pids),
-      (rounds) => !rounds.some(isBeside), // it came too late each time
+      (rounds) => !rounds.some(isTelling),
     ]),
     ['SIGKILL of two at once', (pids) => kill(program, pids)],
     [IN_A_START, (pids) => killInAStart(program, pids)],
@@ -153,9 +161,17 @@ export async function crashAgain(program, before) {
   return [...before, ...rounds.slice(0, -1), await awaitMore(program, rounds.at(-1))];
 }
 
-/** The second died before the first was replaced. */
-export const isBeside = ({ how, waits: [first, second] }) =>
-  how === IN_A_WAIT && second !== undefined && second.exit.t < first.fork.t;
+/** The second died in the wait of the first, and so late in it that what was left is too short a wait for anybody. */
+export const isTelling = ({ how, waits: [first, second] }) => {
+  const leftMs = how === IN_A_WAIT && second ? first.fork.t - second.exit.t : 0;
+  return leftMs > 0 && leftMs < LEAST_WAIT_MS;
+};
+
+/** It should have told: who does not wait is found elsewhere, and who waits for longer than they have to may. */
+export const isToTell = ({ how, waits: [first] }) =>
+  how === IN_A_WAIT &&
+  first?.waitMs >= LEAST_WAIT_MS &&
+  first.waitMs - first.lateMs < 2 * LEAST_WAIT_MS;
 
 /** Each strike, unless what was seen before it says that it is not needed; none after one that is not repaired. */
 async function strikeInTurn(program, strikes) {
@@ -294,7 +310,7 @@ async function killInAWait(program, pids) {
   const isTurn = ({ what, pid, t }) => what === 'beat' && pid === program.pid && t > exitMs;
   const hasForked = (events) => forksOf(events.slice(begin)).length > 0;
   await program.until(
-    (events) => events.slice(begin).filter(isTurn).length >= HEARD || hasForked(events),
+    (events) => events.slice(begin).filter(isTurn).length >= LATE_IN_A_WAIT || hasForked(events),
     DEADLINE_MS,
   );
   kill(program, [second]);
@@ -462,7 +478,10 @@ export async function stopWhileItWaits(launch) {
   return { how, program, signalMs, fate, isStuck, forks, output: program.output() };
 }
 
-/** The signal comes while requests are under way. */
+/**
+ * The signal comes while requests are under way. One of the workers that have any stands still until the others have left,
+ * as if it had more to do: who takes the end of one for the end of all is seen.
+ */
 export async function stopAtWork(program, how) {
   const sinceMs = nowMs();
   const first = program.events.length;
@@ -472,11 +491,18 @@ export async function stopAtWork(program, how) {
   const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
   await program.until(begun, DEADLINE_MS / 2);
   const before = settledTimersIn(program.events);
-  for (const { pid } of requestsOf(program.events.slice(first))) before.set(pid, 0); // those of /report
+  const atWork = new Set(requestsOf(program.events.slice(first)).map(({ pid }) => pid));
+  for (const pid of atWork) before.set(pid, 0); // the timers of /report
+  const [held, ...others] = atWork;
+  if (others.length > 0) program.kill(held, 'SIGSTOP');
   const signalMs = nowMs();
   const said = program.output();
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(program.pid, 'SIGTERM');
+  if (others.length > 0) {
+    await program.until((events) => haveLeft(events, others, program.pid), HOLD_MS);
+    program.kill(held, 'SIGCONT');
+  }
   const rest = { before, fromMs: nowMs() };
   const isDecided = await program.until((events) => isAtRest(events, rest), DEADLINE_MS);
   const { fate } = program;
@@ -495,6 +521,19 @@ export async function stopAtWork(program, how) {
   const asking = { answers, reports, starvedMs, lost };
   const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
+}
+
+/** These workers have ended, and the primary has had the time to hear of it. */
+function haveLeft(events, workers, primary) {
+  const ends = workers.map((worker) =>
+    events.findIndex(
+      ({ what, pid, workerPid }) =>
+        (what === 'exit' && pid === worker) || (what === 'worker-exit' && workerPid === worker),
+    ),
+  );
+  if (ends.includes(-1)) return false;
+  const isTurn = ({ what, pid }) => what === 'beat' && pid === primary;
+  return events.slice(Math.max(...ends)).filter(isTurn).length >= HEARD;
 }
 
 /** The workers that had not ended when the primary did. Their own last word is there before it can hear of their end. */

@@ -1,4 +1,4 @@
-// accepts: CommonJS; cluster.disconnect() for the stop, which ends the primary when all have left
+// accepts: CommonJS; worker.kill() for the stop, which is SIGTERM; one count for all crashes in a row
 const cluster = require('node:cluster');
 const os = require('node:os');
 const express = require('express');
@@ -12,9 +12,7 @@ if (cluster.isPrimary) {
   let shuttingDown = false;
   const shutdown = function () {
     shuttingDown = true;
-    cluster.disconnect(function () {
-      process.exit(0);
-    });
+    for (const id in cluster.workers) cluster.workers[id].kill();
   };
   process.on('SIGINT', shutdown);
   process.on('SIGTERM', shutdown);
