@@ -43,7 +43,7 @@ export const blocksOf = ({ events }) =>
 
 export const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
 const spreadMost = ({ length }) => (length < MANY_REPORTS ? SPREAD_MS : SPREAD_OF_MANY_MS);
-const spreadOf = ({ ownMs }) => Math.max(...ownMs) - Math.min(...ownMs);
+const spreadOf = (/** @type {any} */ { ownMs }) => Math.max(...ownMs) - Math.min(...ownMs);
 
 /**
  * How often a timer of 20 ms, the probe's own, fired in the program while a request was under way. It shares the event loop

@@ -489,7 +489,7 @@ export async function stopAtWork(program, how) {
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS, agent });
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
   const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
-  await program.until(begun, DEADLINE_MS / 2);
+  const areBegun = await program.until(begun, DEADLINE_MS / 2);
   const before = settledTimersIn(program.events);
   const atWork = new Set(requestsOf(program.events.slice(first)).map(({ pid }) => pid));
   for (const pid of atWork) before.set(pid, 0); // the timers of /report
@@ -515,6 +515,8 @@ export async function stopAtWork(program, how) {
   const answers = await asked;
   const forks = forksOf(program.events).filter(({ t }) => t > signalMs).length;
   const lost = answers.filter(({ status }) => status !== 200);
+  if (lost.length > 0 && !areBegun && wasHeldUp(program, sinceMs))
+    throw busy('Some requests had not come to a worker when it was told to stop.');
   const behind = leftBehind(program);
   const reports = requestsOf(program.events.slice(first), '/report');
   const starvedMs = program.turn.starvedSince(sinceMs);
