@@ -383,6 +383,7 @@ test('FORKSHOP_PROBE=waits tells beside requests for how long Atomics.wait() was
     require('node:http').createServer((q, r) => {
       Atomics.wait(cell, 0, 1);
       r.end(Atomics.wait(cell, 0, 0, 7.5));
+      Atomics.wait(cell, 0, 0, 3);
     }).listen(process.env.PORT);`;
   const program = await start('waits.cjs', text, { FORKSHOP_PROBE: 'waits' });
   t.after(() => process.kill(program.pid, 'SIGKILL'));
@@ -392,8 +393,11 @@ test('FORKSHOP_PROBE=waits tells beside requests for how long Atomics.wait() was
   const [request] = requestsOf(program.events(), '/');
   const waits = program.find('wait');
   assert.deepEqual(
-    waits.map(({ ms }) => ms),
-    [7.5],
+    waits.map(({ ms, answered }) => [ms, answered]),
+    [
+      [7.5, undefined],
+      [3, true],
+    ],
   );
   assert.ok(waits[0].t >= request.startMs + 7 && waits[0].t <= (request.endMs ?? 0));
 });

@@ -74,6 +74,13 @@ export function demandTime(program, first, homes, home) {
   };
   const looks = [first, homes, home];
   const all = looks.flatMap(({ requests }) => requests);
+  const late = blocksOf(program).find(({ answered }) => answered);
+  demand(!late, {
+    ...story,
+    got: `It blocked for ${late?.ms.toFixed(1)} ms when the answer had been given.`,
+    why: 'Work after the answer holds up everybody else just as long.',
+    shows: { program, moments: late ? [blockShown(late)] : [] },
+  });
   const quickest = quickestOf(all);
   demand(quickest > LEAST_MS && quickest < FAR_TOO_LONG_MS, {
     ...story,

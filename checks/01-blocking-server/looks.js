@@ -19,6 +19,7 @@ export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
+const APART_MS = 4; // one that shares the other's query takes so much less than that
 const REST_BEATS = 6; // of 20 ms: a timer of 50 ms fires within them
 const QUIET_BEATS = 35; // that came in time: a histogram with a sample every 5 ms has more than a hundred
 const IN_TIME_MS = 3; // one that is later tells that the loop was held up, and samples are missing
@@ -192,7 +193,6 @@ export async function readDelays(program, areFree) {
   const [first, ...between] = early;
   const later = all.slice(early.length, -1);
   const after = all.at(-1);
-  const earlyEndMs = Math.max(...early.map(({ endMs = Infinity }) => endMs));
   const longestMs = Math.max(...seen('/').map(durationOf));
   const longest = seen('/').find((one) => durationOf(one) === longestMs);
   const [, asked] = seen('/health'); // the first only makes it forget
@@ -202,10 +202,16 @@ export async function readDelays(program, areFree) {
     answers,
     between,
     after,
-    isJoined: later.length > 0 && later[0].startMs < earlyEndMs,
+    isJoined: hasJoined([...early, ...later]),
     later: whatCame(program, later),
   };
 }
+
+/** One came some time after another, which was still under way. */
+const hasJoined = (requests) =>
+  requests.some(({ startMs }) =>
+    requests.some((other) => other.startMs + APART_MS < startMs && startMs < other.endMs),
+  );
 
 /**
  * What /health reports of a server at rest; and, a quiet time after the process stood still, of that: no handler of its own

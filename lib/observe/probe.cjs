@@ -27,8 +27,8 @@
  *               (how many); and once after each collection of all garbage live (bytes of the heap, and of what it holds
  *               outside). Looked at for listeners are the process, its children with their streams, and whatever Node has
  *               warned of
- *   wait        ms: for so long Atomics.wait() held the thread; it ends at t. Only where FORKSHOP_PROBE is 'waits', and then
- *               beside all the rest
+ *   wait        ms: for so long Atomics.wait() held the thread; it ends at t; answered, if every request under way had its
+ *               whole answer before. Only where FORKSHOP_PROBE is 'waits', and then beside all the rest
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like
  *   crash       error (its stack), origin
  *   exit        code, more (as above, since the last beat)
@@ -67,6 +67,7 @@ const utilizationSince = performance.eventLoopUtilization.bind(performance);
 const file = process.env.FORKSHOP_TIMELINE;
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
 const seesWaits = process.env.FORKSHOP_PROBE === 'waits';
+const underWay = new Set(); // responses, where waits are seen
 const handedDown = Object.entries(process.env).filter(([name]) => HANDED_DOWN.test(name));
 const followsChildren = process.env.FORKSHOP_FOLLOWS === '1';
 
@@ -284,11 +285,22 @@ function reportWaits(tell, now) {
   const { wait } = Atomics;
   Atomics.wait = function (array, index, value, ms) {
     const fromMs = now();
+    const answered = areAllAnswered() || undefined;
     const how = wait.apply(this, arguments);
     if (how !== 'not-equal')
-      tell('wait', { ms: round(how === 'timed-out' ? Number(ms) : now() - fromMs, 1000) });
+      tell('wait', { ms: round(how === 'timed-out' ? Number(ms) : now() - fromMs, 1000), answered });
     return how;
   };
+}
+
+function areAllAnswered() {
+  let isSome = false;
+  for (const response of underWay) {
+    if (response.destroyed) underWay.delete(response);
+    else if (response.writableEnded) isSome = true;
+    else return false;
+  }
+  return isSome;
 }
 
 function reportWorkers(tell) {
@@ -320,12 +332,14 @@ function reportRequests(log, now, who) {
     if (!isFlood && !room.take(t)) return;
     told += 1;
     reported.add(one.request);
+    if (seesWaits) underWay.add(one.response);
     const client = one.socket.remotePort ?? null;
     const rest = `"method":"${one.request.method}","url":${stringify(one.request.url)}}\n`;
     log.addPromptly(`{"t":${t}${request}${client},${rest}`, t);
   });
   subscribe('http.server.response.finish', (one) => {
     if (!reported.delete(one.request)) return;
+    underWay.delete(one.response);
     const client = one.socket.remotePort ?? null;
     const t = now();
     log.addPromptly(`{"t":${t}${response}${client},"status":${one.response.statusCode}}\n`, t);
