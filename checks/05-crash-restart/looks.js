@@ -37,6 +37,7 @@ const HEARD = 2; // turns of an event loop: a signal that came before has been h
 const LATE_IN_A_WAIT = 3; // turns, 40 to 60 ms of the first wait, which takes 100
 const MOST_STRIKES = 6; // on a busy machine the second may die too early or too late
 const STOP_LOOK_MS = 3_000;
+const SLOW = /** @type {const} */ ([50, 1_000, 1 / 10]); // a wait of 100 ms takes a second
 const HOLD_MS = 2_000; // who leaves one after the other may wait for the one that is held
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
@@ -336,12 +337,12 @@ async function killInAStart(program, pids) {
 }
 
 /** On a port that another program holds already, each worker dies of EADDRINUSE before it listens. */
-async function launchOnTakenPort(launch, workers = 1) {
+async function launchOnTakenPort(launch, workers = 1, options = {}) {
   const other = createServer().listen(0).unref();
   await once(other, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
   const env = { PORT: String(port), NODE_CLUSTER_WORKERS: String(workers) };
-  return { program: await launch({ env }), other };
+  return { program: await launch({ env, ...options }), other };
 }
 
 export async function failToStart(launch) {
@@ -451,9 +452,12 @@ const wasHeldUp = (program, sinceMs) =>
 
 const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
-/** The signal comes between two crashes and the new starts that are to follow: each place has its own timer. */
+/**
+ * The signal comes between two crashes and the new starts that are to follow: each place has its own timer, and all of them
+ * are slow, so that none has fired when the signal is heard.
+ */
 export async function stopWhileItWaits(launch) {
-  const { program, other } = await launchOnTakenPort(launch, WORKERS);
+  const { program, other } = await launchOnTakenPort(launch, WORKERS, { pretendTimers: SLOW });
   const isWaiting = (events) => {
     const [ends, forks] = [exitsOf(events).length, forksOf(events).length];
     return (ends >= WORKERS && ends === forks) || forks > WORKERS * RESTARTS; // one without a wait
