@@ -14,6 +14,7 @@
  */
 import { Agent } from 'node:http';
 import {
+  Undecided,
   forksOf,
   get,
   groupBy,
@@ -26,6 +27,7 @@ import { WORKERS } from './policies.js';
 const EACH = 2; // connections to each worker: x and y
 const ROUNDS = 3;
 const BEGUN_MS = 1_500;
+const KEPT_OPEN_MS = 4_000; // a server may close a connection on which nothing has come for longer, Node's after 5 s
 
 /**
  * Asks for / and /counts, on connections that stay open, so that we know which worker is asked.
@@ -36,6 +38,7 @@ const BEGUN_MS = 1_500;
 export async function askForCounts(program) {
   const agents = Array.from({ length: EACH * WORKERS }, keepingOpen);
   const other = keepingOpen();
+  const beginMs = nowMs();
   try {
     get(`${program.url}/wait`, { agent: other }); // a request, but not for /
     await get(`${program.url}/favicon.ico`); // nor is this one, and there is no such page
@@ -44,8 +47,9 @@ export async function askForCounts(program) {
     await program.drained();
     const first = program.events.length;
     const had = groupBy(requestsOf(program.events, '/'), ({ pid }) => pid);
-    const record = createRecord(program);
+    const record = createRecord(program, beginMs);
     await askAll(program, record, pairsOf(opened, agents, had));
+    if (record.isTooLate()) throw tooLate();
     await program.drained();
     const others = record.tellPids(program.events.slice(first));
     const theirs = others.filter(({ url }) => url.split('?')[0] === '/');
@@ -55,6 +59,13 @@ export async function askForCounts(program) {
     for (const agent of [...agents, other]) agent.destroy();
   }
 }
+
+const tooLate = () =>
+  new Undecided({
+    got: `A connection was not used for ${KEPT_OPEN_MS / 1000} s, and then it failed.`,
+    why: 'The server may have closed it meanwhile: other programs keep this machine busy.',
+    try: 'close other programs, then check again',
+  });
 
 const sizesOf = (groups) => new Map([...groups].map(([key, { length }]) => [key, length]));
 
@@ -72,14 +83,17 @@ function pairsOf(opened, agents, had) {
   }));
 }
 
-/** Writes down what is asked and answered, in order. */
-function createRecord(program) {
+/** Writes down what is asked and answered, in order. No connection has been used before `beginMs`. */
+function createRecord(program, beginMs) {
   /** @type {Step[]} */
   const steps = [];
   /** @type {One[]} */
   const all = [];
+  const usedMs = new Map(); // by agent: when its connection was last used
+  let isTooLate = false;
   return {
     steps,
+    isTooLate: () => isTooLate,
     add: (/** @type {Step} */ step) => void steps.push(step),
     /** @returns {Promise<any>} the answer */
     async ask(path, agent) {
@@ -87,7 +101,10 @@ function createRecord(program) {
       const one = { path };
       all.push(one);
       steps.push({ asked: one });
+      const idleMs = nowMs() - (usedMs.get(agent) ?? beginMs);
       one.answer = await get(program.url + path, { agent });
+      usedMs.set(agent, nowMs());
+      if (one.answer.error && idleMs > KEPT_OPEN_MS) isTooLate = true;
       steps.push({ answered: one });
       return one.answer;
     },
