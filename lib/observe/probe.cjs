@@ -288,7 +288,10 @@ function reportWaits(tell, now) {
     const answered = areAllAnswered() || undefined;
     const how = wait.apply(this, arguments);
     if (how !== 'not-equal')
-      tell('wait', { ms: round(how === 'timed-out' ? Number(ms) : now() - fromMs, 1000), answered });
+      tell('wait', {
+        ms: round(how === 'timed-out' ? Number(ms) : now() - fromMs, 1000),
+        answered,
+      });
     return how;
   };
 }
