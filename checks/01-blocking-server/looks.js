@@ -50,23 +50,22 @@ const spreadOf = (/** @type {any} */ { ownMs }) => Math.max(...ownMs) - Math.min
  * How often a timer of 20 ms, the probe's own, fired in the program while a request was under way. It shares the event loop
  * with the program's timers: on a busy machine it is late as they are, so it tells what it waited for and no clock does.
  */
-export const beatsDuring = ({ events }, { pid, startMs, endMs = Infinity }) =>
-  eventsOf(events, 'beat').filter(
-    (beat) => beat.pid === pid && beat.tid === undefined && beat.t > startMs && beat.t < endMs,
-  );
+export const beatsDuring = (program, { pid, startMs, endMs = Infinity }) =>
+  beatsOf(program, pid).filter(({ t }) => t > startMs && t < endMs);
+
+const beatsOf = ({ events }, pid) =>
+  eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.tid === undefined);
 
 /**
  * How long a request took, less the time for which others kept its process from running: so late was the probe's timer, though
  * the process used no CPU time. Whoever blocks without using any is taken for starved for as long as the system tells at the most.
  */
-function ownTimeOf({ events }, request, starvedMs) {
+function ownTimeOf(program, request, starvedMs) {
   const { pid, startMs, endMs = Infinity } = request;
-  const keptMs = eventsOf(events, 'beat')
-    .filter((beat) => beat.pid === pid && beat.tid === undefined)
-    .map(({ t, late, cpu }) => {
-      const blockedMs = Math.max(0, late - cpu * (BEAT_MS + late));
-      return Math.max(0, Math.min(t, endMs) - Math.max(t - blockedMs, startMs));
-    });
+  const keptMs = beatsOf(program, pid).map(({ t, late, cpu }) => {
+    const blockedMs = Math.max(0, late - cpu * (BEAT_MS + late));
+    return Math.max(0, Math.min(t, endMs) - Math.max(t - blockedMs, startMs));
+  });
   const allMs = keptMs.reduce((sum, ms) => sum + ms, 0);
   return durationOf(request) - Math.min(starvedMs, allMs);
 }

@@ -18,15 +18,15 @@ import {
   LEAVING,
   ON_ITS_WAY,
   RESTARTS,
+  SHORTEST,
   UNDER_WAY,
+  WAITS_MS,
   WORKERS,
   busy,
   isTelling,
   isToTell,
 } from './looks.js';
 
-const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
-const SHORTEST = 0.75; // of these: there may be some chance in a wait
 const LONGEST = 2;
 const LONGEST_IN_ALL = 1.6; // of all waits together, without what the event loop was late
 const MUCH_LONGER = 3; // times, or more

@@ -29,7 +29,9 @@ const REST_TURNS = 10; // of an event loop, about 200 ms: it reports its timers 
 const LEAST_TURN_MS = 19;
 const LONG_TURNS = 150; // about 3 s: what a timer has not done by then, it never does
 export const RESTARTS = 4; // in a row, and then it gives up
-export const LEAST_WAIT_MS = 75; // of the 100 before a first restart: there may be some chance in a wait
+export const WAITS_MS = Array.from({ length: RESTARTS }, (_, index) => 100 * 2 ** index);
+export const SHORTEST = 0.75; // of these: there may be some chance in a wait
+export const LEAST_WAIT_MS = SHORTEST * WAITS_MS[0];
 const MOST_WAITING_MS = 5_000; // all waits together
 const MOST_TRIES = 3;
 const MOST_KILLS = 3 * RESTARTS;
