@@ -264,7 +264,7 @@ export default [
     rules: { 'no-restricted-globals': ['error', 'console', 'fetch', 'process'] },
   },
   {
-    files: ['lib/web/client/**/*.js', 'test/browser/**/*.js'],
+    files: ['lib/web/client/**/*.js', 'test/browser/**/*.js', 'bench/page-soak.js'],
     languageOptions: { globals: readonly(BROWSER_GLOBALS) },
   },
   {

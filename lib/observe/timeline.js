@@ -14,6 +14,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const CHUNK = 256 * 1024;
+const buffer = Buffer.alloc(CHUNK); // one for all timelines: nothing of it is kept between two reads
 
 /** More than any program of a lesson makes; the keeper ends one that makes more, and the rest is not read. */
 export const MOST_BYTES = 32 * 1024 ** 2;
@@ -28,7 +29,6 @@ export const MOST_BYTES = 32 * 1024 ** 2;
  */
 export function openTimeline(file, mostBytes = MOST_BYTES) {
   const fd = openSync(file, 'a+');
-  const buffer = Buffer.alloc(CHUNK);
   const events = [];
   let position = 0;
   let rest = []; // of a line without its end, in parts: each is looked at once
