@@ -92,7 +92,7 @@ function hear(text) {
 function noteFirstVerdicts() {
   let last;
   new MutationObserver(() => {
-    const { check } = document.querySelector('#verdict')?.dataset ?? {};
+    const { check } = document.getElementById('verdict')?.dataset ?? {};
     const isThere = document.querySelector(
       '#promises :is([data-verdict=passed], [data-verdict=failed])',
     );
