@@ -5,6 +5,7 @@ import { UsageError } from '../common/usage-error.js';
 import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
 import { chapterKeys } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
+import { Undecided } from '../verdict/outcome.js';
 import { escapeHtml, measureOf } from './code.js';
 
 /** @typedef {import('../lessons/answers.js').Answer} Answer */
@@ -72,9 +73,13 @@ async function judgeIt({ root, key, name }, /** @type {import('./stage.js').Stag
   const { promises, verdict } = await stage.judge(key, place, answer.breaks);
   const failed = promises.find((one) => one.verdict === 'failed');
   const undecided = promises.find((one) => one.verdict === 'inconclusive');
-  if (failed) stage.say(`It breaks “${failed.sentence}”. ${failed.got}`);
-  else if (verdict === 'passed') stage.say(`It is right: all ${promises.length} promises hold.`);
-  else stage.say(`It could not be judged here and now. ${undecided?.got ?? ''}`);
+  if (failed) return stage.say(`It breaks “${failed.sentence}”. ${failed.got}`);
+  if (verdict === 'passed') return stage.say(`It is right: all ${promises.length} promises hold.`);
+  throw new Undecided({
+    got: `It could not be judged here and now. ${undecided?.got ?? ''}`.trim(),
+    why: undecided?.why ?? 'Not every promise that it may break has been judged.',
+    try: 'run it again, or play the recording',
+  });
 }
 
 /** @returns {Answer} */
