@@ -2,7 +2,7 @@
 // Each mutant is judged until its first promise fails. What survives is either harmless, and stands in harmless.yml with the
 // reason, or a hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample, and
 // --again judges only those that FILE lists, the output of an earlier run.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
@@ -55,10 +55,16 @@ await runner.close();
 rmSync(home, { recursive: true, force: true });
 process.exit();
 
+/** Of the files that are a learner's: those that stand in the starter as in the solution are given. */
 async function makeMutants(key) {
-  const folder = join(rootFolder, placesOf(key).solution);
-  const files = filesBelow(folder).filter((file) => file.endsWith('.js'));
-  const each = files.map((file) => mutantsOf(file, readFileSync(join(folder, file), 'utf8')));
+  const [folder, starter] = ['solution', 'starter'].map((room) =>
+    join(rootFolder, placesOf(key)[room]),
+  );
+  const read = (place, file) =>
+    existsSync(join(place, file)) && readFileSync(join(place, file), 'utf8');
+  const each = filesBelow(folder)
+    .filter((file) => file.endsWith('.js') && read(folder, file) !== read(starter, file))
+    .map((file) => mutantsOf(file, read(folder, file)));
   return (await Promise.all(each)).flat();
 }
 

@@ -494,9 +494,19 @@ function demandOneStandIn(visits, again) {
 
 /** In Redis, through a death and a restart. */
 export function demandStore(
-  { program, together },
+  { program, first, clients, together },
   { death, repeats, kept, late, young, keptLater },
 ) {
+  demand(first.count !== undefined, {
+    expected: 'Redis is there, and a client gets a 200 with { count }.',
+    got: `The first client asked ${first.tries} times and got none. The last answer: ${wordsOf(first.last)}.`,
+    why:
+      whyOfCrash(program.events) ??
+      (clients > 0
+        ? 'The workers are connected to Redis, but no count comes out of it.'
+        : 'No worker has a connection to Redis, whose address is in REDIS_URL.'),
+    try: clients > 0 ? undefined : 'createClient({ url, ... }), and then client.connect()',
+  });
   demandTogether(program, together, 'Redis');
   demandExact(program, death, 'Redis stands still and a worker dies');
   demandRepeated(repeats, 'Redis');

@@ -35,12 +35,15 @@ export async function visitInTurn(program) {
   await waitForAll(program);
   const rounds = [];
   let coming = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
+  let isServing = true;
+  for (let round = 0; round < ROUNDS && isServing; round += 1) {
     coming = idlersOf(program.events).filter((pid) => !wasCalm(program.events, pid));
-    rounds.push(await visit(program, `${round}`));
+    const visits = await visit(program, `${round}`);
+    isServing = visits.some(({ status }) => status === 200);
+    rounds.push(visits);
   }
   const seen = { program, rounds, coming, isCrowded: isCrowded() };
-  return { ...seen, alike: await visitAlike(program) };
+  return { ...seen, alike: isServing ? await visitAlike(program) : [] };
 }
 
 /** Clients whose addresses differ in one part alone, and not in the last; nothing where there are no such addresses. */
