@@ -221,8 +221,8 @@ const hasJoined = (requests) =>
  */
 export async function readAfterHold(program) {
   const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  const first = program.events.length; // it may be kept from running between its answer and our hearing it
   await tell();
-  const first = program.events.length;
   await beatsToCome(program, REST_BEATS);
   const toldAtRest = await tell();
   await beatsToCome(program, FIRST_SAMPLE_BEATS); // it may have been kept from running just before it answered
