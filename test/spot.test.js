@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import { choose, run } from '../lib/cli/spot.js';
 import { answersOf, changesOf } from '../lib/lessons/answers.js';
 import { filesBelow, rootFolder } from '../lib/lessons/catalog.js';
+import { spotDemos } from '../lib/web/spots.js';
 import { Watched, until } from './nothing-left.js';
 
 const KEY = '02-cluster-fork';
@@ -148,4 +149,27 @@ test('every change of the catalogue is shown as a diff that has a line of the so
     );
     assert.ok(!lines.some((line) => line.includes('#region')), answer.name);
   }
+});
+
+test('on the wall a change is said to break its promise, or to be right; one that was not judged is no verdict', async () => {
+  const [demo] = spotDemos(rootFolder).filter(({ key }) => key === KEY);
+  const play = async (/** @type {any} */ promise) => {
+    /** @type {string[]} */
+    const said = [];
+    const verdict = promise.verdict;
+    const stage = {
+      say: (/** @type {string} */ words) => said.push(words),
+      judge: async () => ({ promises: [promise], verdict }),
+    };
+    await demo.perform(/** @type {any} */ (stage));
+    return said.at(-1);
+  };
+  const sentence = 'it answers';
+  const failed = await play({ verdict: 'failed', sentence, got: 'It was silent.' });
+  assert.equal(failed, 'It breaks “it answers”. It was silent.');
+  assert.equal(await play({ verdict: 'passed' }), 'It is right: all 1 promises hold.');
+  await assert.rejects(play({ verdict: 'inconclusive', got: 'It had no turn.', why: 'Busy.' }), {
+    name: 'Undecided',
+    message: 'It could not be judged here and now. It had no turn.',
+  });
 });
