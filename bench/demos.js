@@ -12,6 +12,7 @@ import { rootFolder } from '../lib/lessons/catalog.js';
 import { watchCrowd } from '../lib/measure/conditions.js';
 import { findTool } from '../lib/tools/tools.js';
 import { readDemos } from '../lib/web/recordings.js';
+import { demoName } from '../lib/web/spots.js';
 import { perform } from '../lib/web/stage.js';
 import { startHogs } from './hog.js';
 import { seenIn, truths } from './truths.js';
@@ -91,9 +92,7 @@ async function runOne(demo) {
  * @returns {Promise<import('./truths.js').Truth>}
  */
 async function truthOfSpot({ name, key }) {
-  const answer = answersOf(rootFolder, key).find(
-    (one) => name === `spot-${Number(key.slice(0, 2))}-${one.name}`,
-  );
+  const answer = answersOf(rootFolder, key).find((one) => name === demoName(key, one.name));
   if (!answer) throw new Error(`The demo ${name} has no truth in bench/truths.js.`);
   const { promises } = await loadCheck(checkFile(rootFolder, key));
   const starts = answer.isRight

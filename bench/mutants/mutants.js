@@ -2,12 +2,13 @@
 // Each mutant is judged until its first promise fails. What survives is either harmless, and stands in harmless.yml with the
 // reason, or a hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample, and
 // --again judges only those that FILE lists, the output of an earlier run.
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { runCheck } from '../../lib/check/run-check.js';
+import { readIfThere } from '../../lib/common/files.js';
 import { filesBelow, findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { placesOf } from '../../lib/lessons/places.js';
 import { createRunner } from '../../lib/observe/run.js';
@@ -60,11 +61,11 @@ async function makeMutants(key) {
   const [folder, starter] = ['solution', 'starter'].map((room) =>
     join(rootFolder, placesOf(key)[room]),
   );
-  const read = (place, file) =>
-    existsSync(join(place, file)) && readFileSync(join(place, file), 'utf8');
   const each = filesBelow(folder)
-    .filter((file) => file.endsWith('.js') && read(folder, file) !== read(starter, file))
-    .map((file) => mutantsOf(file, read(folder, file)));
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }))
+    .filter(({ file, text }) => text !== readIfThere(join(starter, file)))
+    .map(({ file, text }) => mutantsOf(file, text));
   return (await Promise.all(each)).flat();
 }
 

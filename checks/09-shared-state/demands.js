@@ -494,9 +494,10 @@ function demandOneStandIn(visits, again) {
 
 /** In Redis, through a death and a restart. */
 export function demandStore(
-  { program, first, clients, together },
+  { program, first, clients, isCrowded, together },
   { death, repeats, kept, late, young, keptLater },
 ) {
+  if (isCrowded) throw busy('No increment was counted in Redis as yet.');
   demand(first.count !== undefined, {
     expected: 'Redis is there, and a client gets a 200 with { count }.',
     got: `The first client asked ${first.tries} times and got none. The last answer: ${wordsOf(first.last)}.`,

@@ -46,7 +46,8 @@ function lineOf(/** @type {string} */ line) {
   return `<span class="line ${kind ?? ''}">${escapeHtml(text)}</span>`;
 }
 
-const demoName = (/** @type {string} */ key, /** @type {string} */ name) =>
+/** How the demo is called that judges an answer of a lesson. */
+export const demoName = (/** @type {string} */ key, /** @type {string} */ name) =>
   `spot-${Number(key.slice(0, 2))}-${name}`;
 
 /**
