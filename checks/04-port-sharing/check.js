@@ -14,6 +14,7 @@ import {
 } from './demands.js';
 import {
   CHILDREN,
+  askBesideStopped,
   killNext,
   killParent,
   measureBlocking,
@@ -49,7 +50,8 @@ check('04-port-sharing', promises, (lesson) => {
   const sharing = meanwhile([], () => open('listener'));
   const shared = meanwhile([sharing], meetCrowd);
   const rude = meanwhile([], () => open('connections')); // a door that is not measured afterwards
-  const goneRude = meanwhile([rude], sendGoneClients);
+  const besideStopped = meanwhile([rude], askBesideStopped);
+  const goneRude = meanwhile([rude, besideStopped], sendGoneClients);
   const goneShared = meanwhile([sharing, shared], sendGoneClients);
   const deathRude = meanwhile([rude, goneRude], orUndecided(killNext));
   const deathShared = meanwhile([sharing, goneShared], orUndecided(killNext));
@@ -57,13 +59,16 @@ check('04-port-sharing', promises, (lesson) => {
   const orphanedShared = meanwhile([sharing, deathShared], killParent);
   const contest = meanwhile([turns], () => prepareContest(lesson));
 
-  const judged = (demand) => (door, seen) => judge(door, () => demand(door, seen));
+  const judged =
+    (demand) =>
+    (door, ...seen) =>
+      judge(door, () => demand(door, ...seen));
   hold('by-hand', [dealing], judged(demandByHand));
   hold('one-opener', [dealing], judged(demandOneOpener), { isGate: true });
   hold('none-lost', [dealing, dealt], judged(demandNoneLost), { needs: ['by-hand'] });
   hold('parent-rests', [dealing, dealt], judged(demandParentRests), { needs: ['none-lost'] });
   const needs = ['parent-rests'];
-  hold('connections-in-turn', [dealing, turns], judged(demandTurns), { needs });
+  hold('connections-in-turn', [dealing, turns, besideStopped], judged(demandTurns), { needs });
   hold('listener-shared', [sharing, shared], judged(demandShared), { needs: ['by-hand'] });
 
   /** The same demand of two doors. */

@@ -225,7 +225,7 @@ function demandPids(program, answers, requests) {
   });
 }
 
-export function demandTurns(door, turns) {
+export function demandTurns(door, turns, beside) {
   const numbers = [...new Set(turns)];
   const isCycle = turns.every((pid, index) => index < CHILDREN || pid === turns[index - CHILDREN]);
   demand(isCycle && numbers.length === CHILDREN, {
@@ -233,6 +233,13 @@ export function demandTurns(door, turns) {
     got: `They went to child ${turns.map((pid) => numbers.indexOf(pid) + 1).join(' ')}.`,
     why: 'Dealt in turn, every child gets the same share of the connections.',
     try: 'take the first child that is ready, send to it, and put it at the end',
+  });
+  demand(!beside || beside.served >= beside.due, {
+    expected:
+      'Each client is dealt at once: when one child stands still (by SIGSTOP), the others serve their clients.',
+    got: `One stood still, and of ${beside?.due} clients of the others ${beside?.served} were served meanwhile.`,
+    why: "The callback of send() comes when the connection is on its way, and for a child that hasn't taken its last one it is late. Whoever waits for it lets everybody wait for the slowest child.",
+    try: 'move on to the next child before send(), and wait for nothing; the callback is only for errors',
   });
 }
 

@@ -239,6 +239,37 @@ export async function takeTurns(program, count) {
   return turns;
 }
 
+/**
+ * The child whose turn it is stands still while clients come, two for each child. They are dealt at once, whether a child has
+ * taken its last one or not: so the others serve theirs meanwhile.
+ * @returns {Promise<{ served: number, due: number } | undefined>}  clients of the others; nothing, where none can be stopped
+ */
+export async function askBesideStopped({ program, children, fault }) {
+  if (fault) return undefined;
+  const [stopped] = await takeTurns(program, children);
+  const isIts = (event) => event.pid === stopped || event.childPid === stopped;
+  const others = {
+    pid: program.pid,
+    get events() {
+      return program.events.filter((event) => !isIts(event));
+    },
+  };
+  const first = others.events.length;
+  const seen = { served: 0, due: 2 * (children - 1) };
+  const count = () =>
+    requestsOf(others.events.slice(first), '/pid').filter(({ endMs }) => endMs).length;
+  if (!program.kill(stopped, 'SIGSTOP')) return undefined;
+  await askAll(program, '/pid', 2 * children, async () => {
+    await program.until(
+      nothingMore(others, () => count() >= seen.due),
+      DEADLINE_MS,
+    );
+    seen.served = count();
+    program.kill(stopped, 'SIGCONT');
+  });
+  return seen;
+}
+
 /** Clients that are gone before they are accepted, and clients that are gone while they wait for a child. */
 export async function sendGoneClients({ give, program, fault }) {
   if (fault) return undefined;

@@ -30,7 +30,17 @@ import {
   askSome,
   askWhileStopped,
 } from './looks/jobs.js';
-import { askLater, askTheDead, endEarly, endServer, killBoth } from './looks/deaths.js';
+import {
+  askLater,
+  askTheDead,
+  endEarly,
+  endServer,
+  endUnasked,
+  killBesideIdle,
+  killBoth,
+  killInTurn,
+  startsEarly,
+} from './looks/deaths.js';
 import { measureCosts, measureDelays, tellOfCosts, tellOfDelays } from './looks/measure.js';
 
 const promises = {
@@ -72,12 +82,14 @@ check('06-child-process-fork', promises, (lesson) => {
   const elsewhereMore = meanwhile([elsewhere, elsewhereFirst], askSome);
   const crash = observe([main, batch, sized], killBoth);
   const later = observe([main, crash], askLater);
-  const dead = observe([main, later], askTheDead);
+  const besideIdle = observe([main, later], killBesideIdle);
+  const dead = observe([main, later, besideIdle], askTheDead);
   const killed = meanwhile([elsewhere, elsewhereMore], (program) => endServer(program, 'SIGKILL'));
   const another = meanwhile([first], () => start(1, { pretendTimersBelow: SOON }));
   const crowd = meanwhile([another], askForOne);
   const isSlow = true;
   const inTurn = meanwhile([another, crowd], askInTurn);
+  const killedInTurn = meanwhile([another, inTurn], killInTurn, { isSlow });
   const more = meanwhile(
     [first],
     async () => {
@@ -86,9 +98,14 @@ check('06-child-process-fork', promises, (lesson) => {
     },
     { isSlow },
   );
-  const ended = meanwhile([another, crowd, inTurn], (program) => endServer(program, 'SIGTERM'), {
+  const ended = meanwhile([another, killedInTurn], (program) => endServer(program, 'SIGTERM'), {
     isSlow,
   });
+  const unasked = meanwhile(
+    [main, first],
+    async (program) => (startsEarly(program) ? endUnasked(await start(1)) : undefined),
+    { isSlow },
+  );
   const endedEarly = meanwhile(
     [first],
     async () => endEarly(await begin(1, { haltsChildren: true })),
@@ -114,8 +131,12 @@ check('06-child-process-fork', promises, (lesson) => {
   hold('in-turn', [inTurn], demandInTurn, { needs: ['stays-responsive', 'small-pool'] }); // with one child, as told
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
   hold('fails-one', [main, crash], demandOneFailure, { needs: ['answers-match'] });
-  hold('replaced', [main, later, dead], demandReplaced, { needs: ['fails-one'] });
-  hold('ends-with-parent', [ended, killed, endedEarly], (...ends) => ends.forEach(demandNoneLeft));
+  hold('replaced', [main, later, besideIdle, dead, another, killedInTurn], demandReplaced, {
+    needs: ['fails-one', 'in-turn'],
+  });
+  hold('ends-with-parent', [ended, killed, endedEarly, unasked], (...ends) =>
+    ends.forEach(demandNoneLeft),
+  );
 
   const control = meanwhile([later], async () => ready(await launch({ isReference: true })));
   const delays = observe([main, control, dead], (candidate, reference) =>

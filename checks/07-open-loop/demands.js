@@ -5,7 +5,6 @@ import {
   deepestOverlap,
   demand,
   eventsOf,
-  exitsOf,
   forksOf,
   isCrowded,
   momentOf,
@@ -380,7 +379,7 @@ function demandTaken({ setting, isStarted, fate, output, program }) {
       ? `It refused: it ended (${fate.signal ?? `exit code ${fate.code}`}).`
       : 'It forked nobody.',
     why: isTold
-      ? 'It is at the edge of what makes sense, but on the right side of it.'
+      ? 'NODE_CLUSTER_WORKERS wins, whatever RATE would need; and 99 is at the edge of what makes sense, but on the right side of it.'
       : 'Both are at the edge of what makes sense, but on the right side of it: if you want one busy worker for a visitor now and then, you may have it.',
     try: isTold
       ? 'if (!(Number.isInteger(workers) && workers >= 1 && workers <= 99)) ...'
@@ -449,7 +448,7 @@ export function demandIdlePrimary(program, { requests }) {
 }
 
 /** What a busy machine cannot cause fails at once: an answer that says no, a worker that has ended. */
-export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds, program }) {
+export function demandKeepsUp({ control, candidate, ends, disturbance, seconds, program }) {
   const { report, waiting } = candidate;
   const failed = report.requests - (report.statuses[200] ?? 0);
   const isCalm = waiting <= SHARE_OF_QUEUE * control.waiting;
@@ -457,16 +456,16 @@ export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds
   const refusal = Object.keys(report.statuses).find((status) => !['0', '200'].includes(status));
   const [error] = Object.keys(report.errors);
   const how = refusal ? `status ${refusal}` : error;
-  const ends = deaths > 0 ? ` ${deaths} of its workers ended meanwhile.` : '';
+  const deaths = ends.length > 0 ? ` ${ends.length} of its workers ended meanwhile.` : '';
   const story = {
     expected: `${RATE} a second for ${seconds} s: all are answered with 200, and at the end hardly anybody is waiting.`,
     got:
       failed > 0
-        ? `${failed} of ${report.requests} failed (${how}).${ends}`
+        ? `${failed} of ${report.requests} failed (${how}).${deaths}`
         : `At the end ${waiting} clients waited; of one process ${control.waiting}.`,
-    shows: loadShown(program),
+    shows: loadShown(program, ends),
   };
-  if (disturbance && !refusal && deaths === 0)
+  if (disturbance && !refusal && ends.length === 0)
     throw new Undecided({ ...story, why: `Meanwhile ${disturbance}.`, try: PATIENCE });
   const why =
     failed > 0
@@ -476,9 +475,9 @@ export function demandKeepsUp({ control, candidate, deaths, disturbance, seconds
 }
 
 /** What kept it from keeping up: a worker that ended, an answer that says no, or else the requests that took longest. */
-function loadShown(program) {
-  const ends = exitsOf(program.events).map(({ workerPid: pid, t }) => ({ pid, t }));
-  if (ends.length > 0) return shown(program, ends, 'a worker ends');
+function loadShown(program, ends) {
+  const moments = ends.map(({ workerPid: pid, t }) => ({ pid, t }));
+  if (moments.length > 0) return shown(program, moments, 'a worker ends');
   const requests = requestsOf(program.events);
   const refused = requests.filter(({ status = 200 }) => status !== 200);
   if (refused.length > 0) return shown(program, refused, 'a request that is refused');

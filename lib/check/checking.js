@@ -48,7 +48,7 @@ export {
   turnsOf,
   waitsOf,
 } from '../observe/timeline.js';
-export { ignoreStarved } from '../observe/turn.js';
+export { ignoreStarved, queuedMsOf } from '../observe/turn.js';
 export { startRedis } from '../tools/redis.js';
 export { demandTool, findTool } from '../tools/tools.js';
 export { whyOfCrash } from '../verdict/diagnosis.js';

@@ -27,6 +27,7 @@ import { WORKERS } from './policies.js';
 const EACH = 2; // connections to each worker: x and y
 const ROUNDS = 3;
 const BEGUN_MS = 1_500;
+const NO_PAGES = ['/favicon.ico', `/no-such-page-${process.pid}`];
 const KEPT_OPEN_MS = 4_000; // a server may close a connection on which nothing has come for longer, Node's after 5 s
 
 /**
@@ -41,7 +42,7 @@ export async function askForCounts(program) {
   const beginMs = nowMs();
   try {
     get(`${program.url}/wait`, { agent: other }); // a request, but not for /
-    await get(`${program.url}/favicon.ico`); // nor is this one, and there is no such page
+    for (const path of NO_PAGES) await get(`${program.url}${path}`); // nor are these, and there are no such pages
     const opened = [];
     for (const agent of agents) opened.push(await get(`${program.url}/`, { agent }));
     await program.drained();

@@ -88,9 +88,44 @@ function faultOfTold({ error, status, body }) {
   return { got: `${got}: ${shorten(body)}`, why, try: CATCH };
 }
 
-export function demandReplaced(program, later, dead) {
+export function demandReplaced(program, later, besideIdle, dead, another, inTurn) {
   const expected = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
-  tell(program, expected, faultOfLater(later) ?? faultOfDead(program, dead));
+  const fault = faultOfLater(later) ?? faultOfUnused(besideIdle) ?? faultOfDead(program, dead);
+  tell(program, expected, fault);
+  const inOrder =
+    'With JOB_CHILDREN=1 the only child is killed at work, and so is the one in its place: one report fails each time, and those that wait are built in the order in which they came.';
+  tell(another, inOrder, faultOfTurn(inTurn));
+}
+
+/** A child was killed at work, while the other had nothing to do. Is one without a job now? */
+function faultOfUnused(unused = []) {
+  if (unused.length === 0) return undefined;
+  return {
+    got: `A child was killed at work, while another had nothing to do. After that a report waited, and child ${unused.join(', ')} had nothing to do.`,
+    why: "indexOf() of a child that isn't in the list is -1, and splice(-1, 1) removes the last one, which is alive.",
+    try: 'if (idle.includes(child)) idle.splice(idle.indexOf(child), 1);',
+  };
+}
+
+/** What is wrong with the reports that waited while the only child was killed, and then its successor. */
+function faultOfTurn({ wanted, ended, kills }) {
+  const numberOf = ({ name }) => wanted.indexOf(name) + 1;
+  const failed = ended.filter(({ status }) => status !== 200);
+  if (failed.length > kills)
+    return {
+      got: `${kills} children were killed, and report ${failed.map(numberOf).join(', ')} of ${wanted.length} failed.`,
+      why: 'The child that took the place of the dead one had more than one report at a time.',
+      try: 'put the new child into the list of idle children once; take it out before child.send()',
+      isPlain: true,
+    };
+  const order = ended.map(numberOf);
+  if (order.every((number, index) => number === index + 1)) return undefined;
+  return {
+    got: `They ended in this order: ${order.join(' ')}.`,
+    why: 'The child that takes the place of a dead one begins with a report that came later.',
+    try: 'queue.shift() wherever a task leaves the queue: the one that has waited longest',
+    isPlain: true,
+  };
 }
 
 /** What became of a job that was sent to a child that was already dead, before the server had heard of it. */
@@ -147,7 +182,10 @@ function faultOfBoth({ answers, alive, depth }) {
   return `There are ${alive} children now.`;
 }
 
-export function demandNoneLeft({ signal, output, hasEnded, left, isEarly }) {
+/** @param {any} end  undefined: there was no such end */
+export function demandNoneLeft(end) {
+  if (!end) return;
+  const { signal, output, hasEnded, left, isEarly, isUnasked } = end;
   const expected = 'When the server ends, its children end too.';
   demand(hasEnded, {
     output,
@@ -163,6 +201,13 @@ export function demandNoneLeft({ signal, output, hasEnded, left, isEarly }) {
     got: `The server was killed before its child had loaded job.js, and the child is still there (pid ${pids}).`,
     why: "The channel was closed before process.on('disconnect', ...) had run, and an event that nobody listens for yet is lost.",
     try: 'in job.js, as its last line: if (!process.connected) process.exit();',
+  });
+  demand(left.length === 0 || !isUnasked, {
+    output,
+    expected,
+    got: `The server was killed before anybody had asked for a report, and its child is still there (pid ${pids}).`,
+    why: "A child listens for 'disconnect' from its first line on, or it misses the end of a server that never sent it a job.",
+    try: "in job.js, outside all handlers: process.on('disconnect', () => process.exit());",
   });
   demand(left.length === 0, {
     output,

@@ -1,8 +1,9 @@
-/** How children end, as the check of lesson 6 sees it: two that are killed at work, and those of a server that ends. */
+/** How children end, as the check of lesson 6 sees it: those that are killed, at work or idle, and those of a server that ends. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   deepestOverlap,
+  eventsOf,
   get,
   hasPid,
   haveTurned,
@@ -27,6 +28,7 @@ import {
 
 const LONG_ROWS = 2_000_000; // a second or more
 const SOME_ROWS = 50_000; // it is not built before the next report is there
+const IN_TURN_ROWS = [LONG_ROWS, LONG_ROWS, 3_000, 1_000, 2_000];
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
@@ -60,20 +62,23 @@ export async function killBoth(program) {
   return { ...seen, queued: isOver ? await Promise.all(waiting) : [] };
 }
 
-/** The children alive, once both build: the event loop of each stands still, or has no time to spare. */
+/** The children alive, once both build. */
 async function findVictims(program, before) {
   let victims = aliveOf(program);
   await waitUntil(() => (victims = aliveOf(program)).length >= CHILDREN);
-  const areBusy = await program.until((events) => {
-    const beats = events.slice(before).filter(({ what }) => what === 'beat');
-    const lastOf = (pid) => beats.findLast((beat) => beat.pid === pid);
-    const now = lastOf(program.pid)?.t ?? 0;
-    return victims.every((pid) => {
-      const { t = 0, elu = 0 } = lastOf(pid) ?? {};
-      return now > 0 && (t < now - STILL_MS || elu > 0.5);
-    });
-  }, 500);
+  const areBusy = await program.until(
+    (events) => victims.every((pid) => isAtWork(events.slice(before), program.pid, pid)),
+    500,
+  );
   return { victims, areBusy };
+}
+
+/** Its event loop stands still, as far as the server's has turned since, or has no time to spare. */
+function isAtWork(events, server, child) {
+  const lastOf = (pid) => events.findLast((one) => one.what === 'beat' && one.pid === pid);
+  const now = lastOf(server)?.t ?? 0;
+  const { t = 0, elu = 0 } = lastOf(child) ?? {};
+  return now > 0 && (t < now - STILL_MS || elu > 0.5);
 }
 
 /**
@@ -91,6 +96,68 @@ export async function askLater(program, { queued }) {
   await get(`${program.url}/`); // by then 'exit' has been emitted
   const both = await askBoth(program, 'idle');
   return { queued, after, idle: both, unused: both.isWhole ? await findUnused(program) : [] };
+}
+
+/**
+ * One child builds a report, the other has nothing to do, and the first is killed.
+ * @returns {Promise<number[] | undefined>}  the children that get no job afterwards; undefined: it did not come to that
+ */
+export async function killBesideIdle(program, { idle, unused = [] }) {
+  if (!idle?.isWhole || unused.length > 0) return undefined;
+  const before = program.events.length;
+  const asked = ask(program, { name: 'beside-idle', rows: LONG_ROWS });
+  const [one, other] = aliveOf(program);
+  const isClear = (events) => {
+    const [first, second] = [one, other].map((pid) =>
+      isAtWork(events.slice(before), program.pid, pid),
+    );
+    return requestsOf(events.slice(before), '/report').length > 0 && first !== second;
+  };
+  await program.until(isClear, PATIENCE_MS);
+  const isFirst = isAtWork(program.events.slice(before), program.pid, one);
+  program.kill(isFirst ? one : other, 'SIGKILL');
+  const { status } = await asked;
+  const both = status === 503 ? await askBoth(program, 'beside') : undefined; // else it was the idle one
+  return both?.isWhole ? findUnused(program) : undefined;
+}
+
+/**
+ * The only child builds a report, others wait. It is killed, and then the one in its place.
+ * @returns {Promise<{ wanted: string[], ended: { name: string, status?: number }[], kills: number }>}  the names as they were
+ *   asked for; the reports as they ended
+ */
+export async function killInTurn(program) {
+  const before = program.events.length;
+  const reports = () => requestsOf(program.events.slice(before), '/report');
+  const ended = () => reports().filter(({ endMs }) => endMs);
+  const jobs = IN_TURN_ROWS.map((rows, index) => ({ name: `kill-${index + 1}`, rows }));
+  const asked = [];
+  for (const job of jobs) {
+    asked.push(ask(program, job));
+    await program.until(() => reports().length >= asked.length, LAST_MS);
+  }
+  let kills = 0;
+  let victim;
+  while (kills < 2 && ended().length === kills && !program.fate) {
+    const next = () => aliveOf(program).find((pid) => pid !== victim);
+    await waitUntil(() => next() !== undefined);
+    victim = next();
+    const since = program.events.length;
+    const isBuilding = (events) => isAtWork(events.slice(since), program.pid, victim);
+    await program.until(isBuilding, PATIENCE_MS);
+    if (victim === undefined || ended().length > kills) break;
+    program.kill(victim, 'SIGKILL');
+    kills += 1;
+    await waitUntil(() => ended().length >= kills || program.fate, LAST_MS);
+  }
+  await Promise.all(asked);
+  const nameOf = ({ url }) => jobs.find(({ name }) => url.includes(`name=${name}&`))?.name ?? url;
+  const inOrder = ended().toSorted((a, b) => (a.endMs ?? 0) - (b.endMs ?? 0));
+  return {
+    wanted: jobs.map(({ name }) => name),
+    ended: inOrder.map((one) => ({ name: nameOf(one), status: one.status })),
+    kills,
+  };
 }
 
 /** The children that are alive and get no job. */
@@ -182,6 +249,20 @@ export async function endEarly(program) {
   if (!program.events.some(isBorn)) get(`${program.url}/report?rows=100`, { timeoutMs: LAST_MS });
   await program.until((events) => events.some(isBorn), PATIENCE_MS);
   return { ...(await endNow(program, 'SIGKILL')), isEarly: true };
+}
+
+/** The same to a server that has started its child before anybody asked for a report, and nobody ever has. */
+export async function endUnasked(program) {
+  const children = aliveOf(program);
+  const areUp = (events) => haveTurned(events, children.filter(hasPid), SETTLED_TURNS);
+  await program.until(areUp, LAST_MS);
+  return { ...(await endNow(program, 'SIGKILL')), isUnasked: true };
+}
+
+/** Has it started children before the first report was asked for? */
+export function startsEarly({ events }) {
+  const [{ startMs = Infinity } = {}] = requestsOf(events, '/report');
+  return eventsOf(events, 'child').some(({ t }) => t < startMs);
 }
 
 async function endNow(program, signal) {

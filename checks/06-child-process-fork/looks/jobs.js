@@ -12,6 +12,7 @@ import {
   eventsOf,
   get,
   haveTurned,
+  queuedMsOf,
   requestsOf,
 } from '../../../lib/check/checking.js';
 
@@ -20,7 +21,7 @@ export const CHILDREN_ELSEWHERE = 3; // as many as the cores it sees: JOB_CHILDR
 export const MORE_THAN_CORES = 5; // children
 export const CORES = 2; // as it sees them there
 export const MANY = 12; // Node warns at the eleventh listener
-const CROWD = 120; // requests: more than a round number at which a queue might be called full
+const CROWD = 300; // requests: more than a round number at which a queue might be called full
 export const SOON = /** @type {const} */ ([1_000, Infinity, 1_000, Infinity]); // timers of children fire at once; the log's does not
 const LONG_ENOUGH = [200_000, 2_000_000]; // rows, for others to come meanwhile
 const IN_TURN = [15_000, 5_000, 20_000, 10_000]; // rows: neither the shortest nor the longest comes first
@@ -36,11 +37,18 @@ export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard w
 const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is a different kind
 const STOPPED_TURNS = 5; // a server that builds reports itself has built a short one by then
 
-/** Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name. */
-export const JOBS = Array.from({ length: 20 }, (_, index) => ({
-  name: `customer-${index % 15}`,
-  rows: index % 2 === 0 ? 4_000 + 100 * index : 100 + index,
-}));
+/**
+ * Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name, and the second
+ * is the first once more.
+ */
+export const JOBS = Array.from({ length: 20 }, (_, index) =>
+  index === 1 ? { ...jobOf(0), isTwin: true } : jobOf(index),
+);
+
+function jobOf(index) {
+  const rows = index % 2 === 0 ? 4_000 + 100 * index : 100 + index;
+  return { name: `customer-${index % 15}`, rows };
+}
 
 const LIFE = ['start', 'child', 'exit']; // a process came or went
 
@@ -120,6 +128,7 @@ export const askAll = async (program) =>
  * @returns {Promise<any>}  also the processes with a crowd of listeners when nothing is under way any more
  */
 export async function askForOne(program) {
+  const isBuiltCold = await askCold(program);
   const names = JOBS.slice(0, MANY).map(({ name }) => name);
   const answers = await askAtOnce(program, names, 100);
   const crowd = answers.every(isRight) ? await askCrowd(program) : { answers: [], builtHere: [] };
@@ -135,7 +144,15 @@ export async function askForOne(program) {
     return all.every((pid) => pids.includes(pid));
   }, PATIENCE_MS);
   const crowds = weighed().filter(({ listeners }) => listeners >= MANY);
-  return { ...seen, crowds, builtHere: crowd.builtHere, program, last: program.events.length };
+  const { builtHere } = crowd;
+  return { ...seen, crowds, isBuiltCold, builtHere, program, last: program.events.length };
+}
+
+/** The first report of all, of one row; the children, if it has started any, stand still. Does the server build it? */
+async function askCold(program) {
+  if ((await askWhileStopped(program)).isBuiltHere) return true;
+  const answer = await ask(program, { name: 'cold', rows: LEAST_ROWS });
+  return isRight(answer) && childrenOf(program).length === 0;
 }
 
 /**
@@ -230,7 +247,11 @@ function countChildren(program, answers) {
   return { answers, started: childrenOf(program).length, depth };
 }
 
-const urlOf = ({ url }, { name, rows }) => `${url}/report?name=${name}&rows=${rows}`;
+/** No two jobs have the same path. */
+const pathOf = ({ name, rows, isTwin }) =>
+  `/report?name=${name}&rows=${rows}${isTwin ? '&twin' : ''}`;
+
+const urlOf = ({ url }, job) => url + pathOf(job);
 
 /** Asks for a report, until it is there or nobody can be at work on it any more. */
 export async function ask(
@@ -261,8 +282,9 @@ function watchSilence(program, before, job) {
   let aloneSince = Infinity; // the first event after the server was seen without a child
   return () => {
     const { events, pid } = program;
-    const url = `/report?name=${job.name}&rows=${job.rows}`;
-    const own = requestsOf(events.slice(before), '/report').filter((one) => one.url === url);
+    const own = requestsOf(events.slice(before), '/report').filter(
+      ({ url }) => url === pathOf(job),
+    );
     if (own.length === 0 || own.some(({ endMs }) => endMs)) return false; // it has not come, or its answer is on its way to us
     const times = requestsOf(events, '/report').flatMap(({ startMs, endMs = 0 }) => [
       startMs,
@@ -333,8 +355,9 @@ async function missingFileOf(program) {
 /**
  * Five reports at once, three more than children, and one / after the other until they are there, ever more seldom; the best
  * of four looks.
- * @returns {Promise<any>}  share: of the time that the reports took, one / waited for so much; cpuShare: of the CPU time that
- *   the children took, the server took so much
+ * @returns {Promise<any>}  share: of the time that the reports took, one / waited for so much, not counting the
+ *   time that the server and this check stood in run queues; cpuShare: of the CPU time that the children took, the server took
+ *   so much
  */
 export async function askMeanwhile(program) {
   let best = /** @type {any} */ ({ share: Infinity, cpuShare: Infinity });
@@ -350,9 +373,10 @@ export async function askMeanwhile(program) {
     let refusal;
     while (!isDone) {
       await sleep(Math.max(10, (performance.now() - sinceMs) / 2)); // few: they take CPU time, too
+      const queuedMs = queuedMsNow(program);
       const { sentMs, doneMs, status = 200 } = await get(`${program.url}/`);
       if (status !== 200) refusal = status;
-      waits.push(doneMs - sentMs);
+      waits.push(doneMs - sentMs - (queuedMsNow(program) - queuedMs));
     }
     const answers = await reports;
     if (refusal) return { share: Infinity, cpuShare: 0, refusal };
@@ -368,6 +392,9 @@ export async function askMeanwhile(program) {
   }
   return best;
 }
+
+/** For how long the server and this check have stood in run queues so far: that is not the server's doing. */
+const queuedMsNow = ({ pid }) => (queuedMsOf(pid) ?? 0) + (queuedMsOf(process.pid) ?? 0);
 
 /**
  * Who took the CPU time of the latest reports? However busy the machine is, that says who built them.

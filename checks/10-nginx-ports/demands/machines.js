@@ -168,8 +168,8 @@ const ordersShown = ({ program, deadMs }) =>
 
 /** The same machine dies a second time, and a third; and then there is a SIGTERM. */
 function demandLaterDeath(seen, stopped) {
-  const { program, address, isBack, dead, deadMs, deaths, other, stopMs, isAgain, fate } = seen;
-  const { left, natives, files } = seen;
+  const { program, address, isBack, dead, deadMs, deaths, other, fate } = seen;
+  const { stopMs, isAgain, isTooLate, left, natives, files } = seen;
   const death = deaths > 2 ? 'third death' : 'second death';
   const output = program.output();
   const stop = { pid: program.pid, t: stopMs, says: 'SIGTERM' };
@@ -207,6 +207,8 @@ function demandLaterDeath(seen, stopped) {
     shows: { program, moments: [stop, ...afterShown(program, stopMs)] },
     output,
   });
+  if (isTooLate && isCrowded())
+    throw tooBusy('Its machine was started again before SIGTERM could be sent.');
   if (!fate && isCrowded())
     throw tooBusy('With --machines it was still running 20 s after SIGTERM.');
   demand(fate, {

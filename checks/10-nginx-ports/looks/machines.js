@@ -24,6 +24,7 @@ const BOOT_UNTIMED_MS = 3_000;
 const RETURN_MS = 3_000;
 const PAUSE_MS = 50;
 const ROUNDS = 3;
+const HEARD = 2; // turns of an event loop: what came before has been heard
 const LATER_TURNS = 10; // of the program's loop: by then it has started nginx, if it does not wait for the other machine
 
 /** The addresses that this computer does not have. */
@@ -114,19 +115,12 @@ export async function killAgainAndAgain(launch, nginx) {
   const twice = await killBoth(program, victim.address);
   const areBack = twice.isBack && twice.other.isBack;
   const both = areBack ? { ...twice, ...(await killOnceMore(program, victim.address)) } : twice;
-  let stopMs = nowMs();
-  const isAgain = () => listenersIn(program.events).some(({ t }) => t > stopMs);
-  if (both.isBack && both.other.isBack) {
-    await loseMachine(program, victim.address);
-    stopMs = nowMs();
-    program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
-    await program.until(() => program.fate || isAgain(), DEADLINE_MS);
-  }
+  const stopped =
+    both.isBack && both.other.isBack ? await stopWhileGone(program, victim.address) : {};
   const left = both.isBack && program.fate ? await goneOrLeft(program) : [];
   const natives = nativesOf(program, left);
   const files = program.fate ? readdirSync(/** @type {string} */ (program.temporary)) : [];
-  const ended = { isAgain: isAgain(), fate: program.fate, left, natives, files };
-  return { ...seen, ...both, stopMs, ...ended };
+  return { ...seen, ...both, ...stopped, fate: program.fate, left, natives, files };
 }
 
 /**
@@ -259,11 +253,38 @@ async function killOnceMore(program, address) {
   return { deaths: 3, isBack: isUp(), dead, deadMs };
 }
 
+/**
+ * A machine dies, and before it is started again the program is told to stop. Does it start one all the same? On a busy
+ * machine the restart may come before the signal.
+ */
+async function stopWhileGone(program, address) {
+  const deadMs = nowMs();
+  await loseMachine(program, address);
+  const stopMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const toldMs = nowMs();
+  const startedBetween = (fromMs, untilMs) =>
+    eventsOf(program.events, 'child').filter(
+      ({ pid, t }) => pid === program.pid && t > fromMs && t < untilMs,
+    );
+  const isAgain = () => {
+    const turns = eventsOf(program.events, 'beat').filter(
+      ({ pid, t }) => pid === program.pid && t > toldMs,
+    );
+    const heardMs = turns[HEARD - 1]?.t ?? Infinity;
+    const listening = machinesOf(program).flatMap(({ pids }) => pids);
+    return startedBetween(heardMs, Infinity).some(({ childPid }) => listening.includes(childPid));
+  };
+  await program.until(() => program.fate || isAgain(), DEADLINE_MS);
+  const isTooLate = startedBetween(deadMs, toldMs).length > 0;
+  return { stopMs, isAgain: isAgain(), isTooLate };
+}
+
 /** These have turned, and then the program has: it has been told their addresses. */
 async function haveSaid(program, fresh) {
   const waitForTurns = async (pids) => {
     const sinceMs = nowMs();
-    return program.until((events) => haveTurned(events, pids, 2, sinceMs), DEADLINE_MS);
+    return program.until((events) => haveTurned(events, pids, HEARD, sinceMs), DEADLINE_MS);
   };
   return (await waitForTurns(fresh)) && waitForTurns([program.pid]);
 }
@@ -275,7 +296,7 @@ async function loseMachine(program, address) {
   const areGone = () => pids.every((pid) => !program.survivors().includes(pid));
   await program.until(areGone, DEADLINE_MS);
   const goneMs = nowMs();
-  await program.until((events) => haveTurned(events, [program.pid], 2, goneMs), DEADLINE_MS);
+  await program.until((events) => haveTurned(events, [program.pid], HEARD, goneMs), DEADLINE_MS);
 }
 
 /** The workers of a machine are killed; it ends on its own then, or is killed, too. Returns how it ended. */
