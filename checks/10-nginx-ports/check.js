@@ -11,6 +11,7 @@ import {
 import { demandDeaths, demandMachines } from './demands/machines.js';
 import { lookAtFiles } from './looks/files.js';
 import {
+  SOONER,
   askEveryBackend,
   askWhoIsThere,
   openDoor,
@@ -41,8 +42,9 @@ const PORTS = cpus().length === 4 ? 3 : 4;
 check('10-nginx-ports', promises, (lesson) => {
   const { launch, observe, meanwhile, hold, measure } = lesson;
   const nginx = meanwhile([], () => demandTool('nginx'));
-  const open = (count) => (bin) => openDoor(launch, { count, nginx: bin });
-  const stop = (how) => async (bin) => stopAtWork(await open(1)(bin), how);
+  const open = (count, pretendTimers) => (bin) =>
+    openDoor(launch, { count, nginx: bin, pretendTimers });
+  const stop = (how, timers) => async (bin) => stopAtWork(await open(1, timers)(bin), how);
 
   const many = observe([nginx], open(PORTS));
   const files = observe([many, nginx], lookAtFiles);
@@ -52,7 +54,7 @@ check('10-nginx-ports', promises, (lesson) => {
     isSlow: true,
   });
   const machines = meanwhile([nginx, asked], (bin) => openMachines(launch, bin));
-  const terminated = meanwhile([nginx, asked], stop('SIGTERM'));
+  const terminated = meanwhile([nginx, asked], stop('SIGTERM', SOONER));
   const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));
   const failedStarts = meanwhile([nginx, asked], (bin) => failToStart(launch, bin));
   const blocked = meanwhile(

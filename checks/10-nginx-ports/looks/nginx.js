@@ -31,6 +31,7 @@ const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const UNDER_WAY = 6;
 const TAKEN_MS = 3_000; // nginx takes a request at once
 const HELD_MS = 700; // a program that waits for a time, not for nginx to end, waits less
+export const SOONER = /** @type {const} */ ([1_000, 20_000, 4]); // its timers: two seconds are over before that
 const LEAST_LIMIT_S = 4;
 
 /**
@@ -44,12 +45,13 @@ const isAnswer = ({ status, error }) => status !== undefined || /^no answer/.tes
 /**
  * Starts the program and knocks until somebody answers, or nothing more is going to happen.
  * @param {(options: any) => Promise<import('../../../lib/observe/program.js').Program>} launch
- * @param {{ count: number, nginx: string, args?: string[] }} options
+ * @param {{ count: number, nginx: string, args?: string[], pretendTimers?: typeof SOONER }} options
  * @returns {Promise<Door>}
  */
-export async function openDoor(launch, { count, nginx, args = [] }) {
+export async function openDoor(launch, { count, nginx, args = [], pretendTimers }) {
   const program = await launch({
     args,
+    pretendTimers,
     env: { NODE_CLUSTER_WORKERS: String(count), NGINX_BIN: nginx },
     temporary: 'with a blank',
   });
