@@ -24,7 +24,14 @@ import {
   readByNewcomer,
   repeatIds,
 } from './looks/counter.js';
-import { PLACES, visitAfterDeath, visitInTurn } from './looks/sticky.js';
+import {
+  ODD_PLACES,
+  PLACES,
+  isSpread,
+  visitAfterDeath,
+  visitInTurn,
+  visitOddPlaces,
+} from './looks/sticky.js';
 import { countInStore, loseStore, measureCost, restartAll } from './looks/store.js';
 
 const promises = {
@@ -81,12 +88,14 @@ check('09-shared-state', promises, (lesson) => {
   const startInHaste = () => start('primary', 1, hasty).catch(unlessOurs); // what limits its starts cannot be hurried
   const aged = meanwhile([together], async () => ageIds(await startInHaste()), { isSlow: true });
   const away = meanwhile([together], () => loseStore(launch, start), { isSlow: true });
-  const sticky = meanwhile([], async () =>
-    visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
-  );
+  const startSticky = (places) => start('sticky', places, { listeners: 1 });
+  const sticky = meanwhile([], async () => visitInTurn(await startSticky(PLACES)));
   const moved = meanwhile([sticky], visitAfterDeath);
   const stored = meanwhile([], () => countInStore(launch, start, TIMES));
   const restarted = meanwhile([stored], restartAll);
+  const odd = meanwhile([sticky], async (seen) =>
+    isSpread(seen) ? visitOddPlaces(await startSticky(ODD_PLACES)) : undefined,
+  );
 
   hold('counts-exactly', [main, together], (program, seen) =>
     demandTogether(program, seen, 'the primary'),
@@ -110,7 +119,7 @@ check('09-shared-state', promises, (lesson) => {
     (program, seen) => demandSilence(program, seen, 'the primary'),
     { needs: [...needs, 'answers-matched', 'death-exact'] },
   );
-  hold('all-served', [sticky], demandSpread);
+  hold('all-served', [sticky, odd], demandSpread);
   hold('sticky-keeps', [sticky], demandSticky);
   hold('others-stay', [moved], demandOthersStay, { needs: ['sticky-keeps'] });
   hold('redis-exact', [stored, restarted], demandStore);

@@ -10,7 +10,7 @@ import {
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import { HASTE } from './looks/counter.js';
-import { PLACES } from './looks/sticky.js';
+import { ODD_PLACES, PLACES } from './looks/sticky.js';
 import { SOONER } from './looks/store.js';
 
 const LATE_MS = 1_500; // for a question that should be given up after a second
@@ -215,7 +215,8 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
 
 /** Ids that came again, several times at once and later. */
 export function demandRepeated(repeats, where) {
-  const { twins, twinsCount, others } = repeats;
+  const { namesakes, twins, twinsCount, others } = repeats;
+  demandNamesakes(namesakes, where);
   const [unheard] = twins.filter((one) => one.count === undefined);
   const [other] = twins.filter((one) => one.told !== 1);
   const isMore = twinsCount !== 1;
@@ -233,6 +234,23 @@ export function demandRepeated(repeats, where) {
     ...(!unheard && story),
   });
   demandKept(repeats, `after ${others} others`);
+}
+
+/** An id that is spelt like a name, and a name that is spelt like an id: both are new. */
+function demandNamesakes(namesakes, where) {
+  const [other] = namesakes.filter(({ told }) => told !== 1);
+  demand(!other, {
+    expected: `Nobody has counted ${other?.name} so far. Now a client does, with the new id ${other?.id}; ${other?.like}. The answer is 1.`,
+    got:
+      other?.count === undefined
+        ? `It got no answer: ${wordsOf(other?.last)}.`
+        : `It was answered ${quoted(other.told)}.`,
+    why: 'Counts and ids are kept in one place, under the same keys: what is kept for an id is taken for a count, or the other way round.',
+    try:
+      where === 'Redis'
+        ? 'a different beginning for each kind: { keys: [`count:${name}`, `id:${id}`] }'
+        : 'one Map for the counts, and another for the ids',
+  });
 }
 
 /** Ids that were acknowledged once and then come again. */
@@ -365,8 +383,14 @@ function demandPatience(answers, when) {
 
 const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
-/** Every client is served, and no worker is left out. */
-export function demandSpread({ program, rounds, coming, isCrowded, alike }) {
+/** Every client is served, and no worker is left out, however many there are. */
+export function demandSpread(seen, odd) {
+  demandAllPlaces(seen);
+  for (const visits of seen.alike) demandApart(visits);
+  if (odd) demandAllPlaces(odd);
+}
+
+function demandAllPlaces({ program, places, rounds, coming, isCrowded }) {
   const visits = rounds.flat();
   const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
   demand(lost.length === 0, {
@@ -378,21 +402,23 @@ export function demandSpread({ program, rounds, coming, isCrowded, alike }) {
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
   const used = new Set(visits.map(({ pid }) => pid));
-  if (used.size < PLACES && coming.length > 0 && isCrowded)
+  if (used.size < places && coming.length > 0 && isCrowded)
     throw busy(
-      `${coming.length} of ${PLACES} workers had served nobody and were still busy when the clients came: they may have been starting.`,
+      `${coming.length} of ${places} workers had served nobody and were still busy when the clients came: they may have been starting.`,
     );
-  demand(used.size >= PLACES, {
-    expected: `${rounds[0].length} clients, and each of ${PLACES} workers serves some.`,
+  demand(used.size >= places, {
+    expected: `${rounds[0].length} clients, and each of ${places} workers serves some.`,
     got: `${used.size === 1 ? 'One worker has' : `${used.size} workers have`} them all.`,
     why:
       whyOfCrash(program.events) ??
+      (places === ODD_PLACES
+        ? `With ${PLACES} workers each had some. A hash that has few values leaves a place out; hash & (size - 1) does unless size is a power of two.`
+        : undefined) ??
       (coming.length === 0
         ? 'The others were ready, and waiting for clients. A hash that uses too little of the address has few values: all begin with 127.0.0.'
         : "A hash that uses too little of the address has few values. Or a worker says 'ready', and nothing puts it in its place."),
     try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
-  for (const visits of alike) demandApart(visits);
 }
 
 /** Addresses that differ in one part, and not in the last. */

@@ -1,11 +1,13 @@
 /** Lesson 8: what is demanded of the limit, before it and after it, and of a reload in which somebody dies. */
 import { demand, exitsOf, momentOf, turnsOf } from '../../../lib/check/checking.js';
+import { PUT_OFF } from '../looks/limit.js';
 import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
 import {
   SECONDS,
   demandCalm,
   demandMoves,
   demandUnbroken,
+  demandUndisturbed,
   endsShown,
   whyOfPrimary,
 } from './reload.js';
@@ -22,6 +24,8 @@ export function demandLimit(held, long, { program, killed, stopped }) {
     output: held.output,
   });
   demandOneEnds(held);
+  demandNotPutOff(held);
+  demandHalfIsCut(held);
   demandCut(held);
   demandOwnEnd(held);
   demandDeadLeftOut(program, killed, stopped);
@@ -70,7 +74,7 @@ function demandAllLeave({ program, late, hasTurned, output }) {
 }
 
 /** A single worker, told to leave by its pid, has its limit too: nobody else watches over it. */
-function demandOneEnds({ program, one: { workerPid, signalMs, exit }, output }) {
+function demandOneEnds({ program, one: { workerPid, signalMs, orders, exit }, output }) {
   if (workerPid === undefined) throw busy('No worker has begun to answer a request.');
   const got = `Process ${workerPid}, a worker, was sent SIGTERM, and`;
   if (!exit) demandCalm(program, signalMs, `${got} is still running.`, [workerPid]);
@@ -82,6 +86,7 @@ function demandOneEnds({ program, one: { workerPid, signalMs, exit }, output }) 
     output,
   });
   const { code, signal, t } = exit;
+  if (signal === 'SIGTERM' && orders > 1) return; // the next one came when it was just ending
   demand(!signal && code !== 0, {
     expected: `${FOREVER} Its worker gets SIGTERM, and ends on its own after the limit, with exit code 1.`,
     got: `${got} ${signal ? `was ended by ${signal}` : `ended with exit code ${code}`}, ${Math.round(t - signalMs)} ms later.`,
@@ -95,6 +100,46 @@ function demandOneEnds({ program, one: { workerPid, signalMs, exit }, output }) 
     got: `It ended after ${Math.round(t - signalMs)} ms.`,
     why: 'The limit is for clients that take long. If you cut them at once, you need no drain.',
     try: OWN_LIMIT,
+    shows: endsShown(program, [exit]),
+    output,
+  });
+}
+
+/** It was told again and again: did it end a whole limit after the last order, long after that of the first? */
+function demandNotPutOff({ program, one: { signalMs, orders, lastMs, late, exit }, output }) {
+  const isAtLast = exit.t - lastMs >= LEAST_OF_LIMIT * LIMIT_MS && late.last < PUT_OFF;
+  demand(late.first < PUT_OFF || !isAtLast, {
+    expected: `${FOREVER} Its worker gets SIGTERM, and again and again while it drains. The limit counts from the first.`,
+    got: `It was sent SIGTERM ${orders} times, and ended ${Math.round(exit.t - lastMs)} ms after the last one, ${Math.round(exit.t - signalMs)} ms after the first. Its event loop turned ${late.first} times after its limit.`,
+    why: 'Each order put the limit off. Somebody who loses patience and types kill again waits longer for it.',
+    try: 'if (isDraining) return; at the top of drain(), before anything else, and the limit in a timer that nobody clears',
+    shows: endsShown(program, [exit]),
+    output,
+  });
+}
+
+/** Half a request is cut at the limit too, although no response is under way. If its connection was closed before, nothing was. */
+function demandHalfIsCut({ program, one: { signalMs, half }, output }) {
+  if (!half) return;
+  const { workerPid, exit, closedMs } = half;
+  const expected = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a client has sent only a part of a request. Its worker gets SIGTERM, and ends on its own after the limit`;
+  const got = `Process ${workerPid}, that worker,`;
+  if (!exit) demandCalm(program, signalMs, `${got} is still running.`, [workerPid]);
+  demand(exit, {
+    expected: `${expected}.`,
+    got: `${got} was still running ${SECONDS} s later.`,
+    why: 'The limit is for whatever is open, not only for responses.',
+    try: OWN_LIMIT,
+    output,
+  });
+  const isCut = !closedMs || closedMs - signalMs >= LEAST_OF_LIMIT * LIMIT_MS;
+  const ended = `${got} ended with exit code ${exit.code}.`;
+  if (isCut && exit.code === 0) demandUndisturbed(program, signalMs, ended);
+  demand(!isCut || exit.code !== 0, {
+    expected: `${expected}, with exit code 1.`,
+    got: ended,
+    why: 'It cut that client off: what comes of a request that is on its way is lost, even if no response has begun. An exit code other than 0 shows that in the log.',
+    try: `${OWN_LIMIT} 1 in any case: a worker that has nothing to cut has ended before`,
     shows: endsShown(program, [exit]),
     output,
   });

@@ -202,10 +202,10 @@ export function demandReload(roll) {
 export function demandByMessage(roll) {
   const expected = "The message 'reload' does what SIGHUP does.";
   demand(!roll.isDeaf, {
-    expected,
+    expected: `${expected} '${STRAY[0]}', which is no order, has come just before it.`,
     got: NOBODY_FORKED,
-    why: 'Where there are no signals, as on Windows, a process manager sends a message to the process that it started.',
-    try: "process.on('message', (message) => message === 'reload' && reload()); in the primary",
+    why: 'Where there are no signals, as on Windows, a process manager sends messages to the process that it started: this one, and others too.',
+    try: "process.on('message', (message) => message === 'reload' && reload()); in the primary, with on, not once",
     output: roll.output,
   });
   demandRenewed(roll, expected);
@@ -214,6 +214,16 @@ export function demandByMessage(roll) {
     got: 'Something was forked.',
     why: 'What starts your program may send it other messages, too. Each of them renewed all workers.',
     try: "process.on('message', (message) => message === 'reload' && reload());",
+    output: roll.output,
+  });
+  const { program, stopped } = roll;
+  if (!stopped || stopped.isBegun) return;
+  demandCalm(program, stopped.fromMs, NOBODY_FORKED, [program.pid], HEARD);
+  demand(false, {
+    expected: "The message 'reload' comes again, long after the first reload: the same once more.",
+    got: NOBODY_FORKED,
+    why: 'It was heard only once. Whoever deploys the next version by message believes that it serves.',
+    try: "process.on('message', ...): on, not once, and no off()",
     output: roll.output,
   });
 }

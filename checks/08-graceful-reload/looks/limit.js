@@ -1,16 +1,19 @@
 /** Lesson 8: what takes long, or for ever: who may cut it, and when. */
 import { connect } from 'node:net';
 import {
+  eventsOf,
   exitsOf,
   forksOf,
   get,
   haveTurned,
   nowMs,
   requestsOf,
+  turnsOf,
 } from '../../../lib/check/checking.js';
 import {
   DEADLINE_MS,
   HELD_TURNS,
+  LIMIT_MS,
   WORKERS,
   begin,
   endOf,
@@ -21,14 +24,18 @@ import {
 } from './reload.js';
 
 const LATE_MS = 1_000; // nobody has to answer this client
+const AGAIN_MS = 0.5 * LIMIT_MS; // the next order comes before the limit of the last one is over
+const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the first order
+export const PUT_OFF = 50; // turns after its limit, a second: its timer has not been set for that
 
 /**
- * Responses that never end: when one worker is told to leave, in a reload of the others, and in a stop. In both of these one worker
+ * Half a request, and responses that never end: when one worker is told to leave, in a reload of the others, and in a stop. In both of these one worker
  * is even blocked.
  */
 export async function holdForever({ program }) {
+  const client = await halfClient(program);
   await begin(program, '/forever', WORKERS + 1);
-  const one = await endOne(program);
+  const one = await endOne(program, client);
   if (!one.exit) return { program, one, output: program.output() };
   await begin(program, '/blocked', 1);
   const [stuck] = requestsOf(program.events, '/blocked');
@@ -48,15 +55,56 @@ export async function holdForever({ program }) {
   return { program, one, stuck, roll, fate, signalMs, firstCutMs, blocked, left, output };
 }
 
-/** One worker that has such a response is told to leave, by its pid. */
-async function endOne(program) {
-  const signalMs = nowMs();
-  const workerPid = requestsOf(program.events, '/forever')[0]?.pid;
+/**
+ * One worker that has such a response is told to leave, by its pid, and so is the one with half a request: again and again,
+ * as by somebody who is in a hurry, until both have ended or have long been due.
+ */
+async function endOne(program, client) {
+  const endless = requestsOf(program.events, '/forever').map(({ pid }) => pid);
+  const workerPid = endless.find((pid) => pid !== client.pid);
   if (workerPid === undefined) return {};
-  program.kill(workerPid, 'SIGTERM');
-  const exitIn = (events) => exitsOf(events).find((exit) => exit.workerPid === workerPid);
-  await waitFor(program, exitIn);
-  return { workerPid, signalMs, exit: exitIn(program.events) };
+  const pids = [workerPid, client.pid].filter(Boolean);
+  const exitOf = (pid) => exitsOf(program.events).find((exit) => exit.workerPid === pid);
+  const areGone = () => pids.every(exitOf);
+  const signalMs = nowMs();
+  const turnsLate = (sinceMs) => turnsAfterLimit(program.events, workerPid, sinceMs);
+  let orders = 0;
+  let lastMs = signalMs;
+  while (!areGone() && !program.fate && turnsLate(signalMs) < PUT_OFF) {
+    if (nowMs() > signalMs + DEADLINE_MS) break;
+    lastMs = nowMs();
+    for (const pid of pids) if (!exitOf(pid)) program.kill(pid, 'SIGTERM');
+    orders += 1;
+    const isNext = () => nowMs() > lastMs + AGAIN_MS;
+    await program.until(() => areGone() || isNext(), DEADLINE_MS);
+  }
+  await waitFor(program, areGone);
+  const late = { first: turnsLate(signalMs), last: turnsLate(lastMs) };
+  const { closedMs } = client.seen;
+  client.end();
+  const isAlone = client.pid !== undefined && !endless.includes(client.pid);
+  const half = isAlone ? { workerPid: client.pid, exit: exitOf(client.pid), closedMs } : undefined;
+  return { workerPid, signalMs, orders, lastMs, late, exit: exitOf(workerPid), half };
+}
+
+/** How often its event loop has turned since a limit was over that began when it had heard this order. */
+function turnsAfterLimit(events, pid, orderMs) {
+  const beats = eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > orderMs);
+  const heardMs = beats[HEARD_AT - 1]?.t ?? Infinity;
+  return turnsOf(events, pid, heardMs + LIMIT_MS);
+}
+
+/** One that has sent only a part of the head of its request; `pid` is the worker that has its connection. */
+async function halfClient(program) {
+  const socket = connect(program.port, '127.0.0.1');
+  const seen = { closedMs: 0 };
+  socket.on('error', () => {}); // it is closed, in whatever way
+  socket.on('close', () => (seen.closedMs = nowMs()));
+  socket.on('connect', () => socket.write('GET / HTTP/1.1\r\nHost: local')).resume();
+  const isIt = (/** @type {any} */ { client }) => client && client === socket.localPort;
+  const its = () => eventsOf(program.events, 'connection').find(isIt)?.pid;
+  await program.until(its, DEADLINE_MS / 2);
+  return { pid: its(), seen, end: () => socket.destroy() };
 }
 
 /**

@@ -233,13 +233,14 @@ export async function askForMany(program, owner) {
 }
 
 /**
- * Ids that come again: one from several clients at the same time, before anybody can have been answered, and some that
+ * Ids that are spelt like names, and ids that come again: one from several clients at the same time, before anybody can have been answered, and some that
  * were acknowledged, after many others.
  * @param {any} program
  * @param {any} owner
  * @param {any} together  what countTogether saw
  */
 export async function repeatIds(program, owner, { adds }) {
+  const namesakes = await countNamesakes(program, 'pears', adds[0].id);
   const questions = Array.from({ length: AT_ONCE }, (_, client) => ({
     name: 'twins',
     id: 'twins-0',
@@ -257,7 +258,17 @@ export async function repeatIds(program, owner, { adds }) {
   let others = 0;
   for (let flood = 0; flood < FLOODS && others < OTHERS; flood += 1)
     others += await addOthers(program, `others-${flood}`, OTHERS);
-  return { twins, twinsCount, others, ...(await repeat(program, 'pears', adds)) };
+  return { namesakes, twins, twinsCount, others, ...(await repeat(program, 'pears', adds)) };
+}
+
+/** A new id that is spelt like a name that has been counted, and a new name that is spelt like an id that is known. */
+function countNamesakes(program, name, id) {
+  const questions = [
+    { name: 'apples', id: name, like: `${name} is also the name of a count` },
+    { name: id, id: 'apples-0', like: `${id} is also an id that has been counted` },
+  ];
+  const ask = async (one) => ({ ...one, ...(await addUntilCounted(program, one)) });
+  return Promise.all(questions.map(ask));
 }
 
 /** For a program that is to believe that minutes pass. */

@@ -13,6 +13,7 @@ import {
 import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './counter.js';
 
 export const PLACES = 4; // as many computers have cores; a hash that counts in powers of two sees the last part alone
+export const ODD_PLACES = 3; // no power of two
 const SETTLED_MS = 4_000;
 const ALIKE = 16; // by chance one worker has them all once in ten million checks
 const CLIENTS = Array.from({ length: 47 }, (_, index) => `127.0.0.${index + 2}`); // with any hash each place has some, and a program that deals in turn begins each round elsewhere
@@ -32,18 +33,33 @@ const LONG_CALM_BEATS = 25; // half a second: a worker that once had nothing to 
  * been ready when the last round began: they had served nobody, and had not been seen to have nothing to do.
  */
 export async function visitInTurn(program) {
-  await waitForAll(program);
+  const seen = await visitInRounds(program, PLACES, ROUNDS);
+  return { ...seen, alike: seen.isServing ? await visitAlike(program) : [] };
+}
+
+/** Everybody comes once to a cluster of another size. */
+export async function visitOddPlaces(program) {
+  const seen = await visitInRounds(program, ODD_PLACES, 1);
+  program.stop();
+  return seen;
+}
+
+/** Has every worker served somebody? */
+export const isSpread = ({ rounds }) =>
+  new Set(rounds.flat().flatMap(({ pid }) => pid ?? [])).size >= PLACES;
+
+async function visitInRounds(program, places, times) {
+  await waitForAll(program, places);
   const rounds = [];
   let coming = [];
   let isServing = true;
-  for (let round = 0; round < ROUNDS && isServing; round += 1) {
+  for (let round = 0; round < times && isServing; round += 1) {
     coming = idlersOf(program.events).filter((pid) => !wasCalm(program.events, pid));
     const visits = await visit(program, `${round}`);
     isServing = visits.some(({ status }) => status === 200);
     rounds.push(visits);
   }
-  const seen = { program, rounds, coming, isCrowded: isCrowded() };
-  return { ...seen, alike: isServing ? await visitAlike(program) : [] };
+  return { program, places, rounds, coming, isServing, isCrowded: isCrowded() };
 }
 
 /** Clients whose addresses differ in one part alone, and not in the last; nothing where there are no such addresses. */
@@ -64,8 +80,8 @@ const canComeFrom = async (clients) =>
  * Until every worker has served somebody: while one is coming up others stand in for it. Scouts find that out, from
  * addresses that no client has, and each time from new ones. It waits a while for any worker that serves none of them.
  */
-async function waitForAll(program) {
-  const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= PLACES; // served somebody
+async function waitForAll(program, places) {
+  const isFull = () => new Set(requestsOf(program.events).map(({ pid }) => pid)).size >= places; // served somebody
   const startedMs = () => eventsOf(program.events, 'start').at(-1)?.t ?? 0;
   const lateMs = () => {
     if (areIdle(program.events)) return startedMs() + LATE_MS.idle;
