@@ -4,6 +4,7 @@ import {
   demandCleanStop,
   demandEachTime,
   demandEnd,
+  demandEndOfStart,
   demandEndOfWait,
   demandLeave,
   demandLog,
@@ -15,6 +16,7 @@ import {
 import {
   LEAVING,
   OTHER_CODE,
+  PLACES,
   WORKERS,
   askHomes,
   behead,
@@ -26,6 +28,7 @@ import {
   startBoth,
   failToStart,
   stopAtWork,
+  stopWhileItStarts,
   stopWhileItWaits,
   tellGaps,
 } from './looks.js';
@@ -51,7 +54,9 @@ check('05-crash-restart', promises, (lesson) => {
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
   const main = observe([], () => start(WORKERS, { pretendExitCode: OTHER_CODE }));
   const failedStarts = meanwhile([], () => failToStart(launch), { isSlow: true });
-  const beside = meanwhile([], async () => giveUpBesideOther(await start()), { isSlow: true });
+  const beside = meanwhile([], async () => giveUpBesideOther(await start(PLACES)), {
+    isSlow: true,
+  });
   const crashes = observe([main], crashTwice);
   const homes = observe([main, crashes], askHomes);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
@@ -62,6 +67,7 @@ check('05-crash-restart', promises, (lesson) => {
   const terminated = meanwhile([leave], ({ program }) => stopAtWork(program, 'SIGTERM'));
   const interrupted = meanwhile([], async () => stopAtWork(await start(), 'Ctrl-C'));
   const stoppedWhileWaiting = meanwhile([], () => stopWhileItWaits(launch));
+  const stoppedWhileStarting = meanwhile([], () => stopWhileItStarts(launch));
   const beheaded = observe([main, again], behead);
 
   hold('replaced', [main, crashes, homes], (program, rounds, served) => {
@@ -70,9 +76,11 @@ check('05-crash-restart', promises, (lesson) => {
   });
   hold('log-tells', [crashes, leave, interrupted, main], demandLog);
   hold('planned-leaves', [leave], demandLeave);
-  hold('stops-clean', [interrupted, terminated, stoppedWhileWaiting], (one, other, waiting) => {
+  const stops = [interrupted, terminated, stoppedWhileWaiting, stoppedWhileStarting];
+  hold('stops-clean', stops, (one, other, waiting, starting) => {
     demandCleanStop([one, other]);
     demandEndOfWait(waiting);
+    demandEndOfStart(starting);
   });
   const needs = ['replaced'];
   hold('slows-down', [failedStarts], demandBackOff, { needs });
@@ -80,7 +88,7 @@ check('05-crash-restart', promises, (lesson) => {
   hold('each-time', [main, again], demandEachTime, { needs });
   hold(
     'no-fork-in-shutdown',
-    [stoppedWhileWaiting, interrupted, terminated],
+    [stoppedWhileWaiting, stoppedWhileStarting, interrupted, terminated],
     (...stops) => demandNoFork(stops),
     { needs: [...needs, 'stops-clean'] },
   );

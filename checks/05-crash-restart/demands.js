@@ -30,6 +30,7 @@ import {
 const LONGEST = 2;
 const LONGEST_IN_ALL = 1.6; // of all waits together, without what the event loop was late
 const MUCH_LONGER = 3; // times, or more
+const LONGER = 1.6; // times, even the shortest: twice as long, but for some chance
 const LEAST_MS = 9.5; // of a /
 const TOO_LONG_MS = 30; // for the quickest
 const REPORT_MS = 298;
@@ -111,19 +112,48 @@ const waitShown = ({ exit, fork }) => ({
 /** All of these workers had listened. */
 function demandShortAgain(program, rounds) {
   const [first] = rounds[0].waits;
-  const [last] = rounds.findLast(({ how }) => how.endsWith(AGAIN)).waits;
+  demandOneAsShort(program, first, rounds.slice(1).filter(isOfOne));
+  demandNoneMuchLonger(program, first, rounds.findLast(({ how }) => how.endsWith(AGAIN)).waits[0]);
+}
+
+const isOfOne = ({ victims }) => victims.length === 1;
+
+function demandNoneMuchLonger(program, first, last) {
   const most = MUCH_LONGER * (first?.waitMs ?? Infinity) + WAITS_MS[0];
   if (!last || last.waitMs <= most) return;
   if (isCrowded() || last.waitMs - last.lateMs <= most)
     throw busy(`A wait of ${last.waitMs.toFixed(0)} ms may be longer than the program wanted.`);
   demand(false, {
-    expected: 'A worker that listens resets the count: the next wait is as short as the first.',
-    got: `It waited ${first.waitMs.toFixed(0)} ms after the first crash, and ${last.waitMs.toFixed(0)} ms after a later one, although all had listened in between.`,
-    why: 'A server that crashes once a week would wait longer each time, and never again be as quick as on its first day.',
+    ...notReset(
+      `It waited ${first.waitMs.toFixed(0)} ms after the first crash, and ${last.waitMs.toFixed(0)} ms after a later one, although all had listened in between.`,
+    ),
     try: "when a worker is 'listening', what the next wait depends on goes back to where it began",
     shows: { program, moments: [waitShown(last)] },
   });
 }
+
+/** What chance adds to one wait it does not add to all of them, and what the loop has turned through was wanted. */
+function demandOneAsShort(program, first, rounds) {
+  const waits = rounds.flatMap(({ waits: [wait] }) => wait ?? []);
+  const most = LONGER * Math.max(WAITS_MS[0], first?.waitMs ?? Infinity);
+  if (waits.length < RESTARTS || waits.some(({ waitMs }) => waitMs < most)) return;
+  const listed = waits.map(({ waitMs }) => waitMs.toFixed(0)).join(', ');
+  if (waits.some(({ leastMs }) => leastMs < most))
+    throw busy(`Waits of ${listed} ms may be longer than the program wanted.`);
+  demand(false, {
+    ...notReset(
+      `It waited ${first.waitMs.toFixed(0)} ms after the first crash, and ${listed} ms after the next ones, although each worker had listened before it died.`,
+    ),
+    try: "set the count back to 0 when a worker is 'listening', and work out the wait from it after that, when that worker has ended",
+    shows: { program, moments: [waitShown(first), ...waits.slice(0, MARKED - 1).map(waitShown)] },
+  });
+}
+
+const notReset = (got) => ({
+  expected: 'A worker that listens resets the count: the next wait is as short as the first.',
+  got,
+  why: 'A server that crashes once a week would wait longer each time, and never again be as quick as on its first day.',
+});
 
 /** After the crashes / is what it was before. What others took of its time does not count. */
 export function demandServed(program, { answers, requests, starvedMs }) {
@@ -183,6 +213,11 @@ const LOSSES = [
     ({ fate, how }) => !fate && how === ON_ITS_WAY,
     "For a worker that dies before it has accepted a connection, 'disconnect' comes late or never; 'exit' always comes.",
     "restart on 'exit', not on 'disconnect'",
+  ],
+  [
+    ({ fate, how }) => !fate && how.startsWith('SIG') && how.endsWith(AGAIN),
+    'Nobody had planned this end, so it was a crash, whichever signal it was. After other ends the same place was filled again.',
+    'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash, whatever the signal; and a worker that listens resets every count',
   ],
   [
     ({ crashes }) => crashes > 2,
@@ -472,12 +507,10 @@ const lastFork = ({ events }) => forkShown(forksOf(events).at(-1), 'the last for
 
 function demandAllEnd({ fate, failedStarts, goesOn, well, output, program }) {
   const shows = { program, moments: [fate ? endOfPrimary(program) : lastFork(program)] };
-  const still =
-    goesOn > 0 ? `it forked ${goesOn} more` : `it still runs, and so does worker ${well}`;
   const isEarly = failedStarts < RESTARTS; // it no longer restarts anybody
   const early = fate ? `It ended with ${howOf(fate)}` : 'Nobody came in its place';
   demand(!isEarly, {
-    expected: 'In one of two places four restarts in a row fail, and then it gives up.',
+    expected: 'In one of three places four restarts in a row fail, and then it gives up.',
     got: `${early} after ${failedStarts} of these restarts.`,
     why: 'Trouble that goes away on its own takes a moment: the task asks for four attempts, with longer and longer waits.',
     try: "count in the 'exit' handler, for each place; give up at the fifth end in a row",
@@ -486,18 +519,33 @@ function demandAllEnd({ fate, failedStarts, goesOn, well, output, program }) {
   });
   demand(fate?.code === 1, {
     expected:
-      'In one of two places four restarts in a row failed: it gives up, and ends with exit code 1. The worker in the other place ends too.',
-    got: fate
-      ? `It ended with ${howOf(fate)}.`
-      : `It ${isTold(output) ? 'said "giving up"' : 'did not give up'}: ${still}.`,
+      'In one of three places four restarts in a row failed: it gives up, and ends with exit code 1. The worker in another place ends too, and the third place, whose worker has just crashed, stays empty.',
+    ...storyOfStaying({ fate, goesOn, well, output }),
+    output,
+    shows,
+  });
+}
+
+function storyOfStaying({ fate, goesOn, well, output }) {
+  const still =
+    goesOn > 0 ? `it forked ${goesOn} more` : `it still runs, and so does worker ${well}`;
+  const got = fate
+    ? `It ended with ${howOf(fate)}.`
+    : `It ${isTold(output) ? 'said "giving up"' : 'did not give up'}: ${still}.`;
+  if (goesOn > 0 && isTold(output))
+    return {
+      got: `It said "giving up", and then it forked ${goesOn} more.`,
+      why: 'When it gave up, another place was waiting for its restart. A timer that is already running still fires, and the server goes on with that worker.',
+      try: 'process.exitCode = 1; stop(); and the timer asks whether everything is stopping before it forks',
+    };
+  return {
+    got,
     why:
       goesOn > 0
         ? 'There is one count for each place, or one for all. Workers that have already listened do not reset it.'
         : 'With one worker fewer it looks alive from outside, and nobody hears about it. Once it has ended, the service manager can start it afresh.',
     try: 'process.exitCode = 1; stop(); which tells the remaining workers to leave',
-    output,
-    shows,
-  });
+  };
 }
 
 /** Was it under way? One that is quicker was over before the signal. */
@@ -555,6 +603,44 @@ export function demandEndOfWait({ how, program, fate, isStuck, output, signalMs 
       ],
     },
   });
+}
+
+/** One worker has been forked, and does not listen yet. Two have died in its place before they listened. */
+export function demandEndOfStart(stop) {
+  const { how, program, fate, isJudged, isStuck, output, signalMs } = stop;
+  const isWrong = isJudged && fate?.code > 0 && !isTold(output);
+  demand(!isStuck && !isWrong, {
+    expected: `${how}: that one is told to leave as well, all end, and the exit code is 0.`,
+    ...storyOfNewborn(stop),
+    output,
+    shows: {
+      program,
+      moments: [
+        { pid: program.pid, t: signalMs, says: how },
+        isStuck ? lastFork(program) : fate && endOfPrimary(program),
+      ],
+    },
+  });
+}
+
+function storyOfNewborn({ fate, isStuck, newborn, listens, hasEnded }) {
+  if (!isStuck)
+    return {
+      got: `It ended with ${howOf(fate)}. The two workers before that one had been killed before they listened.`,
+      why: "Stopping when told to isn't a failure, whatever has crashed before. Only giving up ends with a code other than 0.",
+      try: 'set process.exitCode where you give up, and nowhere else',
+    };
+  if (hasEnded)
+    return {
+      got: `Worker ${newborn}, which was starting, has ended, and the primary is still running.`,
+      why: 'The primary ends on its own when its last worker has left, no other is forked and no timer is set.',
+      try: 'leave the end to Node: clear every timer, and wait for no worker that has never listened',
+    };
+  return {
+    got: `Worker ${newborn} was starting, and ${listens ? 'listens now' : 'still runs'}. So the primary is still running, too.`,
+    why: 'A worker that has been forked will soon serve. If only those that listen are told to leave, or it is told by a message before it can hear one, it stays, and the server never ends.',
+    try: "for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM'): all that have not ended",
+  };
 }
 
 /** The signal, and the ends that came of it. */

@@ -3,6 +3,7 @@
  * signals to stop. At the end, what is only shown: how soon a dead worker is replaced, the availability through four deaths.
  */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +16,7 @@ import {
   forksOf,
   get,
   hasPid,
+  haveTurned,
   isCrowded,
   meanOf,
   nowMs,
@@ -23,6 +25,7 @@ import {
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 2;
+export const PLACES = 3; // one that fails, one that waits, one that is well
 export const DEADLINE_MS = 10_000;
 const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 const REST_TURNS = 10; // of an event loop, about 200 ms: it reports its timers in every fifth
@@ -50,7 +53,8 @@ export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const IN_A_WAIT = 'SIGKILL of a second worker while the place of the first waited';
 const IN_A_START = 'SIGKILL of a second worker while the successor of the first was starting';
 export const AGAIN = 'in the same place';
-const SIGNALS = ['SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGKILL']; // as many as a count that is never reset allows
+const SIGNALS = ['SIGALRM', 'SIGHUP', 'SIGPROF', 'SIGKILL']; // as many as a count that is never reset allows
+const FAILED_STARTS = 2; // before the server is stopped: the second is that of a replacement
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
@@ -150,9 +154,11 @@ export async function askHomes(program, rounds) {
 export async function crashAgain(program, before) {
   if (!before.at(-1).isBack) return before;
   const killLast = (signal) => (pids) => kill(program, pids.slice(-1), signal);
+  const [pid] = servingOf(program.events);
+  const signals = SIGNALS.map((signal) => (isDeadly(pid, signal) ? signal : 'SIGKILL'));
   const rounds = await strikeInTurn(program, [
     [ON_ITS_WAY, (pids) => killBeforeItAccepts(program, pids.at(-1))],
-    ...SIGNALS.map((signal) => [`${signal} ${AGAIN}`, killLast(signal)]),
+    ...signals.map((signal) => [`${signal} ${AGAIN}`, killLast(signal)]),
     ...Array.from({ length: MOST_STRIKES }, () => [
       IN_A_WAIT,
       (pids) => killInAWait(program, pids),
@@ -162,6 +168,19 @@ export async function crashAgain(program, before) {
     [IN_A_START, (pids) => killInAStart(program, pids)],
   ]);
   return [...before, ...rounds.slice(0, -1), await awaitMore(program, rounds.at(-1))];
+}
+
+/** A worker may ignore SIGHUP, or leave as planned because of it. Where the system does not tell, it is not tried. */
+function isDeadly(pid, signal) {
+  if (signal !== 'SIGHUP') return true;
+  try {
+    const masks = readFileSync(`/proc/${pid}/status`, 'utf8').matchAll(
+      /^Sig(?:Ign|Cgt):\s*(\w+)/gm,
+    );
+    return [...masks].every(([, mask]) => parseInt(mask.slice(-1), 16) % 2 === 0); // it is signal 1
+  } catch {
+    return false;
+  }
 }
 
 /** The second died in the wait of the first, and so late in it that what was left is too short a wait for anybody. */
@@ -393,6 +412,16 @@ function lateAfter(events, exit, forkMs = Infinity) {
   return sumOf(beats.slice(0, last === -1 ? undefined : last + 1).map(({ late }) => late));
 }
 
+/**
+ * A wait is longer than this: the primary's event loop has turned since, and timers that were due before came first.
+ * However late they came, that does not count.
+ */
+function leastIn(events, exit, forkMs) {
+  const isTurn = ({ what, pid, t }) => what === 'beat' && pid === exit.pid && t < forkMs;
+  const { t = 0, late = 0 } = events.findLast(isTurn) ?? {};
+  return Math.max(0, t - late - exit.t);
+}
+
 /** The ends and the forks of a round, each in their order, and what lay between. */
 function waitsIn(events) {
   const forks = forksOf(events);
@@ -401,36 +430,42 @@ function waitsIn(events) {
     .map((exit, index) => {
       const fork = forks[index];
       const lateMs = lateAfter(events, exit, fork.t);
-      return { exit, fork, waitMs: fork.t - exit.t, lateMs };
+      const leastMs = leastIn(events, exit, fork.t);
+      return { exit, fork, waitMs: fork.t - exit.t, lateMs, leastMs };
     });
 }
 
 /**
  * In one place a worker is killed, and then each that comes there before it listens, until there have been so many in a
- * row that it should give up. In the other place all is well.
+ * row that it should give up. Together with the last of them dies the worker of another place, which then waits. In the
+ * third all is well.
  */
 export async function giveUpBesideOther(program) {
-  await program.until((events) => servingOf(events).length >= WORKERS);
+  await program.until((events) => servingOf(events).length >= PLACES);
   const before = settledTimersIn(program.events).set(program.pid, 0);
-  const [well, victim] = servingOf(program.events);
+  const [well, other, victim] = servingOf(program.events);
   const hasListened = (pid) =>
     listeningOf(program.events).some(({ workerPid }) => workerPid === pid);
   program.kill(victim, 'SIGKILL');
   let failedStarts = 0;
-  let index = WORKERS;
+  let index = PLACES;
   for (; failedStarts < RESTARTS; index += 1) {
     const rest = { before, fromMs: nowMs() };
     const next = () => forksOf(program.events)[index]?.workerPid;
     const isOver = (events) => next() || isAtRest(events, rest);
     const isSeen = await program.until(isOver, DEADLINE_MS);
-    if (index > WORKERS + MOST_KILLS || !(isSeen || program.fate))
+    if (index > PLACES + MOST_KILLS || !(isSeen || program.fate))
       throw busy('Its workers could not be killed before they listened.');
     const pid = next();
     if (pid === undefined) break; // it no longer restarts anybody
-    program.kill(pid, 'SIGKILL');
+    const isLast = failedStarts === RESTARTS - 1 && !hasListened(pid);
+    kill(program, isLast ? [pid, other] : [pid]);
     failedStarts = hasListened(pid) ? 0 : failedStarts + 1;
     const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
     await program.until(hasEnded, DEADLINE_MS);
+    if (isLast && failedStarts === 0)
+      throw busy('A worker listened just when it was to be killed before that.');
+    if (isLast) index += filledBefore(program, { pid, other, from: index + 1 });
   }
   const rest = { before, fromMs: nowMs() };
   const isMore = (events) => forksOf(events).length > index;
@@ -439,6 +474,16 @@ export async function giveUpBesideOther(program) {
   await program.stop();
   const goesOn = fate ? 0 : forksOf(events).length - index;
   return { program, fate, failedStarts, goesOn, well, output: program.output() };
+}
+
+/** The forks that came before the end of the last was heard of: of who does not wait, or on a busy machine. */
+function filledBefore({ events }, { pid, other, from }) {
+  const endOf = (one) => exitsOf(events).find(({ workerPid }) => workerPid === one);
+  const [last, exit] = [endOf(pid), endOf(other)];
+  const early = last ? forksOf(events.slice(0, events.indexOf(last))).slice(from) : [];
+  if (early.some(({ t }) => t - (exit?.t ?? t) >= LEAST_WAIT_MS))
+    throw busy('Two workers were to die together, and one died too late.');
+  return early.length;
 }
 
 export const busy = (got) =>
@@ -467,11 +512,7 @@ export async function stopWhileItWaits(launch) {
   await program.until(isWaiting, DEADLINE_MS);
   program.kill(program.pid, 'SIGTERM');
   const signalMs = nowMs();
-  const later = (events) => {
-    const isTurn = ({ what, pid, t }) => what === 'beat' && pid === program.pid && t > signalMs;
-    const [, heard = { t: Infinity }] = events.filter(isTurn); // at the first it may just be hearing of it
-    return forksOf(events).filter(({ t }) => t > heard.t);
-  };
+  const later = (events) => forkedLater(events, program.pid, signalMs);
   const rest = { before: new Map([[program.pid, 0]]), fromMs: signalMs };
   const isDone = (events) => later(events).length > 0 || isAtRest(events, rest);
   const isDecided = await program.until(isDone, STOP_LOOK_MS);
@@ -482,6 +523,69 @@ export async function stopWhileItWaits(launch) {
   const how = `SIGTERM while it waited to restart ${WORKERS} workers`;
   const isStuck = !fate && isDecided && forks === 0;
   return { how, program, signalMs, fate, isStuck, forks, output: program.output() };
+}
+
+/** Once the primary has heard of the signal. */
+function forkedLater(events, primary, signalMs) {
+  const isTurn = ({ what, pid, t }) => what === 'beat' && pid === primary && t > signalMs;
+  const [, heard = { t: Infinity }] = events.filter(isTurn); // at the first it may just be hearing of it
+  return forksOf(events).filter(({ t }) => t > heard.t);
+}
+
+/**
+ * Each worker stands still before the first line of its file. The first ones are killed there, and the signal comes when
+ * one more has been forked, which goes on when the primary has heard it.
+ */
+export async function stopWhileItStarts(launch) {
+  const env = { NODE_CLUSTER_WORKERS: '1' };
+  const program = await launch({ env, haltsChildren: true });
+  await program.until((events) => forksOf(events).length > 0, DEADLINE_MS);
+  const before = new Map([[program.pid, 0]]); // its pid is known by now
+  let newborn = forksOf(program.events)[0]?.workerPid;
+  for (let index = 1; newborn && index <= FAILED_STARTS; index += 1) {
+    kill(program, [newborn]);
+    const rest = { before, fromMs: nowMs() };
+    const next = (events) => forksOf(events)[index]?.workerPid;
+    await program.until((events) => next(events) || isAtRest(events, rest), DEADLINE_MS);
+    newborn = next(program.events);
+  }
+  const isJudged = newborn !== undefined && !program.fate; // else it does not replace them, which is found elsewhere
+  if (isJudged) kill(program, [program.pid], 'SIGTERM');
+  const signalMs = nowMs();
+  const seen = isJudged ? await awaitEnd(program, { newborn, before, signalMs }) : {};
+  const { fate } = program;
+  await program.stop();
+  const how = 'SIGTERM while a worker was starting';
+  return {
+    how,
+    program,
+    signalMs,
+    fate,
+    isJudged,
+    newborn,
+    forks: 0,
+    ...seen,
+    output: program.output(),
+  };
+}
+
+/** The newborn goes on when the signal has been heard, however often that has to be said to it. */
+async function awaitEnd(program, { newborn, before, signalMs }) {
+  const later = (events) => forkedLater(events, program.pid, signalMs).length;
+  const hasHeard = (events) => haveTurned(events, [program.pid], HEARD, signalMs);
+  const isIt = (/** @type {any} */ { workerPid }) => workerPid === newborn;
+  const hasEnded = (events) => exitsOf(events).some(isIt);
+  const rest = { before, fromMs: signalMs };
+  const isDecided = await program.until((events) => {
+    if (hasHeard(events) && !hasEnded(events)) program.kill(newborn, 'SIGCONT');
+    return later(events) > 0 || isAtRest(events, rest);
+  }, DEADLINE_MS);
+  if (!isDecided && !program.fate && wasHeldUp(program, signalMs))
+    throw busy(`Within ${DEADLINE_MS / 1000} s it was not to be seen whether it stops.`);
+  const { events, fate } = program;
+  const forks = later(events);
+  const listens = listeningOf(events).some(isIt);
+  return { forks, listens, hasEnded: hasEnded(events), isStuck: !fate && forks === 0 };
 }
 
 /**

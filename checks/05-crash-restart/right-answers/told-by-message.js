@@ -1,4 +1,4 @@
-// accepts: node:http; workers are told by a message to close their server, and call process.exit(0)
+// accepts: node:http; workers are told by a message to close their server, once they listen, and call process.exit(0)
 import cluster from 'node:cluster';
 import http from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,10 @@ class Supervisor {
   #strikes = 0;
 
   start() {
-    cluster.on('listening', () => (this.#strikes = 0));
+    cluster.on('listening', (worker) => {
+      this.#strikes = 0;
+      if (this.#stopping) worker.send('stop'); // a message that came before it listened may be lost
+    });
     cluster.on('exit', (worker, code, signal) => this.#gone(worker, code, signal));
     for (let n = 0; n < size; n += 1) cluster.fork();
     process.once('SIGTERM', () => this.stop());
