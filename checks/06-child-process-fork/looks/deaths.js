@@ -75,10 +75,11 @@ async function findVictims(program, before) {
 
 /** Its event loop stands still, as far as the server's has turned since, or has no time to spare. */
 function isAtWork(events, server, child) {
-  const lastOf = (pid) => events.findLast((one) => one.what === 'beat' && one.pid === pid);
-  const now = lastOf(server)?.t ?? 0;
-  const { t = 0, elu = 0 } = lastOf(child) ?? {};
-  return now > 0 && (t < now - STILL_MS || elu > 0.5);
+  const beatsOf = (pid) => events.filter((one) => one.what === 'beat' && one.pid === pid);
+  const turns = beatsOf(server);
+  const [first, last] = [turns[0], turns.at(-1)];
+  const { t = first?.t, elu = 0 } = beatsOf(child).at(-1) ?? {};
+  return turns.length > 0 && (t < last.t - STILL_MS || elu > 0.5);
 }
 
 /**
@@ -104,21 +105,21 @@ export async function askLater(program, { queued }) {
  */
 export async function killBesideIdle(program, { idle, unused = [] }) {
   if (!idle?.isWhole || unused.length > 0) return undefined;
-  const before = program.events.length;
-  const asked = ask(program, { name: 'beside-idle', rows: LONG_ROWS });
-  const [one, other] = aliveOf(program);
-  const isClear = (events) => {
-    const [first, second] = [one, other].map((pid) =>
-      isAtWork(events.slice(before), program.pid, pid),
-    );
-    return requestsOf(events.slice(before), '/report').length > 0 && first !== second;
-  };
-  await program.until(isClear, PATIENCE_MS);
-  const isFirst = isAtWork(program.events.slice(before), program.pid, one);
-  program.kill(isFirst ? one : other, 'SIGKILL');
-  const { status } = await asked;
-  const both = status === 503 ? await askBoth(program, 'beside') : undefined; // else it was the idle one
-  return both?.isWhole ? findUnused(program) : undefined;
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const before = program.events.length;
+    const asked = ask(program, { name: `beside-idle-${attempt}`, rows: LONG_ROWS });
+    const children = aliveOf(program);
+    const busy = (events) =>
+      children.filter((pid) => isAtWork(events.slice(before), program.pid, pid));
+    const isBegun = (events) => requestsOf(events.slice(before), '/report').length > 0;
+    await program.until((events) => isBegun(events) && busy(events).length === 1, PATIENCE_MS);
+    const [victim = children[0]] = busy(program.events);
+    program.kill(victim, 'SIGKILL');
+    const { status } = await asked;
+    const both = await askBoth(program, 'beside');
+    if (status === 503) return both.isWhole ? findUnused(program) : undefined; // else it was the idle one
+  }
+  return undefined;
 }
 
 /**
