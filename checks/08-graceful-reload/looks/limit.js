@@ -29,8 +29,8 @@ const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the 
 export const PUT_OFF = 50; // turns after its limit, a second: its timer has not been set for that
 
 /**
- * Half a request, and responses that never end: when one worker is told to leave, in a reload of the others, and in a stop. In both of these one worker
- * is even blocked.
+ * Half a request, and responses that never end: when one worker is told to leave, in a reload of the others, and in a stop.
+ * In both of these one worker is even blocked.
  */
 export async function holdForever({ program }) {
   const client = await halfClient(program);

@@ -413,7 +413,10 @@ function isDone({ events, pid }, sinceMs = Infinity) {
   return later.length >= QUIET && (told?.timers === 0 || nowMs() > sinceMs + CALM_MS);
 }
 
-/** The message, after one that is no order, to a version that takes its time to start, and while that is done the signal. There is only one worker. */
+/**
+ * The message, after one that is no order, to a version that takes its time to start, and while that is done the signal. There
+ * is only one worker.
+ */
 export async function reloadByMessage({ program, deploy }) {
   deploy({ version: '2', bootMs: SLOW_BOOT_MS });
   const first = program.events.length;

@@ -233,8 +233,8 @@ export async function askForMany(program, owner) {
 }
 
 /**
- * Ids that are spelt like names, and ids that come again: one from several clients at the same time, before anybody can have been answered, and some that
- * were acknowledged, after many others.
+ * Ids that are spelt like names, and ids that come again: one from several clients at the same time, before anybody can have
+ * been answered, and some that were acknowledged, after many others.
  * @param {any} program
  * @param {any} owner
  * @param {any} together  what countTogether saw

@@ -40,7 +40,7 @@ export async function visitInTurn(program) {
 /** Everybody comes once to a cluster of another size. */
 export async function visitOddPlaces(program) {
   const seen = await visitInRounds(program, ODD_PLACES, 1);
-  program.stop();
+  await program.stop();
   return seen;
 }
 
