@@ -21,6 +21,7 @@ import {
   meanOf,
   nowMs,
   requestsOf,
+  turnedMs,
   waitsOf,
 } from '../../lib/check/checking.js';
 
@@ -527,9 +528,8 @@ export async function stopWhileItWaits(launch) {
 
 /** Once the primary has heard of the signal. */
 function forkedLater(events, primary, signalMs) {
-  const isTurn = ({ what, pid, t }) => what === 'beat' && pid === primary && t > signalMs;
-  const [, heard = { t: Infinity }] = events.filter(isTurn); // at the first it may just be hearing of it
-  return forksOf(events).filter(({ t }) => t > heard.t);
+  const heardMs = turnedMs(events, primary, HEARD, signalMs);
+  return forksOf(events).filter(({ t }) => t > heardMs);
 }
 
 /**

@@ -45,6 +45,7 @@ export {
   listenersOf,
   quickestOf,
   requestsOf,
+  turnedMs,
   turnsOf,
   waitsOf,
 } from '../observe/timeline.js';

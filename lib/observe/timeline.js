@@ -172,6 +172,18 @@ export const turnsOf = (events, pid, fromMs = -Infinity, untilMs = Infinity) =>
     .length;
 
 /**
+ * When a process's event loop had turned so often.
+ * @param {Event[]} events
+ * @param {number} pid
+ * @param {number} turns
+ * @param {number} fromMs  turns before that do not count
+ * @returns {number}  Infinity, if it has not yet
+ */
+export const turnedMs = (events, pid, turns, fromMs) =>
+  eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs)[turns - 1]?.t ??
+  Infinity;
+
+/**
  * Has each of these event loops turned so often?
  * @param {Event[]} events
  * @param {number[]} pids

@@ -8,6 +8,7 @@ import {
   haveTurned,
   nowMs,
   requestsOf,
+  turnedMs,
   turnsOf,
 } from '../../../lib/check/checking.js';
 import {
@@ -89,9 +90,7 @@ async function endOne(program, client) {
 
 /** How often its event loop has turned since a limit was over that began when it had heard this order. */
 function turnsAfterLimit(events, pid, orderMs) {
-  const beats = eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > orderMs);
-  const heardMs = beats[HEARD_AT - 1]?.t ?? Infinity;
-  return turnsOf(events, pid, heardMs + LIMIT_MS);
+  return turnsOf(events, pid, turnedMs(events, pid, HEARD_AT, orderMs) + LIMIT_MS);
 }
 
 /** One that has sent only a part of the head of its request; `pid` is the worker that has its connection. */

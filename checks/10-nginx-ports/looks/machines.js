@@ -11,6 +11,7 @@ import {
   isCrowded,
   nowMs,
   requestsOf,
+  turnedMs,
 } from '../../../lib/check/checking.js';
 import { DEADLINE_MS, goneOrLeft, listenersIn, nativesOf, openDoor, tooBusy } from './nginx.js';
 
@@ -225,7 +226,7 @@ async function killBoth(program, address) {
   const freshAt = (one) => pidsAt(one).filter((pid) => ![...dead, ...lost].includes(pid));
   const isUp = (one) => freshAt(one).length > 1;
   const areUp = () => [address, otherAddress].every(isUp);
-  const hasFewer = (events) => startsSince(program, events, deadMs) < MACHINES.length;
+  const hasFewer = (events) => startsSince(program, events, deadMs).length < MACHINES.length;
   const isVain = (events) => hasFewer(events) && isTooLate(program, events, deadMs);
   if (await isStartedAgain(program, deadMs))
     await program.until((events) => areUp() || isVain(events), DEADLINE_MS);
@@ -263,20 +264,16 @@ async function stopWhileGone(program, address) {
   const stopMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
   const toldMs = nowMs();
-  const startedBetween = (fromMs, untilMs) =>
-    eventsOf(program.events, 'child').filter(
-      ({ pid, t }) => pid === program.pid && t > fromMs && t < untilMs,
-    );
   const isAgain = () => {
-    const turns = eventsOf(program.events, 'beat').filter(
-      ({ pid, t }) => pid === program.pid && t > toldMs,
-    );
-    const heardMs = turns[HEARD - 1]?.t ?? Infinity;
+    const { events, pid } = program;
+    const heardMs = turnedMs(events, pid, HEARD, toldMs);
     const listening = machinesOf(program).flatMap(({ pids }) => pids);
-    return startedBetween(heardMs, Infinity).some(({ childPid }) => listening.includes(childPid));
+    return startsSince(program, events, heardMs).some(({ childPid }) =>
+      listening.includes(childPid),
+    );
   };
   await program.until(() => program.fate || isAgain(), DEADLINE_MS);
-  const isTooLate = startedBetween(deadMs, toldMs).length > 0;
+  const isTooLate = startsSince(program, program.events, deadMs).some(({ t }) => t < toldMs);
   return { stopMs, isAgain: isAgain(), isTooLate };
 }
 
@@ -311,6 +308,6 @@ async function loseWorkers(program, pids) {
   return end ? `exit code ${end.code}` : 'SIGKILL';
 }
 
-/** How many processes the program has started since. */
+/** The processes that the program has started since. */
 const startsSince = ({ pid: program }, events, sinceMs) =>
-  eventsOf(events, 'child').filter(({ pid, t }) => pid === program && t > sinceMs).length;
+  eventsOf(events, 'child').filter(({ pid, t }) => pid === program && t > sinceMs);
