@@ -184,7 +184,7 @@ const MISCOUNTS = [
 
 /** @param {Counted[]} counts */
 export function demandComputed(counts) {
-  const wrong = counts.find(({ isRight }) => !isRight);
+  const wrong = counts.find(({ isRight }) => !isRight) ?? counts.find(({ isVague }) => isVague);
   if (!wrong) return;
   const { setting, forks, fate, output } = wrong;
   const { exact, wanted } = factsOf(wrong);
@@ -219,7 +219,13 @@ function gotOf({ forks, isFlood, fate }) {
 
 /** @param {Counted} counted */
 function refuseToJudge(counted, story) {
-  const { slowest } = counted;
+  const { slowest, isVague } = counted;
+  if (isVague)
+    throw new Undecided({
+      ...story,
+      why: 'The machine is busy, and pages took so long that a formula with fewer workers would come to as many.',
+      try: PATIENCE,
+    });
   if (slowest <= MOST_OFF || !mayComeOfMachine(counted)) return;
   const why = `Here too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
   throw new Undecided({ ...story, why, try: PATIENCE });
@@ -236,12 +242,6 @@ export function demandMeasured(slow) {
     got: gotOf(slow),
     shows: forksShown(slow.program),
   };
-  if (isVague)
-    throw new Undecided({
-      ...story,
-      why: 'The machine is busy, and pages took so long that another UTILIZATION would need as many workers.',
-      try: PATIENCE,
-    });
   refuseToJudge(slow, story);
   const isRightFor = (ms) => forks === Math.ceil((exact * ms) / workMs);
   const isNear = Math.abs(forks - Math.ceil(exact)) === 1;

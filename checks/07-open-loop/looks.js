@@ -173,7 +173,7 @@ export async function forkFewer(launch, program) {
  * @typedef {object} Counted
  * @property {Setting} setting
  * @property {boolean} isRight
- * @property {boolean} isVague  right, but on a busy machine, for pages so long that 0.8 in place of 0.7 would be right, too
+ * @property {boolean} isVague  right, but on a busy machine, for pages so long that a formula which asks for fewer would be right, too
  * @property {number} forks
  * @property {boolean} isFlood  there were more processes than anybody asks for
  * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
@@ -196,9 +196,10 @@ export async function countForks(launch, setting) {
     const isRight = seen.forks === expected;
     if (!isRight || setting !== SETTINGS.usual) await seen.program.stop();
     if (!isRight) slowest = Math.max(slowest, medianBlockMs(WORK_MS) / WORK_MS);
-    const isVague = isRight && setting === SLOW && seen.told?.isLong === true && isCrowded();
+    const isLong = setting !== SETTINGS.usual && seen.told?.isLong === true;
+    const isVague = isRight && isLong && isCrowded();
     const counted = { setting, isRight, isVague, slowest, ...seen };
-    const isClear = isRight ? !isVague : !mayBeSpoilt(counted);
+    const isClear = isRight ? !isLong : !mayBeSpoilt(counted);
     if (isClear || tries === TRIES) return counted;
   }
 }

@@ -186,10 +186,12 @@ export function demandResponsive({ refusal, share, waitedMs, spanMs, ...cpu }) {
   });
 }
 
-export function demandMatch(program, { answers }) {
+export function demandMatch(program, { answers, isUnmixed }) {
   const expected =
     'Each of many reports asked for at once is answered with the digest of its own name and rows.';
   tell(program, expected, faultOfBatch(program, answers));
+  if (isUnmixed && isCrowded())
+    throw tooBusy('While one child stood still, too few reports came from the others.');
 }
 
 /** What is wrong with the answers to reports that were asked for at once: they are missing, refused, or mixed up. */
