@@ -35,7 +35,8 @@ export async function closingGenerators(work) {
  * Starts a generator; it is ready when the first window is asked for.
  * @param {string} file  in this folder; it answers each message { id, ...options } with { id, result } or { id, error }
  * @returns {{ fire: (options: { url: string, [option: string]: unknown }) => Promise<any>, close: () => void }}
- *   fire rejects when the generator fails, never because the server does; what is under way when it is closed stays so
+ *   fire rejects when the generator fails, never because the server does; what is under way when it is closed, or ended by
+ *   Ctrl-C, stays so
  */
 export function createGenerator(file) {
   const generator = fork(new URL(file, import.meta.url), { execArgv: [] });
@@ -55,6 +56,7 @@ export function createGenerator(file) {
     generator.once('message', resolve);
     generator.once('exit', (code, signal) => {
       if (isClosed) return; // a look that nobody waits for may still have a window under way
+      if (signal === 'SIGINT') return; // Ctrl-C: the command has got it too, perhaps later, and ends everything
       const error = new Error(`The load generator ended (${signal ?? `exit code ${code}`}).`);
       reject(error);
       waiting.forEach((wait) => wait.reject(error));
