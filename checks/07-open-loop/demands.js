@@ -220,14 +220,10 @@ function gotOf({ forks, isFlood, fate }) {
 /** @param {Counted} counted */
 function refuseToJudge(counted, story) {
   const { slowest, isVague } = counted;
-  if (isVague)
-    throw new Undecided({
-      ...story,
-      why: 'The machine is busy, and pages took so long that a formula with fewer workers would come to as many.',
-      try: PATIENCE,
-    });
-  if (slowest <= MOST_OFF || !mayComeOfMachine(counted)) return;
-  const why = `Here too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
+  if (!isVague && (slowest <= MOST_OFF || !mayComeOfMachine(counted))) return;
+  const why = isVague
+    ? 'The machine is busy, and pages took so long that a formula with fewer workers would come to as many.'
+    : `Here too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
   throw new Undecided({ ...story, why, try: PATIENCE });
 }
 

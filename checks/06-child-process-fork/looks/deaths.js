@@ -24,6 +24,7 @@ import {
   isRight,
   tooBusy,
   waitUntil,
+  whileStopped,
 } from './jobs.js';
 
 const LONG_ROWS = 2_000_000; // a second or more
@@ -176,12 +177,9 @@ async function findUnused(program) {
 async function askBeside(program, stopped) {
   const awake = [program.pid, ...aliveOf(program).filter((pid) => pid !== stopped)];
   const before = program.events.length;
-  if (!program.kill(stopped, 'SIGSTOP')) return false; // it has just ended, or nothing can be stopped
   let isAnswered = false;
+  let asked = [];
   const names = Array.from({ length: CHILDREN }, (_, index) => `beside-${stopped}-${index}`);
-  const asked = names.map((name) =>
-    ask(program, { name, rows: SOME_ROWS }).then(() => (isAnswered = true)),
-  );
   const haveWaited = (events) => {
     const reports = requestsOf(events.slice(before), '/report');
     if (isAnswered || reports.length < CHILDREN) return false;
@@ -189,14 +187,16 @@ async function askBeside(program, stopped) {
     const calm = events.slice(before).filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
     return haveTurned(calm, awake, TURNS);
   };
-  try {
-    return (
-      !!(await program.until((events) => isAnswered || haveWaited(events), LAST_MS)) && !isAnswered
+  const isUnused = await whileStopped(program, [stopped], async ({ length }) => {
+    if (length === 0) return false; // it has just ended, or nothing can be stopped
+    asked = names.map((name) =>
+      ask(program, { name, rows: SOME_ROWS }).then(() => (isAnswered = true)),
     );
-  } finally {
-    program.kill(stopped, 'SIGCONT');
-    await Promise.all(asked);
-  }
+    const isClear = await program.until((events) => isAnswered || haveWaited(events), LAST_MS);
+    return Boolean(isClear) && !isAnswered;
+  });
+  await Promise.all(asked);
+  return isUnused;
 }
 
 /**

@@ -96,7 +96,7 @@ export async function askWhileStopped(program) {
 }
 
 /** Is a report built while these stand still? They go on afterwards. */
-async function isAnsweredNow(program, job, stopped) {
+async function isAnsweredNow(program, job, children) {
   const before = program.events.length;
   let answer;
   let asked;
@@ -105,17 +105,30 @@ async function isAnsweredNow(program, job, stopped) {
     const [{ startMs = Infinity } = {}] = requestsOf(later, '/report');
     return later.filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
   };
-  try {
-    if (!stopped.every((pid) => program.kill(pid, 'SIGSTOP'))) return false; // one has just ended, or nothing can be stopped
+  const isAnswered = await whileStopped(program, children, async (stopped) => {
+    if (stopped.length < children.length) return false; // one has just ended, or nothing can be stopped
     asked = ask(program, job).then((one) => (answer = one));
     await program.until(
       (events) => answer || haveTurned(sinceRequest(events), [program.pid], STOPPED_TURNS),
       PATIENCE_MS,
     );
     return answer !== undefined && isRight(answer);
+  });
+  await asked;
+  return isAnswered;
+}
+
+/**
+ * Does something while these processes stand still; they go on afterwards.
+ * @param {number[]} pids
+ * @param {(stopped: number[]) => Promise<any>} work  is told which of them could be stopped
+ */
+export async function whileStopped(program, pids, work) {
+  const stopped = pids.filter((pid) => program.kill(pid, 'SIGSTOP'));
+  try {
+    return await work(stopped);
   } finally {
     for (const pid of stopped) program.kill(pid, 'SIGCONT');
-    await asked;
   }
 }
 
@@ -125,26 +138,20 @@ async function isAnsweredNow(program, job, stopped) {
  */
 export async function askAll(program) {
   const before = program.events.length;
-  const [held] = aliveOf(program);
-  const isHeld = held !== undefined && program.kill(held, 'SIGSTOP');
-  const early = [];
-  const asked = JOBS.map(async (job) => {
-    const answer = await ask(program, job);
-    early.push(answer);
-    return answer;
+  let early = 0;
+  let asked = [];
+  const isUnmixed = await whileStopped(program, aliveOf(program).slice(0, 1), async (stopped) => {
+    asked = JOBS.map((job) => ask(program, job).finally(() => (early += 1)));
+    if (stopped.length === 0) return false;
+    const haveOvertaken = () => early >= OVERTAKERS;
+    const isAlone = (events) =>
+      countRequests(events.slice(before)) >= JOBS.length &&
+      haveTurned(events.slice(before), [program.pid], TURNS) &&
+      aliveOf(program).every((pid) => stopped.includes(pid));
+    await program.until((events) => haveOvertaken() || isAlone(events), PATIENCE_MS);
+    return !haveOvertaken();
   });
-  const haveOvertaken = () => isHeld && early.length >= OVERTAKERS;
-  const isAlone = (events) =>
-    countRequests(events.slice(before)) >= JOBS.length &&
-    haveTurned(events.slice(before), [program.pid], TURNS) &&
-    aliveOf(program).every((pid) => pid === held);
-  try {
-    if (isHeld) await program.until((events) => haveOvertaken() || isAlone(events), PATIENCE_MS);
-  } finally {
-    if (isHeld) program.kill(held, 'SIGCONT');
-  }
-  const seen = { isUnmixed: isHeld && !haveOvertaken() };
-  return { ...seen, ...countChildren(program, await Promise.all(asked)) };
+  return { isUnmixed, ...countChildren(program, await Promise.all(asked)) };
 }
 
 /**
@@ -186,23 +193,20 @@ async function askCold(program) {
  */
 async function askCrowd(program) {
   const before = program.events.length;
-  const stopped = aliveOf(program).filter((pid) => program.kill(pid, 'SIGSTOP'));
   const early = [];
-  const asked = Array.from({ length: CROWD }, async (_, index) => {
-    const job = { name: `crowd-${index}`, rows: LEAST_ROWS };
-    const answer = { ...(await get(urlOf(program, job), { timeoutMs: LAST_MS })), job };
-    early.push(answer);
-    return answer;
-  });
+  let asked = [];
   const haveCome = (events) => countRequests(events.slice(before)) >= CROWD;
-  let builtHere = [];
-  try {
+  const builtHere = await whileStopped(program, aliveOf(program), async (stopped) => {
+    asked = Array.from({ length: CROWD }, async (_, index) => {
+      const job = { name: `crowd-${index}`, rows: LEAST_ROWS };
+      const answer = { ...(await get(urlOf(program, job), { timeoutMs: LAST_MS })), job };
+      early.push(answer);
+      return answer;
+    });
     await program.until((events) => early.length > 0 || haveCome(events), PATIENCE_MS);
     const isAlone = aliveOf(program).every((pid) => stopped.includes(pid)); // else a new child may have built them
-    if (isAlone && stopped.length > 0) builtHere = early.filter(isRight);
-  } finally {
-    for (const pid of stopped) program.kill(pid, 'SIGCONT');
-  }
+    return isAlone && stopped.length > 0 ? early.filter(isRight) : [];
+  });
   return { answers: await Promise.all(asked), builtHere };
 }
 
