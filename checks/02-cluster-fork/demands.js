@@ -303,7 +303,10 @@ export function demandGuard(nonsense, legal) {
 export const isRefused = (tried) => !faultOfRefusal(tried);
 
 /** A setting as typed in a shell. */
-const typed = (value) => `NODE_CLUSTER_WORKERS=${/^\S+$/.test(value) ? value : `'${value}'`}`;
+/** As one types it in a shell. */
+const typed = (value) => `NODE_CLUSTER_WORKERS=${/^\S+$/.test(value) ? value : quoted(value)}`;
+const quoted = (value) =>
+  value.includes('\n') ? `$'${value.replace('\n', '\\n')}'` : `'${value}'`;
 
 function demandRefusal(tried) {
   const fault = faultOfRefusal(tried);

@@ -22,7 +22,7 @@ export const WORKERS = 4;
 /** Not the number that the machine has; one; and more than eight or sixteen, which somebody may take for the most. */
 export const PRETENDED_CORES = [cpus().length === 3 ? 2 : 3, 1, 24];
 const LEGAL = ['1', '10', '99']; // the ends of the range, and where a digit is added
-const NONSENSE = ['max', 'auto', '0', '00', '-1', '2.5', '4abc', '100', '', '  '];
+const NONSENSE = ['max', 'auto', '0', '00', '-1', '2.5', '4abc\n4', '100', '', '  ']; // of two lines: neither half is enough
 const NO_PAGES = ['/favicon.ico', '/robots.txt']; // there is none; browsers and crawlers ask all the same
 const SEEN_WITHIN_MS = 1_000;
 const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
@@ -159,7 +159,7 @@ async function tryOne(launch, value) {
   if (isAccepted) return { value, forks: wanted };
   if (!fate && !hasBegun(events) && isCrowded()) throw new Undecided(NEITHER);
   demandTurn(events);
-  return { value, forks: forksOf(events).length, fate, output };
+  return { value, forks: Math.max(pretended, forksOf(events).length), fate, output };
 }
 
 /** Numbers of workers that make no sense, each with what became of the program: one that takes them all forks for each. */

@@ -83,7 +83,7 @@ check('05-crash-restart', promises, (lesson) => {
     demandEndOfStart(starting);
   });
   const needs = ['replaced'];
-  hold('slows-down', [failedStarts], demandBackOff, { needs });
+  hold('slows-down', [failedStarts, beside], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });
   hold('each-time', [main, again], demandEachTime, { needs });
   hold(

@@ -149,6 +149,21 @@ function demandOneAsShort(program, first, rounds) {
   });
 }
 
+/** Two had failed to start before this one listened. What the loop has turned through was wanted. */
+function demandAfresh(program, { wait }) {
+  const most = LONGEST * WAITS_MS[0] + WAITS_MS[0];
+  if (!wait || wait.waitMs <= most) return;
+  if (wait.leastMs <= most)
+    throw busy(`A wait of ${wait.waitMs.toFixed(0)} ms may be longer than the program wanted.`);
+  demand(false, {
+    ...notReset(
+      `Two in a row had died before they listened, the third listened, and died. It waited ${wait.waitMs.toFixed(0)} ms then.`,
+    ),
+    try: "set the count to 0 when a worker is 'listening', whatever it was",
+    shows: { program, moments: [waitShown(wait)] },
+  });
+}
+
 const notReset = (got) => ({
   expected: 'A worker that listens resets the count: the next wait is as short as the first.',
   got,
@@ -398,9 +413,10 @@ function leaveShown({ events }, { first, last }, exits) {
   return [...ends, ...forks.map((fork) => forkShown(fork, 'forked in its place'))];
 }
 
-export function demandBackOff(failedStarts) {
+export function demandBackOff(failedStarts, { program, recovered }) {
   demandAwake(failedStarts);
   demandLongerWaits(failedStarts);
+  demandAfresh(program, recovered);
 }
 
 /** A primary that sleeps hears nothing. What others took of its time does not count. */

@@ -437,44 +437,95 @@ function waitsIn(events) {
 }
 
 /**
- * In one place a worker is killed, and then each that comes there before it listens, until there have been so many in a
- * row that it should give up. Together with the last of them dies the worker of another place, which then waits. In the
- * third all is well.
+ * In one place a worker is killed, and then two that come there before they listen; the next one listens, and is killed,
+ * too. From then on each that comes is killed before it listens, until there have been so many in a row that the program
+ * should give up. Just before the last of them dies the worker of another place, which then waits. In the third all is well.
  */
 export async function giveUpBesideOther(program) {
   await program.until((events) => servingOf(events).length >= PLACES);
   const before = settledTimersIn(program.events).set(program.pid, 0);
   const [well, other, victim] = servingOf(program.events);
-  const hasListened = (pid) =>
-    listeningOf(program.events).some(({ workerPid }) => workerPid === pid);
+  const place = { before, next: PLACES };
   program.kill(victim, 'SIGKILL');
-  let failedStarts = 0;
-  let index = PLACES;
-  for (; failedStarts < RESTARTS; index += 1) {
-    const rest = { before, fromMs: nowMs() };
-    const next = () => forksOf(program.events)[index]?.workerPid;
-    const isOver = (events) => next() || isAtRest(events, rest);
-    const isSeen = await program.until(isOver, DEADLINE_MS);
-    if (index > PLACES + MOST_KILLS || !(isSeen || program.fate))
-      throw busy('Its workers could not be killed before they listened.');
-    const pid = next();
-    if (pid === undefined) break; // it no longer restarts anybody
-    const isLast = failedStarts === RESTARTS - 1 && !hasListened(pid);
-    kill(program, isLast ? [pid, other] : [pid]);
-    failedStarts = hasListened(pid) ? 0 : failedStarts + 1;
-    const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
-    await program.until(hasEnded, DEADLINE_MS);
-    if (isLast && failedStarts === 0)
-      throw busy('A worker listened just when it was to be killed before that.');
-    if (isLast) index += filledBefore(program, { pid, other, from: index + 1 });
-  }
+  const recovered = await recover(program, place);
+  const failedStarts = recovered.isBroken ? 0 : await failAgain(program, place, other);
   const rest = { before, fromMs: nowMs() };
-  const isMore = (events) => forksOf(events).length > index;
+  const isMore = (events) => forksOf(events).length > place.next;
   await program.until((events) => isMore(events) || isAtRest(events, rest), DEADLINE_MS);
   const { fate, events } = program;
   await program.stop();
-  const goesOn = fate ? 0 : forksOf(events).length - index;
-  return { program, fate, failedStarts, goesOn, well, output: program.output() };
+  const goesOn = fate ? 0 : forksOf(events).length - place.next;
+  return { program, fate, recovered, failedStarts, goesOn, well, output: program.output() };
+}
+
+const hasListened = ({ events }, pid) =>
+  listeningOf(events).some(({ workerPid }) => workerPid === pid);
+
+/**
+ * Two that come are killed before they listen, and one when it listens. What did its place wait then?
+ * @returns {Promise<{ wait?: any, isBroken?: boolean }>}  wait: none where not just two died early; isBroken: nobody comes
+ */
+async function recover(program, place) {
+  let failed = 0;
+  for (let count = 0; count < FAILED_STARTS; count += 1) {
+    const pid = await nextOf(program, place);
+    if (pid === undefined) return { isBroken: true };
+    await killAndHear(program, [pid]);
+    if (!hasListened(program, pid)) failed += 1;
+  }
+  const pid = await nextOf(program, place);
+  if (pid === undefined) return { isBroken: true };
+  const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
+  await program.until((events) => hasListened({ events }, pid) || hasEnded(events), DEADLINE_MS);
+  const first = program.events.length;
+  await killAndHear(program, [pid]);
+  const isBroken = !(await isComing(program, place));
+  const [wait] = failed === FAILED_STARTS ? waitsIn(program.events.slice(first)) : [];
+  return { wait, isBroken };
+}
+
+/** Each that comes is killed before it listens. Returns how many in a row, all of them unless it no longer restarts anybody. */
+async function failAgain(program, place, other) {
+  let failedStarts = 0;
+  while (failedStarts < RESTARTS) {
+    const pid = await nextOf(program, place);
+    if (pid === undefined) break;
+    const isLast = failedStarts === RESTARTS - 1 && !hasListened(program, pid);
+    if (isLast) {
+      program.kill(pid, 'SIGSTOP'); // it does not listen meanwhile
+      await killAndHear(program, [other]);
+    }
+    await killAndHear(program, [pid]);
+    failedStarts = hasListened(program, pid) ? 0 : failedStarts + 1;
+    if (isLast && failedStarts === 0)
+      throw busy('A worker listened just when it was to be killed before that.');
+    if (isLast) place.next += filledBefore(program, { pid, other, from: place.next });
+  }
+  return failedStarts;
+}
+
+/** Is a worker forked, once more than so often? */
+async function isComing(program, { before, next }) {
+  const rest = { before, fromMs: nowMs() };
+  const isOver = (events) => forksOf(events).length > next || isAtRest(events, rest);
+  const isSeen = await program.until(isOver, DEADLINE_MS);
+  if (next > PLACES + MOST_KILLS || !(isSeen || program.fate))
+    throw busy('Its workers could not be killed before they listened.');
+  return forksOf(program.events).length > next;
+}
+
+/** The worker that is forked next. @returns {Promise<number | undefined>}  nothing: nobody comes any more */
+async function nextOf(program, place) {
+  if (!(await isComing(program, place))) return undefined;
+  place.next += 1;
+  return forksOf(program.events)[place.next - 1].workerPid;
+}
+
+/** Kills these, and waits until the primary has heard of it. */
+async function killAndHear(program, pids) {
+  kill(program, pids);
+  const heard = (events) => exitsOf(events).filter(({ workerPid }) => pids.includes(workerPid));
+  await program.until((events) => heard(events).length >= pids.length, DEADLINE_MS);
 }
 
 /** The forks that came before the end of the last was heard of: of who does not wait, or on a busy machine. */
@@ -610,7 +661,7 @@ export async function stopAtWork(program, how) {
   if (how === 'Ctrl-C') program.interrupt('SIGINT');
   else program.kill(program.pid, 'SIGTERM');
   if (others.length > 0) {
-    await program.until((events) => haveLeft(events, others, program.pid), HOLD_MS);
+    await program.until((events) => haveLeft(events, others, program.pid, before), HOLD_MS);
     program.kill(held, 'SIGCONT');
   }
   const rest = { before, fromMs: nowMs() };
@@ -635,8 +686,11 @@ export async function stopAtWork(program, how) {
   return { ...seen, news: newsOf(program, said), output: program.output() };
 }
 
-/** These workers have ended, and the primary has had the time to hear of it. */
-function haveLeft(events, workers, primary) {
+/**
+ * These workers have ended, the primary has had the time to hear of it, and has set no timer that may end it, or that has
+ * fired by now.
+ */
+function haveLeft(events, workers, primary, before) {
   const ends = workers.map((worker) =>
     events.findIndex(
       ({ what, pid, workerPid }) =>
@@ -645,7 +699,12 @@ function haveLeft(events, workers, primary) {
   );
   if (ends.includes(-1)) return false;
   const isTurn = ({ what, pid }) => what === 'beat' && pid === primary;
-  return events.slice(Math.max(...ends)).filter(isTurn).length >= HEARD;
+  const turns = events
+    .slice(Math.max(...ends))
+    .filter(isTurn)
+    .slice(HEARD);
+  const { timers } = turns.findLast((turn) => turn.timers !== undefined) ?? {};
+  return timers !== undefined && timers <= (before.get(primary) ?? 0);
 }
 
 /** The workers that had not ended when the primary did. Their own last word is there before it can hear of their end. */
