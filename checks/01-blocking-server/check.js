@@ -12,6 +12,8 @@ import {
 } from './demands.js';
 import {
   AT_ONCE,
+  BRIEF,
+  MANY_HOMES,
   QUICK_TIMERS,
   REPORTS_AT_ONCE,
   askHealthDuring,
@@ -53,17 +55,17 @@ check('01-blocking-server', promises, (lesson) => {
       3,
     ),
   );
-  const held = meanwhile(
-    [first],
-    async () => readAfterHold(await ready(await launch({ pretendTimers: QUICK_TIMERS }))),
-    { isSlow: true },
-  );
+  const isSlow = true;
+  const inHaste = { pretendTimers: QUICK_TIMERS, pretendWaits: BRIEF };
+  const hasty = meanwhile([first], async () => ready(await launch(inHaste)), { isSlow });
+  const many = meanwhile([hasty], (program) => askAtOnce(program, '/', MANY_HOMES), { isSlow });
+  const held = meanwhile([hasty, many], readAfterHold, { isSlow });
   const queue = meanwhile([homes], async () => measureQueue(await ready(await launch())), {
-    isSlow: true,
+    isSlow,
   });
 
   hold('listens', [server, first], demandListens, { isGate: true });
-  hold('home-body', [first, homes, home], demandBody);
+  hold('home-body', [first, homes, home, many], demandBody);
   hold('home-time', [server, first, homes, home], demandTime);
   hold('home-alone', [homes, home, server], demandAlone, { needs: ['home-time'] });
   hold('report-answers', [reports, late, server], demandReport);

@@ -17,6 +17,8 @@ import {
 
 export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
+export const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
+export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
 const APART_MS = 4; // one that shares the other's query takes so much less than that

@@ -14,6 +14,7 @@ import {
 } from './demands.js';
 import {
   CHILDREN,
+  THREE,
   askBesideStopped,
   killNext,
   killParent,
@@ -23,6 +24,7 @@ import {
   openDoor,
   prepareContest,
   sendGoneClients,
+  stopParent,
   takeTurns,
 } from './looks.js';
 
@@ -49,9 +51,10 @@ check('04-port-sharing', promises, (lesson) => {
   const turns = observe([dealing, dealt], ({ program }) => takeTurns(program, 4 * CHILDREN));
   const sharing = meanwhile([], () => open('listener'));
   const shared = meanwhile([sharing], meetCrowd);
-  const rude = meanwhile([], () => open('connections')); // a door that is not measured afterwards
+  const rude = meanwhile([], () => open('connections', THREE)); // a door that is not measured afterwards
   const besideStopped = meanwhile([rude], askBesideStopped);
-  const goneRude = meanwhile([rude, besideStopped], sendGoneClients);
+  const parentStopped = meanwhile([rude, besideStopped], stopParent);
+  const goneRude = meanwhile([rude, parentStopped], sendGoneClients);
   const goneShared = meanwhile([sharing, shared], sendGoneClients);
   const deathRude = meanwhile([rude, goneRude], orUndecided(killNext));
   const deathShared = meanwhile([sharing, goneShared], orUndecided(killNext));
@@ -68,7 +71,9 @@ check('04-port-sharing', promises, (lesson) => {
   hold('none-lost', [dealing, dealt], judged(demandNoneLost), { needs: ['by-hand'] });
   hold('parent-rests', [dealing, dealt], judged(demandParentRests), { needs: ['none-lost'] });
   const needs = ['parent-rests'];
-  hold('connections-in-turn', [dealing, turns, besideStopped], judged(demandTurns), { needs });
+  hold('connections-in-turn', [dealing, turns, besideStopped, parentStopped], judged(demandTurns), {
+    needs,
+  });
   hold('listener-shared', [sharing, shared], judged(demandShared), { needs: ['by-hand'] });
 
   /** The same demand of two doors. */

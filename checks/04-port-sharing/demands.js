@@ -16,6 +16,8 @@ import { CHILDREN, CROWD, childrenOf, socketsOpened } from './looks.js';
 
 const MARKED = 3; // moments, of many of a kind
 const LEAST_MS = 9.5; // of a /
+const MOST_DEALT = 5; // of eight clients just before the parent was stopped: none of them waited
+const FEW_DEALT = { usual: 3, crowded: 1 }; // one or the other came just before a timer
 const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
@@ -225,7 +227,7 @@ function demandPids(program, answers, requests) {
   });
 }
 
-export function demandTurns(door, turns, beside) {
+export function demandTurns(door, turns, beside, stopped) {
   const numbers = [...new Set(turns)];
   const isCycle = turns.every((pid, index) => index < CHILDREN || pid === turns[index - CHILDREN]);
   demand(isCycle && numbers.length === CHILDREN, {
@@ -241,7 +243,27 @@ export function demandTurns(door, turns, beside) {
     why: "The callback of send() comes when the connection is on its way, and for a child that hasn't taken its last one it is late. Whoever waits for it lets everybody wait for the slowest child.",
     try: 'move on to the next child before send(), and wait for nothing; the callback is only for errors',
   });
+  demandAtOnce(stopped);
 }
+
+/** One stop may come too early, or too late; of several most tell. */
+function demandAtOnce(stopped) {
+  if (!stopped || stopped.dealt >= MOST_DEALT) return;
+  const got = `Its parent was stopped (by SIGSTOP) just after it had accepted a client, ${stopped.of} times: ${stopped.dealt} of these clients had been dealt.`;
+  const few = stopped.isCrowded ? FEW_DEALT.crowded : FEW_DEALT.usual;
+  if (stopped.dealt > few) throw new Undecided({ got, ...TOO_BUSY });
+  demand(false, {
+    expected: 'A client is dealt at once, when the parent has accepted it.',
+    got,
+    why: 'Whoever gathers clients, or waits before dealing them, makes each of them wait, on an idle machine too.',
+    try: 'createServer({ pauseOnConnect: true }, deal).listen(port): no timer in between',
+  });
+}
+
+const TOO_BUSY = {
+  why: 'The machine is too busy to stop it at the right moment.',
+  try: 'close other programs, then check again',
+};
 
 export function demandShared(door, crowd) {
   const { program, children, fault } = door;
@@ -322,9 +344,9 @@ function endedShown({ events }, pids) {
 export function demandSurvivors({ give, program, fault }, seen) {
   if (fault) throw fault;
   if (seen instanceof Undecided) throw seen;
-  const { victim, answers, unanswered, fate, isStuck } = seen;
+  const { victims, answers, unanswered, fate, isStuck } = seen;
   const story = {
-    expected: `--give ${give}: child ${victim} is killed. The parent and the others go on serving.`,
+    expected: `--give ${give}: ${inWords(victims)} killed. The parent and the others go on serving.`,
     shows: { program, moments: [] },
   };
   demand(!isStuck, {
@@ -357,6 +379,9 @@ export function demandSurvivors({ give, program, fault }, seen) {
     try: "child.send('connection', socket, (error) => { if (error) { ready.delete(next); deal(socket); } });",
   });
 }
+
+const inWords = (pids) =>
+  pids.length > 1 ? `children ${pids.join(' and ')} are` : `child ${pids[0]} is`;
 
 export function demandNoOrphans({ give, program, fault }, seen) {
   if (fault) throw fault;

@@ -26,6 +26,7 @@ import {
 
 export const CHILDREN = 4;
 const FEW = 2; // children, when their number is not the point
+export const THREE = 3; // of which two die together
 export const CROWD = 60;
 const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
@@ -36,6 +37,7 @@ const MANY_WAITING = 30; // for each child: more than a parent with a limit woul
 const DEADLINE_MS = 8_000;
 const PATIENCE_MS = 3 * DEADLINE_MS; // of a client: the program's rest decides, well before that
 const HELD_MS = 1_000;
+const STOPS = 8; // of the parent: on a busy machine one may come before it has dealt, or late
 const UP_TURNS = 2; // of all event loops: what was started is there
 const REST_TURNS = 8; // nothing more will come of what was asked
 const LATER_TURNS = 25; // half a second or more: what comes then does not come at once
@@ -270,6 +272,36 @@ export async function askBesideStopped({ program, children, fault }) {
   return seen;
 }
 
+/**
+ * The parent stands still as soon as it has accepted a client, a few times, one after the other. What is dealt at once has been
+ * dealt by then, and its child has it.
+ * @returns {Promise<{ dealt: number, of: number, isCrowded: boolean } | undefined>}  nothing, where none can be stopped
+ */
+export async function stopParent({ program, fault }) {
+  if (fault) return undefined;
+  let dealt = 0;
+  for (let count = 0; count < STOPS; count += 1) {
+    const first = program.events.length;
+    const metBy = (isIt) =>
+      eventsOf(program.events.slice(first), 'connection').some(({ pid }) => isIt(pid));
+    const asked = askAll(program, '/pid', 1, async () => {
+      await program.until(() => metBy((pid) => pid === program.pid), HELD_MS);
+      const sinceMs = nowMs();
+      if (!program.kill(program.pid, 'SIGSTOP')) return;
+      const children = childrenOf(program);
+      const isDealt = () => metBy((pid) => pid !== program.pid);
+      await program.until(
+        (events) => isDealt() || haveTurned(events, children, 2, sinceMs),
+        HELD_MS,
+      );
+      if (isDealt()) dealt += 1;
+      program.kill(program.pid, 'SIGCONT');
+    });
+    await asked;
+  }
+  return { dealt, of: STOPS, isCrowded: isCrowded() };
+}
+
 /** Clients that are gone before they are accepted, and clients that are gone while they wait for a child. */
 export async function sendGoneClients({ give, program, fault }) {
   if (fault) return undefined;
@@ -312,25 +344,26 @@ const connectAll = (program, count) =>
   );
 
 /**
- * Kills the child that is next in turn, while the parent is stopped and clients queue up. When the parent goes on it
- * finds the channel closed first and then a client, and only afterwards the system tells it that a child has ended: so
- * it deals to a dead child. (Linux reports descriptors in the order in which they became ready, and libuv signals last.)
+ * Kills the children that are next in turn, all but one, while the parent is stopped and clients queue up. When the parent
+ * goes on it finds the channels closed first and then a client, and only afterwards the system tells it that children have
+ * ended: so it deals to the dead. (Linux reports descriptors in the order in which they became ready, and libuv signals last.)
  */
 export async function killNext({ give, children, program, fault }) {
   if (fault) return undefined;
-  const [victim] = await takeTurns(program, children);
+  const victims = (await takeTurns(program, children)).slice(0, -1);
   await orUndecided(program, hasTurned(program)); // nothing old is left to be read
   program.kill(program.pid, 'SIGSTOP');
-  program.kill(victim, 'SIGKILL');
-  await orUndecided(program, () => !program.survivors().includes(victim)); // then its channel is closed
+  signalAll(program, victims, 'SIGKILL');
+  const isGone = (/** @type {number} */ pid) => !program.survivors().includes(pid);
+  await orUndecided(program, () => victims.every(isGone)); // then their channels are closed
   const callers = await connectAll(program, 2 * children);
   const waiting = askOn(callers);
   if (give === 'connections')
     await orUndecided(program, () => (acceptQueueOf(program.port) ?? Infinity) >= callers.length);
   program.kill(program.pid, 'SIGCONT');
-  if (!(await goesOn(program, hasNoticed(program, victim)))) {
+  if (!(await goesOn(program, hasNoticed(program, victims)))) {
     program.kill(program.pid, 'SIGKILL'); // it takes a whole core
-    return { victim, isStuck: true };
+    return { victims, isStuck: true };
   }
   const { answers } = program.fate ? { answers: [] } : await askAll(program, '/pid', 6 * children);
   await program.until(
@@ -339,7 +372,7 @@ export async function killNext({ give, children, program, fault }) {
   );
   const unanswered = waiting.size;
   for (const caller of callers) caller.destroy();
-  return { victim, answers, unanswered, fate: program.fate };
+  return { victims, answers, unanswered, fate: program.fate };
 }
 
 /** Waits until the parent has noticed; false when its event loop has stopped turning, although it had plenty of time. */
@@ -430,9 +463,9 @@ function hasTurned(program) {
 }
 
 /** The system has told the parent (no zombie is left), and its event loop has turned since. */
-function hasNoticed(program, victim) {
+function hasNoticed(program, victims) {
   let isLater;
-  return (events) => !hasPid(victim) && (isLater ??= hasTurned(program))(events);
+  return (events) => !victims.some(hasPid) && (isLater ??= hasTurned(program))(events);
 }
 
 /** The same work on both sides: four children, and the single process that the lesson started from. */
