@@ -464,7 +464,8 @@ const isUnheard = (program) =>
   /ERR_IPC_CHANNEL_CLOSED|EPIPE|ECONNRESET/.test(whyOfPrimary(program) ?? '');
 
 /** After the death of one worker. */
-export function demandOthersStay({ program, homes, victim, visits, again, hung, wasAwake, fate }) {
+export function demandOthersStay(seen) {
+  const { program, homes, victim, visits, again, hung, broken, wasAwake, fate } = seen;
   const isHis = ({ client }) => homes.get(client) === victim;
   const lost = visits.filter(({ status }) => status !== 200);
   demand(!fate && lost.length === 0, {
@@ -497,6 +498,12 @@ export function demandOthersStay({ program, homes, victim, visits, again, hung, 
     expected: 'A worker dies: clients that come before the primary knows are dealt to another one.',
     got: waited,
     why: 'A connection was sent to the dead worker. That send() failed, and nothing was done about it.',
+    try: toldBySend,
+  });
+  demand(broken.length === 0, {
+    expected: 'A worker dies: clients that come before the primary knows are dealt to another one.',
+    got: `Clients that lost their connection (${broken[0]?.error}), and had to come again: ${broken.length}.`,
+    why: 'They came when the worker was dead already: none was on its way to it. Its send() failed, and the primary still had the connection.',
     try: toldBySend,
   });
 }

@@ -110,6 +110,7 @@ async function visit(program, round, clients = CLIENTS) {
     pid: servedBy(client),
     status: answers[index].status,
     hung: answers[index].hung,
+    broken: answers[index].broken,
     visits: visitsOf(answers[index]),
   }));
 }
@@ -120,12 +121,15 @@ const tagOf = (client, round) => `?round=${round}-${client}`;
 async function visitOnce(program, client, round) {
   const deadline = nowMs() + INSIST_MS / 2;
   let hung;
+  let broken;
   for (;;) {
     const options = { localAddress: client, timeoutMs: PATIENCE_MS };
     const answer = await get(`${program.url}/visits${tagOf(client, round)}`, options);
     if (answer.error === 'EADDRNOTAVAIL') throw noAddress(client);
     if (/^no answer/.test(answer.error ?? '')) hung ??= answer;
-    if (answer.status === 200 || program.fate || nowMs() > deadline) return { ...answer, hung };
+    else if (answer.error) broken ??= answer;
+    if (answer.status === 200 || program.fate || nowMs() > deadline)
+      return { ...answer, hung, broken };
     await sleep(RETRY_MS);
   }
 }
@@ -155,6 +159,7 @@ export async function visitAfterDeath({ program, rounds }) {
   if (!victim) return undefined; // nobody has served the first client
   const first = program.events.length;
   const { visits, again } = await visitAtDeath(program, victim);
+  const broken = visits.flatMap((one) => one.broken ?? []);
   const others = new Set([program.pid, ...homes.values()]);
   others.delete(victim);
   const hung = visits.flatMap((one) => one.hung ?? []);
@@ -163,7 +168,7 @@ export async function visitAfterDeath({ program, rounds }) {
     await program.settled((events) => isReplaced(events, first), SETTLED_MS);
     visits.push(...(await visit(program, 'calm')));
   }
-  return { program, homes, victim, visits, again, hung, wasAwake, fate: program.fate };
+  return { program, homes, victim, visits, again, hung, broken, wasAwake, fate: program.fate };
 }
 
 /** The workers that have served nobody have loaded what they need and wait, without a timer, for what comes. */
