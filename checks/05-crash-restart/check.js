@@ -83,9 +83,9 @@ check('05-crash-restart', promises, (lesson) => {
     demandEndOfStart(starting);
   });
   const needs = ['replaced'];
-  hold('slows-down', [failedStarts, beside], demandBackOff, { needs });
+  hold('slows-down', [failedStarts], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });
-  hold('each-time', [main, again], demandEachTime, { needs });
+  hold('each-time', [main, again, beside], demandEachTime, { needs });
   hold(
     'no-fork-in-shutdown',
     [stoppedWhileWaiting, stoppedWhileStarting, interrupted, terminated],

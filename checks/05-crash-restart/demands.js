@@ -81,10 +81,11 @@ export function demandReplaced(program, rounds) {
 }
 
 /** Each crash is repaired as the first was, one beside another too. */
-export function demandEachTime(program, rounds) {
+export function demandEachTime(program, rounds, beside) {
   demandReplaced(program, rounds);
   demandOwnWait(program, rounds);
   demandShortAgain(program, rounds);
+  demandAfresh(beside);
   if (!rounds.some(isTelling) && rounds.some(isToTell))
     throw busy('Two workers were to die in one wait, and the second died too early or too late.');
 }
@@ -150,7 +151,7 @@ function demandOneAsShort(program, first, rounds) {
 }
 
 /** Two had failed to start before this one listened. What the loop has turned through was wanted. */
-function demandAfresh(program, { wait }) {
+function demandAfresh({ program, recovered: { wait } }) {
   const most = LONGEST * WAITS_MS[0] + WAITS_MS[0];
   if (!wait || wait.waitMs <= most) return;
   if (wait.leastMs <= most)
@@ -413,10 +414,9 @@ function leaveShown({ events }, { first, last }, exits) {
   return [...ends, ...forks.map((fork) => forkShown(fork, 'forked in its place'))];
 }
 
-export function demandBackOff(failedStarts, { program, recovered }) {
+export function demandBackOff(failedStarts) {
   demandAwake(failedStarts);
   demandLongerWaits(failedStarts);
-  demandAfresh(program, recovered);
 }
 
 /** A primary that sleeps hears nothing. What others took of its time does not count. */

@@ -437,18 +437,19 @@ function waitsIn(events) {
 }
 
 /**
- * In one place a worker is killed, and then two that come there before they listen; the next one listens, and is killed,
- * too. From then on each that comes is killed before it listens, until there have been so many in a row that the program
- * should give up. Just before the last of them dies the worker of another place, which then waits. In the third all is well.
+ * One of three places recovers: its worker is killed, and two that come there before they listen; the next one listens, and
+ * is killed, too. Then a worker is killed in another place, and each that comes there before it listens, until there have
+ * been so many in a row that the program should give up. Just before the last of them dies the worker of the first place,
+ * which then waits. In the third all is well.
  */
 export async function giveUpBesideOther(program) {
   await program.until((events) => servingOf(events).length >= PLACES);
   const before = settledTimersIn(program.events).set(program.pid, 0);
-  const [well, other, victim] = servingOf(program.events);
+  const [well, victim, other] = servingOf(program.events);
   const place = { before, next: PLACES };
-  program.kill(victim, 'SIGKILL');
-  const recovered = await recover(program, place);
-  const failedStarts = recovered.isBroken ? 0 : await failAgain(program, place, other);
+  const recovered = await recover(program, place, other);
+  kill(program, [victim]);
+  const failedStarts = recovered.pid ? await failAgain(program, place, recovered.pid) : 0;
   const rest = { before, fromMs: nowMs() };
   const isMore = (events) => forksOf(events).length > place.next;
   await program.until((events) => isMore(events) || isAtRest(events, rest), DEADLINE_MS);
@@ -462,26 +463,36 @@ const hasListened = ({ events }, pid) =>
   listeningOf(events).some(({ workerPid }) => workerPid === pid);
 
 /**
- * Two that come are killed before they listen, and one when it listens. What did its place wait then?
- * @returns {Promise<{ wait?: any, isBroken?: boolean }>}  wait: none where not just two died early; isBroken: nobody comes
+ * A worker is killed, and two that come in its place before they listen, and one when it listens. How long does the place
+ * wait then?
+ * @returns {Promise<{ pid?: number, wait?: any }>}  pid: of the one that serves there in the end; wait: none where not just
+ *   two died early
  */
-async function recover(program, place) {
+async function recover(program, place, victim) {
+  await killAndHear(program, [victim]);
   let failed = 0;
   for (let count = 0; count < FAILED_STARTS; count += 1) {
     const pid = await nextOf(program, place);
-    if (pid === undefined) return { isBroken: true };
+    if (pid === undefined) return {};
     await killAndHear(program, [pid]);
     if (!hasListened(program, pid)) failed += 1;
   }
-  const pid = await nextOf(program, place);
-  if (pid === undefined) return { isBroken: true };
-  const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
-  await program.until((events) => hasListened({ events }, pid) || hasEnded(events), DEADLINE_MS);
+  const third = await listenNext(program, place);
+  if (third === undefined) return {};
   const first = program.events.length;
-  await killAndHear(program, [pid]);
-  const isBroken = !(await isComing(program, place));
+  await killAndHear(program, [third]);
+  const pid = await listenNext(program, place);
   const [wait] = failed === FAILED_STARTS ? waitsIn(program.events.slice(first)) : [];
-  return { wait, isBroken };
+  return { pid, wait };
+}
+
+/** The worker that is forked next, when it listens. @returns {Promise<number | undefined>}  nothing: nobody comes any more */
+async function listenNext(program, place) {
+  const pid = await nextOf(program, place);
+  const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
+  if (pid !== undefined)
+    await program.until((events) => hasListened({ events }, pid) || hasEnded(events), DEADLINE_MS);
+  return pid;
 }
 
 /** Each that comes is killed before it listens. Returns how many in a row, all of them unless it no longer restarts anybody. */
