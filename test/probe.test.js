@@ -289,8 +289,27 @@ describe('the timeline', () => {
     assert.equal(find('start', { role: 'thread' }).length, 1);
     const reported = find('fork').map(({ workerPid }) => workerPid);
     assert.deepEqual(new Set(reported), new Set(workers.map(({ pid }) => pid)));
-    const children = find('child', { pid: primary.pid }).map(({ childPid }) => childPid);
-    assert.deepEqual(new Set(children), new Set(reported), 'a worker is a child too');
+    const children = find('child', { pid: primary.pid });
+    const pids = children.map(({ childPid }) => childPid);
+    assert.deepEqual(new Set(pids), new Set(reported), 'a worker is a child too');
+    assert.deepEqual(children.map(({ worker }) => worker).sort(), [1, 2]);
+    const others = find('child').filter(({ pid }) => pid !== primary.pid);
+    assert.ok(others.length > 0 && others.every((other) => !('worker' in other)));
+  });
+
+  test('tells of a worker whose primary ends before its cluster reports the fork', async () => {
+    const text = `import cluster from 'node:cluster';
+      if (cluster.isPrimary) {
+        cluster.fork();
+        process.exit(1);
+      }`;
+    const one = await start('leaves.mjs', text);
+    await one.ended;
+    assert.deepEqual(one.find('fork'), []);
+    assert.deepEqual(
+      one.find('child').map(({ worker }) => worker),
+      [1],
+    );
   });
 
   test('tells who listens, and how a connection came', () => {

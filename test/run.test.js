@@ -440,6 +440,15 @@ describe('a runner', () => {
     assert.deepEqual(lines.sort(), ['none 0', 'one 3', 'throw 3', 'two 2']);
   });
 
+  test('pretends that whatever it starts ends with another code than 1, and not the program itself', async (t) => {
+    const text = `import { fork } from 'node:child_process';
+      if (!process.send) fork(process.argv[1]).on('exit', (code) => console.log('a child', code));
+      process.exitCode = 1;`;
+    const program = await start(t, text, { pretendExitCodeBelow: 0 });
+    const { code } = await fate(program);
+    assert.deepEqual([program.output(), code], ['a child 0\n', 1]);
+  });
+
   test('tells stderr from the rest, where that is asked for', async (t) => {
     const text = "console.log('out'); console.error('err');";
     const program = await start(t, text, { isErrorApart: true });
@@ -492,6 +501,14 @@ describe('a runner', () => {
     const program = await start(t, text, { pretendTimersBelow: [1_000, Infinity, 100_000] });
     await fate(program);
     assert.equal(program.output(), 'a child\n');
+  });
+
+  test('pretends that the longest timers fire after so many milliseconds, too', async (t) => {
+    const text = `setTimeout(() => console.log('a day'), 86_400_000);
+      setTimeout(() => console.log('a minute'), 60_000);`;
+    const program = await start(t, text, { pretendTimers: [1_000, Infinity, 1_000, Infinity, 90] });
+    await fate(program);
+    assert.equal(program.output(), 'a minute\na day\n');
   });
 
   test('pretends that time passes sooner for what ticks, from another limit on', async (t) => {

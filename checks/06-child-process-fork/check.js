@@ -12,7 +12,13 @@ import {
   demandSizes,
   tellOfImport,
 } from './demands/jobs.js';
-import { demandNoneLeft, demandOneFailure, demandReplaced } from './demands/deaths.js';
+import {
+  demandNoneLeft,
+  demandOneFailure,
+  demandReplaced,
+  demandReplacedAlone,
+  demandReplacedElsewhere,
+} from './demands/deaths.js';
 import {
   CHILDREN,
   CHILDREN_ELSEWHERE,
@@ -32,12 +38,14 @@ import {
 } from './looks/jobs.js';
 import {
   askLater,
+  askPoison,
   askTheDead,
   endEarly,
   endServer,
   endUnasked,
   killBesideIdle,
   killBoth,
+  killInCrowd,
   killInTurn,
   startsEarly,
 } from './looks/deaths.js';
@@ -76,7 +84,11 @@ check('06-child-process-fork', promises, (lesson) => {
   const responsive = observe([main, first, stopped, batch], askMeanwhile); // when every child has started
   const sized = observe([batch], (seen) => demandSize(seen, CHILDREN));
   const elsewhere = meanwhile([first], () =>
-    start(undefined, { pretendCores: CHILDREN_ELSEWHERE, cwd: tmpdir() }),
+    start(undefined, {
+      pretendCores: CHILDREN_ELSEWHERE,
+      pretendExitCodeBelow: 0, // who only hears of signals, or of codes that aren't 0, misses the end of a child
+      cwd: tmpdir(),
+    }),
   );
   const elsewhereFirst = meanwhile([elsewhere], (program) => ask(program, JOBS.at(-1)));
   const elsewhereMore = meanwhile([elsewhere, elsewhereFirst], askSome);
@@ -84,7 +96,8 @@ check('06-child-process-fork', promises, (lesson) => {
   const later = observe([main, crash], askLater);
   const besideIdle = observe([main, later], killBesideIdle);
   const dead = observe([main, later, besideIdle], askTheDead);
-  const killed = meanwhile([elsewhere, elsewhereMore], (program) => endServer(program, 'SIGKILL'));
+  const poisoned = meanwhile([elsewhere, elsewhereMore], askPoison);
+  const killed = meanwhile([elsewhere, poisoned], (program) => endServer(program, 'SIGKILL'));
   const another = meanwhile([first], () => start(1, { pretendTimersBelow: SOON }));
   const crowd = meanwhile([another], askForOne);
   const isSlow = true;
@@ -98,7 +111,8 @@ check('06-child-process-fork', promises, (lesson) => {
     },
     { isSlow },
   );
-  const ended = meanwhile([another, killedInTurn], (program) => endServer(program, 'SIGTERM'), {
+  const killedInCrowd = meanwhile([another, killedInTurn], killInCrowd, { isSlow });
+  const ended = meanwhile([another, killedInCrowd], (program) => endServer(program, 'SIGTERM'), {
     isSlow,
   });
   const unasked = meanwhile(
@@ -130,10 +144,19 @@ check('06-child-process-fork', promises, (lesson) => {
   );
   hold('in-turn', [inTurn], demandInTurn, { needs: ['stays-responsive', 'small-pool'] }); // with one child, as told
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
-  hold('fails-one', [main, crash], demandOneFailure, { needs: ['answers-match'] });
-  hold('replaced', [main, later, besideIdle, dead, another, killedInTurn], demandReplaced, {
-    needs: ['fails-one', 'in-turn'],
+  hold('fails-one', [main, crash, elsewhere, poisoned], demandOneFailure, {
+    needs: ['answers-match', 'any-cwd'],
   });
+  hold(
+    'replaced',
+    [main, later, besideIdle, dead, another, killedInTurn, killedInCrowd, elsewhere, poisoned],
+    (program, later, besideIdle, dead, another, inTurn, inCrowd, elsewhere, poisoned) => {
+      demandReplaced(program, later, besideIdle, dead);
+      demandReplacedAlone(another, inTurn, inCrowd);
+      demandReplacedElsewhere(elsewhere, poisoned);
+    },
+    { needs: ['fails-one', 'in-turn'] },
+  );
   hold('ends-with-parent', [ended, killed, endedEarly, unasked], (...ends) =>
     ends.forEach(demandNoneLeft),
   );

@@ -402,6 +402,12 @@ function triedShown(program) {
  */
 function faultOfRefusal({ fate, output, isStarted, isFlood }, names, exact = Infinity) {
   if (isFlood) return { got: 'It started dozens of processes; all were stopped.' };
+  if (isStarted && fate?.kind === 'ended' && fate.code === 1)
+    return {
+      got: 'It refused, but it had already forked a worker, or listened.',
+      why: 'Until the settings are read nobody knows how many workers there should be. A worker that is there already takes memory, and may have taken a request.',
+      try: 'read and check every setting first; cluster.fork() comes last',
+    };
   if (isStarted) return { got: 'It started all the same.' };
   if (fate?.kind !== 'ended')
     return {

@@ -297,8 +297,15 @@ function medianBlockMs(ms, times = 9) {
   return tookMs.sort((a, b) => a - b)[(times - 1) / 2];
 }
 
-const workersOf = (events) =>
-  events.filter(({ what, role }) => what === 'fork' || (what === 'start' && role === 'worker'));
+/** The workers that it has started; one that forks and then refuses ends before its cluster reports anything. */
+function workersStarted(events) {
+  const pids = events.flatMap(({ what, role, worker, pid, childPid, workerPid }) => {
+    if (what === 'child' && worker !== undefined) return [childPid];
+    if (what === 'start' && role === 'worker') return [pid];
+    return what === 'fork' ? [workerPid] : [];
+  });
+  return new Set(pids);
+}
 
 /** What it does with settings that it should refuse, and with some that it should not. */
 export async function tryAllNonsense(launch) {
@@ -320,7 +327,7 @@ export async function tryAllNonsense(launch) {
 async function trySetting(launch, setting, options, forks = 1) {
   const program = await launch(options);
   const isStarted = (events) =>
-    new Set(workersOf(events).map(({ pid, workerPid = pid }) => workerPid)).size >= forks ||
+    workersStarted(events).size >= forks ||
     events.some(({ what }) => what === 'listening') ||
     childrenOf(events).length > MOST_HELPERS;
   await program.settled(isStarted);

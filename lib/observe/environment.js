@@ -50,14 +50,16 @@ export function ownOfUser(env) {
  */
 export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
   const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
-  const { pretendClock, pretendCores, pretendExitCode, pretendForks } = options;
+  const { pretendClock, pretendCores, pretendForks } = options;
+  const { pretendExitCodeBelow, pretendExitCode = pretendExitCodeBelow } = options;
   const { pretendTimers, pretendTimersBelow, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
-  if (pretendExitCode) preloads.push(requiring('pretend-exit-code.cjs'));
+  if (pretendExitCode !== undefined) preloads.push(requiring('pretend-exit-code.cjs'));
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   const timers = pretendTimers ?? pretendTimersBelow;
+  const isBelow = pretendTimersBelow !== undefined || pretendExitCodeBelow !== undefined;
   if (timers) preloads.push(requiring('pretend-timers.cjs'));
   if (pretendClock) preloads.push(requiring('pretend-clock.cjs'));
   if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
@@ -72,10 +74,12 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
     ...(compileCache && !isTheirs && { NODE_COMPILE_CACHE: compileCache }),
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
-    ...(pretendExitCode && { FORKSHOP_PRETEND_EXIT_CODE: String(pretendExitCode) }),
+    ...(pretendExitCode !== undefined && {
+      FORKSHOP_PRETEND_EXIT_CODE: String(pretendExitCode),
+    }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
     ...(timers && { FORKSHOP_PRETEND_TIMERS: timers.join(' ') }),
-    ...(pretendTimersBelow && { FORKSHOP_PRETEND_BELOW: String(keeper.pid) }),
+    ...(isBelow && { FORKSHOP_PRETEND_BELOW: String(keeper.pid) }),
     ...(pretendClock && { FORKSHOP_PRETEND_CLOCK: String(pretendClock) }),
     ...(followsChildren && { FORKSHOP_FOLLOWS: '1' }),
     ...(haltsChildren && { FORKSHOP_HALT_BELOW: String(keeper.pid) }),

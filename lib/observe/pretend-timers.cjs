@@ -1,7 +1,8 @@
 /**
  * Preloaded where a check asks "and what does it do when so much time has passed?" and nobody wants to wait: a timer that
  * is to fire after FROM ms or more, but before UNTIL ms, fires BY times as soon. FORKSHOP_PRETEND_TIMERS tells "FROM UNTIL BY",
- * and behind that, if it is another one, the FROM of what fires again and again: who counts ticks counts them faster.
+ * and behind that, if it is another one, the FROM of what fires again and again: who counts ticks counts them faster. Behind
+ * that, the time after which even the longest of them fires.
  * With FORKSHOP_PRETEND_BELOW, the pid of the keeper, only in the processes that the program starts, not in itself.
  * Only what a program sets itself: Node's own timers (keep-alive and the like) and clocks are as they were.
  */
@@ -12,8 +13,8 @@ const timers = require('node:timers');
 const promises = require('node:timers/promises');
 
 const times = process.env.FORKSHOP_PRETEND_TIMERS.split(' ').map(Number);
-const [from, until, by, ticksFrom = from] = times;
-const shortened = (ms, least = from) => (ms >= least && ms < until ? ms / by : ms);
+const [from, until, by, ticksFrom = from, most = Infinity] = times;
+const shortened = (ms, least = from) => (ms >= least && ms < until ? Math.min(ms / by, most) : ms);
 
 /** Replaces a function one of whose arguments, the first or the second, is a time. */
 function shorten(object, name, index) {

@@ -29,7 +29,8 @@
  *               warned of
  *   wait        ms: for so long Atomics.wait() held the thread; it ends at t; answered, if every request under way had its
  *               whole answer before. Only where FORKSHOP_PROBE is 'waits', and then beside all the rest
- *   child       childPid: a process that it started, by whatever way but spawnSync and its like
+ *   child       childPid: a process that it started, by whatever way but spawnSync and its like; worker (the cluster's id), if
+ *               it is one: known at once, where 'fork' comes later, and never if the primary ends before
  *   crash       error (its stack), origin
  *   exit        code, more (as above, since the last beat)
  * and in a primary, about a worker: fork (policy), online, worker-listening (port), disconnect, worker-exit (code,
@@ -191,7 +192,7 @@ function reportChildren(tell, watch) {
   const fresh = new Set();
   const report = () => {
     for (const child of fresh) {
-      if (child.pid) tell('child', { childPid: child.pid });
+      if (child.pid) tell('child', { childPid: child.pid, worker: workerIn(child)?.id });
       [child, child.stdin, child.stdout].forEach(watch);
     }
     fresh.clear();
@@ -204,6 +205,12 @@ function reportChildren(tell, watch) {
     queueMicrotask(report);
   });
   watchEvents(process, ['exit'], report);
+}
+
+/** The worker, if a cluster's runs in this child. */
+function workerIn(child) {
+  if (!cluster.isPrimary) return undefined;
+  return Object.values(cluster.workers).find((worker) => worker.process === child);
 }
 
 /**

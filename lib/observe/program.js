@@ -10,6 +10,8 @@
  * @property {number} [amount]  processes, or bytes
  * @property {string} [error]  why it could not be started
  *
+ * @typedef {readonly [from: number, until: number, by: number, ticksFrom?: number, most?: number]} Timers
+ *
  * @typedef {object} StartOptions
  * @property {string} entry  absolute path of the program
  * @property {string[]} [args]  behind the entry on its command line
@@ -18,12 +20,12 @@
  *   beside requests, how long each blockFor() was told to block
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {number} [pretendExitCode]  a worker that would end with exit code 1 ends with this one
+ * @property {number} [pretendExitCodeBelow]  the same for every process that it starts, a worker or not
  * @property {boolean} [pretendForks]  cluster.fork() is reported, but starts no process: how many would it fork?
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
- * @property {readonly [from: number, until: number, by: number, ticksFrom?: number]} [pretendTimers]  a timer from so many ms
- *   until so many fires so many times as soon; one that fires again and again from ticksFrom on, unless that is the same
- * @property {readonly [from: number, until: number, by: number, ticksFrom?: number]} [pretendTimersBelow]  the same, but only in
- *   the processes that it starts
+ * @property {Timers} [pretendTimers]  a timer from so many ms until so many fires so many times as soon, and after `most` ms at
+ *   the latest; one that fires again and again from ticksFrom on, unless that is the same
+ * @property {Timers} [pretendTimersBelow]  the same, but only in the processes that it starts
  * @property {number} [pretendClock]  so many times as fast runs what Date tells
  * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
  * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT

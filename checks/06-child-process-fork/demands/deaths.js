@@ -1,16 +1,51 @@
 /** What lesson 6 demands when children are killed, at work or idle, and when the server ends. */
 import { demand, whyOfCrash } from '../../../lib/check/checking.js';
-import { CHILDREN, LAST_MS, SILENT, isRight, parse, tooBusy } from '../looks/jobs.js';
+import {
+  CHILDREN,
+  CHILDREN_ELSEWHERE,
+  CROWD,
+  LAST_MS,
+  SILENT,
+  isRight,
+  parse,
+  tooBusy,
+} from '../looks/jobs.js';
 import { faultOfAnswers, shorten, tell } from './jobs.js';
 
 const CATCH =
   'in server.js: try { ... await pool.run(job) ... } catch (error) { response.status(503).json({ ...job, error: error.message }); }';
 
-export function demandOneFailure(program, crash) {
+export function demandOneFailure(program, crash, elsewhere, poisoned) {
   const expected =
     'Two children build a report each, others wait. When one child is killed, its report is answered with ' +
     'status 503 and a reason, at once, and all others as if nothing had happened.';
   tell(program, expected, faultOfKilled(crash));
+  const ofCode =
+    'A report whose child ends by itself, here with exit code 0, is answered with status 503 and a reason, and given to no other child.';
+  tell(elsewhere, ofCode, faultOfPoisoned(poisoned));
+}
+
+/** What is wrong with the answer to a report that has ended its child. */
+function faultOfPoisoned({ answer, deaths = 0, fate } = /** @type {any} */ ({})) {
+  if (deaths === 0) return undefined; // the name was refused, or made into one
+  const got = 'A report ended its child, with exit code 0 (GET /report?name=adam&name=eve)';
+  if (fate) return { got: `${got}. Then the server has ended: ${endOf(fate)}.` };
+  if (deaths > 1)
+    return {
+      got: `${got}, and then another child, to which it was given.`,
+      why: 'A job that ends its child ends the next one too, and the next.',
+      try: "child.on('exit', ...): reject the task that it was working on; do not queue it again",
+      isPlain: true,
+    };
+  if (answer?.error === SILENT)
+    return {
+      got: `${got}. The client is still waiting.`,
+      why: 'A child that ends by itself has an exit code, and no signal. Whatever the code is, 0 too, no other message will come.',
+      try: "child.on('exit', (code, signal) => ...): the same for every code and every signal",
+      isPlain: true,
+    };
+  const fault = faultOfTold(answer);
+  return fault && { ...fault, got: `${got}. ${fault.got}`, isPlain: true };
 }
 
 /** What is wrong with the answers to the reports whose children were killed, or to those that had to wait. */
@@ -88,13 +123,47 @@ function faultOfTold({ error, status, body }) {
   return { got: `${got}: ${shorten(body)}`, why, try: CATCH };
 }
 
-export function demandReplaced(program, later, besideIdle, dead, another, inTurn) {
+export function demandReplaced(program, later, besideIdle, dead) {
   const expected = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
   const fault = faultOfLater(later) ?? faultOfUnused(besideIdle) ?? faultOfDead(program, dead);
   tell(program, expected, fault);
+}
+
+/** The same of a program with one child. */
+export function demandReplacedAlone(program, inTurn, inCrowd) {
   const inOrder =
     'With JOB_CHILDREN=1 the only child is killed at work, and so is the one in its place: one report fails each time, and those that wait are built in the order in which they came.';
-  tell(another, inOrder, faultOfTurn(inTurn));
+  tell(program, inOrder, faultOfTurn(inTurn) ?? faultOfCrowd(inCrowd));
+}
+
+/** The same of one whose child has ended by itself. */
+export function demandReplacedElsewhere(program, poisoned) {
+  const asMany = `After a child has ended by itself, here with exit code 0, ${CHILDREN_ELSEWHERE} build what comes later.`;
+  tell(program, asMany, faultOfAfter(poisoned));
+}
+
+/** The only child was killed while three hundred reports waited: it had one of them. */
+function faultOfCrowd(failed) {
+  if (failed <= 1) return undefined;
+  return {
+    got: `The only child was killed once more, while ${CROWD} reports waited, and ${failed} of them failed.`,
+    why: 'The more wait, the more were sent to a child in advance. What is in its channel cannot be given to another, and dies with it.',
+    try: 'however long the queue is: child.send() only to a child that has nothing to do',
+    isPlain: true,
+  };
+}
+
+/** Is there another child in the place of the one that had ended by itself? */
+function faultOfAfter({ after } = /** @type {any} */ ({})) {
+  const got = after && faultOfBoth(after);
+  return (
+    got && {
+      got: `A report ended its child, with exit code 0 (GET /report?name=adam&name=eve). After that: ${got}`,
+      why: 'A child that has ended is gone, whatever its exit code was. Its place stays taken, or empty, until somebody frees it.',
+      try: "child.on('exit', (code, signal) => ...): the same for every code and every signal",
+      isPlain: true,
+    }
+  );
 }
 
 /** A child was killed at work, while the other had nothing to do. Is one without a job now? */
@@ -174,10 +243,10 @@ function faultOfLater({ queued, after, idle, unused = [] }) {
 }
 
 /** Were the reports right, and were the children as many then as the reports? */
-function faultOfBoth({ answers, alive, depth }) {
+function faultOfBoth({ answers, alive, depth, size }) {
   const fault = faultOfAnswers(answers);
-  if (fault || alive === CHILDREN) return fault;
-  if (alive < CHILDREN && depth < CHILDREN)
+  if (fault || alive === size) return fault;
+  if (alive < size && depth < size)
     throw tooBusy('Reports that were asked for at once came one after the other.');
   return `There are ${alive} children now.`;
 }

@@ -308,8 +308,8 @@ export function demandInTurn({ wanted, got, answers, haveWaited }) {
   const fault = faultOfAnswers(answers);
   if (!fault && !haveWaited)
     throw tooBusy('Reports that were asked for one after the other never waited together.');
-  const numberOf = (name) => wanted.indexOf(name) + 1;
-  const isInTurn = got.every((name, index) => name === wanted[index]);
+  const numberOf = (rows) => wanted.indexOf(rows) + 1;
+  const isInTurn = got.every((rows, index) => rows === wanted[index]);
   demand(!fault && isInTurn, {
     expected: `One child, and it is busy with the first of ${wanted.length} reports while the others are asked for. They are built in the order in which they came.`,
     got: fault ?? `They were answered in this order: ${got.map(numberOf).join(', ')}.`,

@@ -11,6 +11,7 @@ import {
 } from '../../../lib/check/checking.js';
 import {
   CHILDREN,
+  CHILDREN_ELSEWHERE,
   JOBS,
   LAST_MS,
   PATIENCE_MS,
@@ -18,6 +19,7 @@ import {
   aliveOf,
   ask,
   askAtOnce,
+  askCrowd,
   askTogether,
   childrenOf,
   isChild,
@@ -30,6 +32,7 @@ import {
 const LONG_ROWS = 2_000_000; // a second or more
 const SOME_ROWS = 50_000; // it is not built before the next report is there
 const IN_TURN_ROWS = [LONG_ROWS, LONG_ROWS, 3_000, 1_000, 2_000];
+const POISON = { name: 'adam&name=eve', rows: 100 }; // an array: no child survives that, unless somebody has seen to it
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
@@ -162,6 +165,39 @@ export async function killInTurn(program) {
   };
 }
 
+/**
+ * Three hundred reports wait while the only child stands still, and it is killed: how many of them fail?
+ * @returns {Promise<number>}  0 if there was an earlier fault, or nothing can be stopped here
+ */
+export async function killInCrowd(program, { ended, kills }) {
+  const isInOrder = ended.every(({ status }, index) => status === (index < kills ? 503 : 200));
+  if (program.fate || kills === 0 || !isInOrder) return 0;
+  const kill = (stopped) => stopped.forEach((pid) => program.kill(pid, 'SIGKILL'));
+  const { answers } = await askCrowd(program, kill);
+  return answers.filter(({ status = 0 }) => status >= 500).length;
+}
+
+/**
+ * A report that ends its child, in a program whose children then end with exit code 0 (see check.js); and whether there are as
+ * many children as before.
+ * @returns {Promise<any>}  undefined: there was an earlier fault; deaths: of children, 0 if the program has refused that name
+ */
+export async function askPoison(program, { answers: before }) {
+  if (!before.every(isRight)) return undefined;
+  const since = program.events.length;
+  const countDeaths = () => {
+    const ends = eventsOf(program.events.slice(since), 'exit');
+    return ends.filter(({ pid, tid }) => pid !== program.pid && tid === undefined).length;
+  };
+  let answer;
+  ask(program, POISON).then((one) => (answer = one));
+  await program.until(() => answer !== undefined || countDeaths() > 1, LAST_MS);
+  const deaths = countDeaths();
+  const seen = { answer, deaths, fate: program.fate };
+  if (deaths !== 1 || answer?.status !== 503) return seen;
+  return { ...seen, after: await askBoth(program, 'poison', CHILDREN_ELSEWHERE) };
+}
+
 /** The children that are alive and get no job. */
 async function findUnused(program) {
   const children = aliveOf(program);
@@ -225,12 +261,13 @@ export async function askTheDead(program, { idle }) {
 }
 
 /** As many reports at once as there are children: the answers, and how many children there are then. */
-async function askBoth(program, name) {
+async function askBoth(program, name, size = CHILDREN) {
   const before = program.events.length;
-  const answers = await askTogether(program, [`${name}-1`, `${name}-2`], CHILDREN);
+  const names = Array.from({ length: size }, (_, index) => `${name}-${index + 1}`);
+  const answers = await askTogether(program, names, size);
   const alive = aliveOf(program).length;
   const depth = deepestOverlap(requestsOf(program.events.slice(before), '/report'));
-  return { answers, alive, depth, isWhole: answers.every(isRight) && alive === CHILDREN };
+  return { answers, alive, depth, size, isWhole: answers.every(isRight) && alive === size };
 }
 
 /** Ends the server in this way, unless a fault reported above has ended it: what is left of its children? */

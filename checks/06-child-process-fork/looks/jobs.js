@@ -22,10 +22,22 @@ export const MORE_THAN_CORES = 5; // children
 export const CORES = 2; // as it sees them there
 export const MANY = 12; // Node warns at the eleventh listener
 const OVERTAKERS = 3; // the first of them may have got the right answer by accident: it is the twin of the one that waits
-const CROWD = 300; // requests: more than a round number at which a queue might be called full
-export const SOON = /** @type {const} */ ([1_000, Infinity, 1_000, Infinity]); // timers of children fire at once; the log's does not
+export const CROWD = 300; // requests: more than a round number at which a queue might be called full
+const REST_MS = 60;
+export const SOON = /** @type {const} */ ([100, Infinity, 1_000, Infinity, REST_MS]); // timers of children fire at once; the log's does not
+const REST_TURNS = 6; // of a child's event loop, 20 ms each: by then all of its timers have fired
 const LONG_ENOUGH = [200_000, 2_000_000]; // rows, for others to come meanwhile
-const IN_TURN = [15_000, 5_000, 20_000, 10_000]; // rows: neither the shortest nor the longest comes first
+/**
+ * Reports for one child: wherever a pool draws a line between short and long ones, a short one comes after a long one and
+ * the other way round; nor are they in the order of their names, and one client asks twice before another asks at all.
+ */
+const IN_TURN = [
+  { name: 'walt', rows: 110_000 },
+  { name: 'walt', rows: 1 },
+  { name: 'ada', rows: 20_000 },
+  { name: 'walt', rows: 300 },
+  { name: 'grace', rows: 5_000 },
+];
 const LEAST_ROWS = 1; // a server that keeps short reports for itself builds this one
 const WHILE_ROWS = 40_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of five reports itself holds a / up for longer
@@ -156,7 +168,7 @@ export async function askAll(program) {
 
 /**
  * More reports at once, for one child, than the listeners that Node finds too many, then many more, which all have to wait;
- * then everybody comes to rest.
+ * then everybody comes to rest, for as long as the longest timer of a child takes here.
  * @returns {Promise<any>}  also the processes with a crowd of listeners when nothing is under way any more
  */
 export async function askForOne(program) {
@@ -171,9 +183,11 @@ export async function askForOne(program) {
     program.events
       .slice(before)
       .filter(({ what, timers }) => what === 'beat' && timers !== undefined);
+  const haveRested = () => haveTurned(program.events.slice(before), all, REST_TURNS);
   await program.until(() => {
     const pids = weighed().map(({ pid }) => pid);
-    return all.every((pid) => pids.includes(pid));
+    const hasEnded = eventsOf(program.events.slice(before), 'exit').length > 0;
+    return hasEnded || (haveRested() && all.every((pid) => pids.includes(pid)));
   }, PATIENCE_MS);
   const crowds = weighed().filter(({ listeners }) => listeners >= MANY);
   const { builtHere } = crowd;
@@ -189,9 +203,10 @@ async function askCold(program) {
 
 /**
  * So many reports while the children stand still that the queue is as long as that before they go on.
+ * @param {(stopped: number[]) => void} [then]  what is done to the children when all have come
  * @returns {Promise<{ answers: any[], builtHere: any[] }>}  builtHere: the reports that came while they stood still
  */
-async function askCrowd(program) {
+export async function askCrowd(program, then = () => {}) {
   const before = program.events.length;
   const early = [];
   let asked = [];
@@ -205,7 +220,9 @@ async function askCrowd(program) {
     });
     await program.until((events) => early.length > 0 || haveCome(events), PATIENCE_MS);
     const isAlone = aliveOf(program).every((pid) => stopped.includes(pid)); // else a new child may have built them
-    return isAlone && stopped.length > 0 ? early.filter(isRight) : [];
+    const built = isAlone && stopped.length > 0 ? early.filter(isRight) : [];
+    then(stopped);
+    return built;
   });
   return { answers: await Promise.all(asked), builtHere };
 }
@@ -231,7 +248,7 @@ export async function askMore(program) {
 
 /**
  * One child, busy with a long report; meanwhile others are asked for, each when the one before has come to the server.
- * @returns {Promise<{ wanted: string[], got: string[], answers: any[], haveWaited: boolean }>}  the names in both orders; on a
+ * @returns {Promise<{ wanted: number[], got: number[], answers: any[], haveWaited: boolean }>}  the rows in both orders; on a
  *   busy machine it may be that they never waited together
  */
 export async function askInTurn(program) {
@@ -240,10 +257,10 @@ export async function askInTurn(program) {
     const before = program.events.length;
     const reports = () => requestsOf(program.events.slice(before), '/report');
     const asked = [];
-    const names = [rows, ...IN_TURN].map((_, index) => `turn-${index}`);
-    for (const [index, each] of [rows, ...IN_TURN].entries()) {
-      asked.push(ask(program, { name: names[index], rows: each }));
-      await program.until(() => reports().length > index, LAST_MS);
+    const jobs = [{ name: 'zoe', rows }, ...IN_TURN];
+    for (const job of jobs) {
+      asked.push(ask(program, job));
+      await program.until(() => reports().length >= asked.length, LAST_MS);
     }
     const answers = await Promise.all(asked);
     const seen = reports();
@@ -251,8 +268,13 @@ export async function askInTurn(program) {
     const lastMs = Math.max(...seen.map(({ startMs }) => startMs));
     const areAllThere = seen.length === asked.length && lastMs < Math.min(...seen.map(endOf));
     const ended = seen.toSorted((a, b) => endOf(a) - endOf(b));
-    const got = ended.flatMap(({ url }) => names.filter((name) => url.includes(`name=${name}&`)));
-    look = { wanted: names, got, answers, haveWaited: areAllThere };
+    const rowsOf = ({ url }) => jobs.find((job) => url === pathOf(job))?.rows ?? 0;
+    look = {
+      wanted: jobs.map((job) => job.rows),
+      got: ended.map(rowsOf),
+      answers,
+      haveWaited: areAllThere,
+    };
     if (areAllThere || !answers.every(isRight)) break;
   }
   return look;
@@ -276,7 +298,7 @@ function countChildren(program, answers) {
   return { answers, started: childrenOf(program).length, depth };
 }
 
-/** No two jobs have the same path. */
+/** No two jobs have the same path. @param {{ name: string, rows: number, isTwin?: boolean }} job */
 const pathOf = ({ name, rows, isTwin }) =>
   `/report?name=${name}&rows=${rows}${isTwin ? '&twin' : ''}`;
 
