@@ -13,10 +13,10 @@ import {
 import {
   AT_ONCE,
   BRIEF,
-  MANY_HOMES,
   QUICK_TIMERS,
   REPORTS_AT_ONCE,
   askHealthDuring,
+  askMany,
   cameInTime,
   isFree,
   isTrue,
@@ -58,7 +58,7 @@ check('01-blocking-server', promises, (lesson) => {
   const isSlow = true;
   const inHaste = { pretendTimers: QUICK_TIMERS, pretendWaits: BRIEF };
   const hasty = meanwhile([first], async () => ready(await launch(inHaste)), { isSlow });
-  const many = meanwhile([hasty], (program) => askAtOnce(program, '/', MANY_HOMES), { isSlow });
+  const many = meanwhile([hasty], askMany, { isSlow });
   const held = meanwhile([hasty, many], readAfterHold, { isSlow });
   const queue = meanwhile([homes], async () => measureQueue(await ready(await launch())), {
     isSlow,

@@ -17,7 +17,7 @@ import {
 
 export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
-export const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
+const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
 export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
@@ -116,6 +116,11 @@ export async function seek(look, isFound, attempts = 4) {
     if (isFound(seen)) break;
   }
   return seen;
+}
+
+/** So many bodies of / at once. Which requests they were nobody asks: the probe does not tell of each in such a flood. */
+export async function askMany({ url }) {
+  return { answers: await Promise.all(Array.from({ length: MANY_HOMES }, () => get(`${url}/`))) };
 }
 
 /** Asks for the path several times at once, and for /health when the first of them has been seen to start. */

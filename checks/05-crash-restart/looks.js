@@ -585,6 +585,9 @@ export async function stopWhileItWaits(launch) {
   other.close();
   const how = `SIGTERM while it waited to restart ${WORKERS} workers`;
   const isStuck = !fate && isDecided && forks === 0;
+  const isWaitLonger = forksOf(program.events).length > WORKERS; // ten times as long as its third wait, or its fourth
+  if (isStuck && isWaitLonger && timersIn(program.events).get(program.pid))
+    throw busy('A slow timer was still to fire, which may have ended it.');
   return { how, program, signalMs, fate, isStuck, forks, output: program.output() };
 }
 
