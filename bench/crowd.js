@@ -11,7 +11,7 @@ import { startHogs } from './hog.js';
 
 const AT_ONCE = 14;
 const main = join(rootFolder, 'lib/cli/main.cjs');
-const rounds = countGiven(2, 20, 'rounds');
+const rounds = countGiven(1, 20, 'rounds');
 const [, hogs = '0', name] = process.argv.slice(2);
 const all = listLessons(rootFolder);
 
