@@ -284,7 +284,7 @@ export async function stopParent({ program, fault }) {
     const first = program.events.length;
     const metBy = (isIt) =>
       eventsOf(program.events.slice(first), 'connection').some(({ pid }) => isIt(pid));
-    const asked = askAll(program, '/pid', 1, async () => {
+    await askAll(program, '/pid', 1, async () => {
       await program.until(() => metBy((pid) => pid === program.pid), HELD_MS);
       const sinceMs = nowMs();
       if (!program.kill(program.pid, 'SIGSTOP')) return;
@@ -297,7 +297,6 @@ export async function stopParent({ program, fault }) {
       if (isDealt()) dealt += 1;
       program.kill(program.pid, 'SIGCONT');
     });
-    await asked;
   }
   return { dealt, of: STOPS, isCrowded: isCrowded() };
 }

@@ -462,6 +462,9 @@ export async function giveUpBesideOther(program) {
 const hasListened = ({ events }, pid) =>
   listeningOf(events).some(({ workerPid }) => workerPid === pid);
 
+/** Has the primary heard of a worker's end? */
+const hasEnded = (events, pid) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
+
 /**
  * A worker is killed, and two that come in its place before they listen, and one when it listens. How long does the place
  * wait then?
@@ -469,18 +472,18 @@ const hasListened = ({ events }, pid) =>
  *   two died early
  */
 async function recover(program, place, victim) {
-  await killAndHear(program, [victim]);
+  await killAndHear(program, victim);
   let failed = 0;
   for (let count = 0; count < FAILED_STARTS; count += 1) {
     const pid = await nextOf(program, place);
     if (pid === undefined) return {};
-    await killAndHear(program, [pid]);
+    await killAndHear(program, pid);
     if (!hasListened(program, pid)) failed += 1;
   }
   const third = await listenNext(program, place);
   if (third === undefined) return {};
   const first = program.events.length;
-  await killAndHear(program, [third]);
+  await killAndHear(program, third);
   const pid = await listenNext(program, place);
   const [wait] = failed === FAILED_STARTS ? waitsIn(program.events.slice(first)) : [];
   return { pid, wait };
@@ -489,9 +492,8 @@ async function recover(program, place, victim) {
 /** The worker that is forked next, when it listens. @returns {Promise<number | undefined>}  nothing: nobody comes any more */
 async function listenNext(program, place) {
   const pid = await nextOf(program, place);
-  const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
-  if (pid !== undefined)
-    await program.until((events) => hasListened({ events }, pid) || hasEnded(events), DEADLINE_MS);
+  const isOver = (events) => hasListened({ events }, pid) || hasEnded(events, pid);
+  if (pid !== undefined) await program.until(isOver, DEADLINE_MS);
   return pid;
 }
 
@@ -504,9 +506,9 @@ async function failAgain(program, place, other) {
     const isLast = failedStarts === RESTARTS - 1 && !hasListened(program, pid);
     if (isLast) {
       program.kill(pid, 'SIGSTOP'); // it does not listen meanwhile
-      await killAndHear(program, [other]);
+      await killAndHear(program, other);
     }
-    await killAndHear(program, [pid]);
+    await killAndHear(program, pid);
     failedStarts = hasListened(program, pid) ? 0 : failedStarts + 1;
     if (isLast && failedStarts === 0)
       throw busy('A worker listened just when it was to be killed before that.');
@@ -532,11 +534,10 @@ async function nextOf(program, place) {
   return forksOf(program.events)[place.next - 1].workerPid;
 }
 
-/** Kills these, and waits until the primary has heard of it. */
-async function killAndHear(program, pids) {
-  kill(program, pids);
-  const heard = (events) => exitsOf(events).filter(({ workerPid }) => pids.includes(workerPid));
-  await program.until((events) => heard(events).length >= pids.length, DEADLINE_MS);
+/** Kills a worker, and waits until the primary has heard of it. */
+async function killAndHear(program, pid) {
+  kill(program, [pid]);
+  await program.until((events) => hasEnded(events, pid), DEADLINE_MS);
 }
 
 /** The forks that came before the end of the last was heard of: of who does not wait, or on a busy machine. */
@@ -639,10 +640,9 @@ async function awaitEnd(program, { newborn, before, signalMs }) {
   const later = (events) => forkedLater(events, program.pid, signalMs).length;
   const hasHeard = (events) => haveTurned(events, [program.pid], HEARD, signalMs);
   const isIt = (/** @type {any} */ { workerPid }) => workerPid === newborn;
-  const hasEnded = (events) => exitsOf(events).some(isIt);
   const rest = { before, fromMs: signalMs };
   const isDecided = await program.until((events) => {
-    if (hasHeard(events) && !hasEnded(events)) program.kill(newborn, 'SIGCONT');
+    if (hasHeard(events) && !hasEnded(events, newborn)) program.kill(newborn, 'SIGCONT');
     return later(events) > 0 || isAtRest(events, rest);
   }, DEADLINE_MS);
   if (!isDecided && !program.fate && wasHeldUp(program, signalMs))
@@ -650,7 +650,7 @@ async function awaitEnd(program, { newborn, before, signalMs }) {
   const { events, fate } = program;
   const forks = later(events);
   const listens = listeningOf(events).some(isIt);
-  return { forks, listens, hasEnded: hasEnded(events), isStuck: !fate && forks === 0 };
+  return { forks, listens, hasEnded: hasEnded(events, newborn), isStuck: !fate && forks === 0 };
 }
 
 /**
