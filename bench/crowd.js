@@ -1,7 +1,7 @@
-// Judges right programs while the machine is crowded: node bench/crowd.js [ROUNDS] [HOGS] [LESSON]. In each round fourteen
-// checks run at once, of solutions and right answers, of all lessons in turn unless one is named; beside them so many CPU
-// hogs. A false verdict is told with its reason. The bar: none failed in twenty rounds, with no hogs and with sixteen a core;
-// undecided is fine.
+// Judges right programs while the machine is crowded: node bench/crowd.js [TIMES] [HOGS] [LESSON]. Fourteen checks run at
+// once, of solutions and right answers, of all lessons in turn unless one is named, until there were fourteen times so many;
+// beside them so many CPU hogs. A false verdict is told with its reason. The bar: none failed in twenty times fourteen, with
+// no hogs and with sixteen a core; undecided is fine.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { answersOf, makeAnswer } from '../lib/lessons/answers.js';
@@ -11,30 +11,38 @@ import { startHogs } from './hog.js';
 
 const AT_ONCE = 14;
 const main = join(rootFolder, 'lib/cli/main.cjs');
-const rounds = countGiven(1, 20, 'rounds');
+const times = countGiven(1, 20, 'times');
 const [, hogs = '0', name] = process.argv.slice(2);
 const all = listLessons(rootFolder);
 
 /** @typedef {{ key: string, name: string, place: string }} Right */
 
 const queues = (name ? [findLesson(all, name)] : all).map(({ key }) => rightOf(key));
-const counts = { passed: 0, failed: 0, undecided: 0 };
+const checks = AT_ONCE * times;
+const VERDICTS = ['passed', 'failed', '', 'undecided']; // by exit code; any other is a fault of ours
+/** @type {{ key: string, verdict: string }[]} */
+const told = [];
+let begun = 0;
+const since = performance.now();
 const stopHogs = startHogs(Number(hogs));
-for (let round = 0; round < rounds; round += 1) {
-  const before = { ...counts };
-  const since = performance.now();
-  await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => judge(next(round, index))));
-  const told = Object.entries(counts).map(([one, count]) => `${one} ${count - before[one]}`);
-  const seconds = Math.round((performance.now() - since) / 1000);
-  console.log(`round ${round + 1}: ${told.join(', ')}, in ${seconds} s`);
-}
+await Promise.all(Array.from({ length: AT_ONCE }, goOn));
 stopHogs();
-const { passed, failed, undecided } = counts;
-console.log(
-  `${rounds} rounds of ${AT_ONCE} checks at once, beside ${hogs} hogs: ` +
-    `passed ${passed}, failed ${failed}, undecided ${undecided}`,
-);
-process.exitCode = failed > 0 ? 1 : 0;
+
+console.log(`${checks} checks, ${AT_ONCE} at once, beside ${hogs} hogs, in ${secondsNow()} s`);
+for (const key of new Set(told.map((one) => one.key)))
+  console.log(`${key}: ${countsOf(told.filter((one) => one.key === key))}`);
+process.exitCode = told.some(({ verdict }) => verdict === 'failed') ? 1 : 0;
+
+/** Judges one program after the other, as long as there are any: the machine is as crowded at the end as it was before. */
+async function goOn() {
+  while (begun < checks) {
+    const right = next(begun);
+    begun += 1;
+    told.push({ key: right.key, verdict: await judge(right) });
+    if (told.length % AT_ONCE === 0)
+      console.log(`${told.length} of ${checks} in ${secondsNow()} s: ${countsOf(told)}`);
+  }
+}
 
 /** The solution of a lesson and its right answers. @param {string} key @returns {Right[]} */
 function rightOf(key) {
@@ -44,9 +52,8 @@ function rightOf(key) {
   return [{ key, name: 'solution', place: join(rootFolder, 'solutions', key) }, ...answers];
 }
 
-/** The lessons in turn, and of each its programs in turn. @param {number} round @param {number} index */
-function next(round, index) {
-  const count = round * AT_ONCE + index;
+/** The lessons in turn, and of each its programs in turn. @param {number} count  of those before */
+function next(count) {
   const programs = queues[count % queues.length];
   return programs[Math.floor(count / queues.length) % programs.length];
 }
@@ -59,11 +66,9 @@ async function judge({ key, name: what, place }) {
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part) => (text += part));
   const code = await new Promise((resolve) => child.on('close', resolve));
-  if (code === 0) counts.passed += 1;
-  else if (code === 3) counts.undecided += 1;
-  else counts.failed += 1;
   if (code !== 0 && (code !== 3 || /"fault": "/.test(text)))
     console.log(`${key}/${what}, exit code ${code}: ${whyOf(text)}`);
+  return VERDICTS[code] || 'failed';
 }
 
 /** What failed, and why; where nothing can be read, all that was printed. @param {string} text */
@@ -75,4 +80,17 @@ function whyOf(text) {
   } catch {
     return text;
   }
+}
+
+function secondsNow() {
+  return Math.round((performance.now() - since) / 1000);
+}
+
+/** @param {{ verdict: string }[]} some */
+function countsOf(some) {
+  const each = VERDICTS.filter(Boolean).map((verdict) => [
+    verdict,
+    some.filter((one) => one.verdict === verdict).length,
+  ]);
+  return each.map((one) => one.join(' ')).join(', ');
 }

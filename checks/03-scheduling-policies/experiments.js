@@ -1,5 +1,6 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   acceptQueueOf,
   askAtOnce,
@@ -249,8 +250,10 @@ export default [
         const rest = Promise.all(Array.from({ length: 40 }, () => get(program.url)));
         const held = () => socketsOf(program.pid) - before;
         const sumOf = () => held() + acceptQueueOf(program.port);
-        while (requestsOf(program.events, '/').length === 0 && sumOf() < 40)
-          await new Promise((resolve) => setTimeout(resolve, 5));
+        const noneIsServed = () => requestsOf(program.events, '/').length === 0;
+        while (noneIsServed() && sumOf() < 40) await pause(5);
+        // The primary may still be at accepting them, and sleeps when it has.
+        while (noneIsServed() && !isAsleep(program.pid)) await pause(5);
         seen[policy] = { primary: held(), kernel: acceptQueueOf(program.port) };
         await Promise.all([rest, ...blocks]);
       }
@@ -270,6 +273,12 @@ export default [
     },
   },
 ];
+
+/** Whether a process waits for something to do, see proc(5). */
+function isAsleep(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('S');
+}
 
 /** How many sockets a process holds, see proc(5). */
 function socketsOf(pid) {

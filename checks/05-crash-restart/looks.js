@@ -115,6 +115,7 @@ function isAtRest(events, { before, fromMs, pids }) {
     pids = aliveIn(events);
     const [primary] = eventsOf(events, 'start');
     if (!pids.includes(primary?.pid)) return false; // how it ended will be known in a moment
+    if (forksOf(events).some(({ workerPid }) => isUnheard(events, workerPid))) return false; // and so will be this end
   }
   const listened = new Set(listeningOf(events).map(({ workerPid }) => workerPid));
   const isComing = (each) =>
@@ -464,6 +465,9 @@ const hasListened = ({ events }, pid) =>
 
 /** Has the primary heard of a worker's end? */
 const hasEnded = (events, pid) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
+
+/** A worker is gone, and its primary has not yet told that it has heard of it. */
+const isUnheard = (events, pid) => !hasEnded(events, pid) && !hasPid(pid);
 
 /**
  * A worker is killed, and two that come in its place before they listen, and one when it listens. How long does the place

@@ -13,7 +13,7 @@ import { createSlots } from '../slots.js';
 
 const AT_ONCE = 2;
 const slots = createSlots(AT_ONCE);
-const TRIES = 3; // an experiment may meet a machine that is too busy to show it
+const TRIES = 4; // an experiment may meet a machine that is too busy to show it
 const wanted = process.env.FORKSHOP_LESSON;
 
 for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key === wanted)) {
@@ -27,9 +27,7 @@ for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key
     assert.equal(new Set(names).size, names.length, 'Two experiments have the same name.');
     await Promise.all(
       experiments.map((experiment) =>
-        t.test(experiment.name, skipWithout(experiment), (one) =>
-          slots.take(1, () => prove(experiment, one)),
-        ),
+        t.test(experiment.name, skipWithout(experiment), (one) => prove(experiment, one)),
       ),
     );
   });
@@ -44,26 +42,35 @@ const skipWithout = ({ needs }) => ({
 });
 
 /**
+ * Runs it once beside others, then alone.
  * @param {import('../../lib/check/lab.js').Experiment} experiment
  * @param {import('node:test').TestContext} t
  */
-async function prove({ name, title, question, needs, run }, t) {
+async function prove(experiment, t) {
+  const { name, title, question, needs } = experiment;
   assert.ok(isInstalled(needs), `${needs} is not installed.`);
   assert.match(name, /^[a-z]+(-[a-z\d]+)*$/);
   assert.ok(title && question.endsWith('?'), 'It asks nothing before it shows something.');
   for (let tries = 1; ; tries += 1) {
-    const lab = createLab(rootFolder, { isBrief: true });
-    const result = await run(lab)
-      .catch(starved)
-      .finally(async () => {
-        assert.deepEqual(await lab.close(), [], 'These processes could not be ended.');
-      });
-    assert.ok(result.observed.length > 0 && result.because.length > 0, 'It tells nothing.');
-    if (result.asExpected) return;
-    const seen = [result.observed].flat().join('\n');
-    if (tries === TRIES) assert.fail(`Seen:\n${seen}\nExplained: ${result.because}`);
+    const { observed, because, asExpected } = await slots.take(tries === 1 ? 1 : AT_ONCE, () =>
+      runOnce(experiment),
+    );
+    assert.ok(observed.length > 0 && because.length > 0, 'It tells nothing.');
+    if (asExpected) return;
+    const seen = [observed].flat().join('\n');
+    if (tries === TRIES) assert.fail(`Seen:\n${seen}\nExplained: ${because}`);
     t.diagnostic(`not as expected: ${seen}`);
   }
+}
+
+/** @param {import('../../lib/check/lab.js').Experiment} experiment */
+async function runOnce({ run }) {
+  const lab = createLab(rootFolder, { isBrief: true });
+  return run(lab)
+    .catch(starved)
+    .finally(async () => {
+      assert.deepEqual(await lab.close(), [], 'These processes could not be ended.');
+    });
 }
 
 /** What had no turn on a busy machine has shown nothing, and is tried again. */
