@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 
 process.env.PORT ??= '8080';
 const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();
-const waitsMs = [50, 100, 200];
+const waitsMs = [50, 100, 200, 400];
 let isStopping = false;
 
 function stop(signal) {
