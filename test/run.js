@@ -46,6 +46,7 @@ const oneByOne = files.filter(isAlone);
 const startMs = process.env.FORKSHOP_START_MS ?? String(Math.round(measureStartMs()));
 /** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env, FORKSHOP_START_MS: startMs };
+delete env.NODE_EXTRA_CA_CERTS; // read at each of thousands of starts, see environment.js
 if (wanted === 'field') env.FORKSHOP_PART = answer;
 else if (isAmount) env.FORKSHOP_PROOFS = what;
 else Object.assign(env, { FORKSHOP_PROOFS: 'all', FORKSHOP_LESSON: what });

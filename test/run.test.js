@@ -295,14 +295,19 @@ describe('traps', () => {
   });
 
   test('trap 9: what would make a server a worker is not passed on', async (t) => {
-    const stray = { NODE_UNIQUE_ID: '7', NODE_CHANNEL_FD: '9', NODE_CLUSTER_SCHED_POLICY: 'none' };
+    const stray = {
+      NODE_UNIQUE_ID: '7',
+      NODE_CHANNEL_FD: '9',
+      NODE_CLUSTER_SCHED_POLICY: 'none',
+      NODE_EXTRA_CA_CERTS: '/etc/company.pem',
+    };
     Object.assign(process.env, stray, { FORKSHOP_REPORT: 'json', KEPT: 'yes' });
     t.after(() => Object.keys(stray).forEach((name) => delete process.env[name]));
     t.after(() => ['FORKSHOP_REPORT', 'KEPT'].forEach((name) => delete process.env[name]));
     const program = await start(
       t,
       `import cluster from 'node:cluster';
-      const names = ['NODE_UNIQUE_ID', 'NODE_CHANNEL_FD', 'NODE_CLUSTER_SCHED_POLICY', 'NODE_TEST_CONTEXT', 'FORKSHOP_REPORT'];
+      const names = ['NODE_UNIQUE_ID', 'NODE_CHANNEL_FD', 'NODE_CLUSTER_SCHED_POLICY', 'NODE_EXTRA_CA_CERTS', 'NODE_TEST_CONTEXT', 'FORKSHOP_REPORT'];
       console.log(cluster.isPrimary, names.filter((name) => name in process.env), process.env.KEPT);`,
     );
     await fate(program);

@@ -8,6 +8,7 @@
  * @property {() => void} close
  */
 import { fork } from 'node:child_process';
+import { environmentOfOurs } from '../observe/environment.js';
 import { keepTrack } from './generator.js';
 
 /**
@@ -18,7 +19,8 @@ import { keepTrack } from './generator.js';
  */
 export function createSpinners(count) {
   const file = new URL('spinner-process.js', import.meta.url);
-  const spinners = fork(file, [String(count)], { detached: true, execArgv: [] });
+  const options = { detached: true, env: environmentOfOurs(), execArgv: [] };
+  const spinners = fork(file, [String(count)], options);
   spinners.unref();
   spinners.channel?.unref(); // as in load.js
   const isReady = new Promise((resolve) => spinners.once('message', resolve));

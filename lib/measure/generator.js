@@ -1,6 +1,7 @@
 /** A load generator's process: one window of load after another, told and answered by messages. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { fork } from 'node:child_process';
+import { environmentOfOurs } from '../observe/environment.js';
 
 /** @type {AsyncLocalStorage<Set<() => void>>} how to end each generator of the check that opened it */
 const ownOf = new AsyncLocalStorage();
@@ -39,7 +40,8 @@ export async function closingGenerators(work) {
  *   Ctrl-C, stays so
  */
 export function createGenerator(file) {
-  const generator = fork(new URL(file, import.meta.url), { execArgv: [] });
+  const options = { env: environmentOfOurs(), execArgv: [] };
+  const generator = fork(new URL(file, import.meta.url), options);
   const waiting = new Map();
   /** Whoever waits for a window is kept alive by it; a check that fails elsewhere does not hang on an idle generator. */
   const keepAlive = (/** @type {boolean} */ isNeeded) => {

@@ -10,10 +10,12 @@ export const rootFolder = fileURLToPath(here('../../'));
 
 /**
  * Left in place, these would change what the program is: a plain server would believe that it is a worker. And no program
- * of a check has a terminal, so that what it leaves behind is told from what somebody starts in one meanwhile.
+ * of a check has a terminal, so that what it leaves behind is told from what somebody starts in one meanwhile. Node 20 reads
+ * a company's NODE_EXTRA_CA_CERTS at each start, which takes longer than the rest of it, and here nobody asks beyond this
+ * machine.
  */
 const SCRUBBED =
-  /^(TERM|NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_COMPILE_CACHE|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
+  /^(TERM|NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
 
 /**
  * @param {NodeJS.ProcessEnv} env
@@ -21,6 +23,12 @@ const SCRUBBED =
  */
 export function scrub(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !SCRUBBED.test(name)));
+}
+
+/** The environment of our own processes: the same, with the compile cache that is ours. @returns {NodeJS.ProcessEnv} */
+export function environmentOfOurs() {
+  const { NODE_COMPILE_CACHE } = process.env; // main.cjs has set it
+  return { ...scrub(process.env), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
 }
 
 const OURS = /^(FORKSHOP_\w+|NODE_TEST_CONTEXT)$/;

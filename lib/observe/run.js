@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
 import { sendSignal } from './ending.js';
-import { scrub } from './environment.js';
+import { environmentOfOurs } from './environment.js';
 import { freePort } from './ports.js';
 import { Program } from './program.js';
 import { temporaryFolder } from './temporary.js';
@@ -29,9 +29,7 @@ const WAKE_MS = 500;
  */
 export function createRunner() {
   const home = join(temporaryFolder(), `forkshop-${randomUUID()}`);
-  const { NODE_COMPILE_CACHE } = process.env; // ours: main.cjs
-  const env = { ...scrub(process.env), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
-  const options = { detached: true, env, execArgv: [] };
+  const options = { detached: true, env: environmentOfOurs(), execArgv: [] };
   const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
   mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us
   const programs = new Map();
