@@ -65,7 +65,9 @@ export const keys = ['01-blocking-server', '02-cluster-fork', '03-scheduling-pol
 /** Makes a root that doctor finds nothing wrong with; its name has a space and a non-ASCII letter. */
 export function makeRoot(/** @type {import('node:test').TestContext} */ t) {
   const folder = mkdtempSync(join(tmpdir(), 'forkshop root ü '));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // What a test has started in it ends after this, and may still write.
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
+  t.after(() => rmSync(folder, options));
   for (const key of keys) write(folder, lessonParts(key));
   return folder;
 }
