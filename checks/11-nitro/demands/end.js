@@ -7,7 +7,7 @@ import {
   momentOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
-import { FAILED_STARTS, KILLED, MANY_FAILED_STARTS, UNDER_WAY, isClean } from '../looks/end.js';
+import { FAILED_STARTS, KILLED, MANY_IN_A_ROW, UNDER_WAY, isClean } from '../looks/end.js';
 import { busy } from '../looks/nitro.js';
 
 const LEAST_FAILED_STARTS = 5;
@@ -118,7 +118,7 @@ export function demandEnd(failedStarts, killed) {
 
 /** Workers that were killed before they listened are failed starts, like all others. */
 function demandKilledCount({ fate, ends, isBroken, isBetween, output }) {
-  if (!fate && (isBroken || ends < MANY_FAILED_STARTS))
+  if (!fate && (isBroken || ends < MANY_IN_A_ROW))
     throw busy(`Only ${ends} workers in a row could be killed before they listened.`);
   const isTold = isGivingUp(output);
   demand(fate?.code === 1 && isTold, {
