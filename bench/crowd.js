@@ -88,9 +88,7 @@ function secondsNow() {
 
 /** @param {{ verdict: string }[]} some */
 function countsOf(some) {
-  const each = VERDICTS.filter(Boolean).map((verdict) => [
-    verdict,
-    some.filter((one) => one.verdict === verdict).length,
-  ]);
-  return each.map((one) => one.join(' ')).join(', ');
+  const count = (/** @type {string} */ wanted) =>
+    some.filter(({ verdict }) => verdict === wanted).length;
+  return `passed ${count('passed')}, failed ${count('failed')}, undecided ${count('undecided')}`;
 }
