@@ -15,6 +15,7 @@ import {
   JOBS,
   LAST_MS,
   PATIENCE_MS,
+  TIMER_TURNS,
   TURNS,
   aliveOf,
   ask,
@@ -37,7 +38,10 @@ const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
 
-/** Both children build a report, four more are queued; then one child is killed, and then the other. */
+/**
+ * Both children build a report, four more are queued; then one child is killed, and then the other. They stand still
+ * meanwhile: on a busy machine the other would have built its report before the server has answered the first.
+ */
 export async function killBoth(program) {
   const before = program.events.length;
   const arrived = (count) =>
@@ -50,20 +54,42 @@ export async function killBoth(program) {
   await arrived(CHILDREN + waiting.length);
   const { victims, areBusy } = await findVictims(program, before);
   const ends = []; // for each one killed: what was answered because of it
-  for (const pid of victims) {
-    const told = settled.length;
-    if (told > ends.length) throw tooBusy('A report was built before its child could be killed.');
-    program.kill(pid, 'SIGKILL');
-    await waitUntil(() => settled.length > told || program.fate, LAST_MS);
-    await get(`${program.url}/`); // by then the other would have been answered too
-    ends.push(settled.slice(told));
-    if (settled.length !== told + 1 || settled[told].status === 200) break;
-  }
+  await whileStopped(program, victims, async () => {
+    await hearOut(program);
+    for (const pid of victims) {
+      const told = settled.length;
+      if (told > ends.length) throw tooBusy('A report was built before its child could be killed.');
+      program.kill(pid, 'SIGKILL');
+      await program.until(
+        hasTold(program, pid, () => settled.length > told),
+        LAST_MS,
+      );
+      await hearOut(program); // by then the other would have been answered too
+      ends.push(settled.slice(told));
+      if (settled.length !== told + 1 || settled[told].status === 200) break;
+    }
+  });
   const isOver = ends.length === CHILDREN && settled.length === CHILDREN;
   if (!isOver) await waitUntil(() => settled.length === CHILDREN || program.fate, LAST_MS);
   const isRetried = settled.length === CHILDREN && settled.every(isRight);
   const seen = { victims, areBusy, ends, isRetried, fate: program.fate };
   return { ...seen, queued: isOver ? await Promise.all(waiting) : [] };
+}
+
+/** What has come to the server by now has been answered: it takes up all that is there before the next request. */
+async function hearOut(program) {
+  for (let count = 0; count < 2; count += 1) await get(`${program.url}/`);
+}
+
+/** The report of a child that was killed has been answered, or the server has long heard of the death, and says nothing. */
+function hasTold(program, pid, isAnswered) {
+  let heardFrom = -1; // the first event after the child had no pid any more: the server has asked how it ended
+  return (events) => {
+    if (heardFrom < 0 && !hasPid(pid)) heardFrom = events.length;
+    const hasHeard =
+      heardFrom >= 0 && haveTurned(events.slice(heardFrom), [program.pid], TIMER_TURNS);
+    return isAnswered() || program.fate || hasHeard;
+  };
 }
 
 /** The children alive, once both build. */

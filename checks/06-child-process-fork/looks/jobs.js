@@ -47,7 +47,7 @@ export const LAST_MS = 20_000; // nobody waits this long, unless the machine is 
 const LOOK_MS = 100;
 export const SILENT = 'no answer, and nobody is working on it';
 export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard what there is to hear
-const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is a different kind
+export const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is a different kind
 const STOPPED_TURNS = 5; // a server that builds reports itself has built a short one by then
 
 /**
