@@ -97,6 +97,25 @@ export function demandOneOpener({ program, fault }) {
         .map((one) => momentOf(one, `opens port ${one.port}`)),
     },
   });
+  demandReadyBefore(program, first);
+}
+
+/** Every child had at least begun to run when the port was opened: none can have been ready before that. */
+function demandReadyBefore(program, opening) {
+  const children = childrenOf(program);
+  const later = eventsOf(program.events, 'start').filter(
+    ({ pid, t }) => children.includes(pid) && t > opening.t,
+  );
+  demand(later.length === 0, {
+    expected: 'The parent opens the port when all children are ready.',
+    got: `It opened the port, and ${later.length} of ${children.length} children began to run after that.`,
+    why: 'Clients connect as soon as the port is open, and nobody can serve them yet.',
+    try: "child.on('message', ...): count who is ready; listen() when all are",
+    shows: {
+      program,
+      moments: [momentOf(opening, 'opens the port'), ...firstShown(later, 'begins to run')],
+    },
+  });
 }
 
 const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${pid}`);

@@ -65,7 +65,11 @@ const byVariable = (value) => ({
 const NONSENSE = [
   byOption('rrr'),
   byOption(''),
-  byOption('RR'),
+  {
+    name: '--policy "RR" and NODE_CLUSTER_SCHED_POLICY=none',
+    args: ['--policy', 'RR'],
+    env: BY_VARIABLE,
+  },
   byOption(' none'),
   byOption('rr '),
   { name: '--policy without a name', args: ['--policy'] },

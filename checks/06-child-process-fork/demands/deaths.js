@@ -98,11 +98,21 @@ function faultOfSilence(areBusy, isRetried) {
   };
 }
 
+/** Is there a word in it, or in JSON one beside what the client has said itself? @param {string} body */
+function saysWhy(body) {
+  const fields = Object.entries(parse(body)); // none in a text
+  const told = fields.flatMap(([key, value]) =>
+    ['name', 'rows'].includes(key) || value === null ? [] : [value],
+  );
+  return /[\p{L}\p{N}]/u.test(fields.length > 0 ? JSON.stringify(told) : body);
+}
+
 /** What is wrong with the answer to a report whose child was killed. */
 function faultOfTold({ error, status, body }) {
   const isEmptyWord = /\bundefined\b/.test(body); // it stands for what nobody knew
-  if (!error && status === 503 && body !== '' && !isEmptyWord) return undefined;
+  if (!error && status === 503 && saysWhy(body) && !isEmptyWord) return undefined;
   const got = `The report of the killed child got ${error ?? `status ${status}`}`;
+  const isErrorObject = Object.values(parse(body)).some((value) => JSON.stringify(value) === '{}');
   if (error) return { got: `${got} instead of an answer.`, try: CATCH };
   if (status === 503 && isEmptyWord)
     return {
@@ -112,8 +122,10 @@ function faultOfTold({ error, status, body }) {
     };
   if (status === 503)
     return {
-      got: `${got}, and no reason.`,
-      why: 'Somebody who reads the answer, or a log of it, cannot tell what happened, or whether another try may work.',
+      got: `${got}, and no reason${body && `: ${shorten(body)}`}.`,
+      why: isErrorObject
+        ? "An Error in JSON is {}: its message isn't one of the properties that JSON.stringify() looks at."
+        : 'Somebody who reads the answer, or a log of it, cannot tell what happened, or whether another try may work.',
       try: CATCH,
     };
   const why =
