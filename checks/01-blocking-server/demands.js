@@ -70,11 +70,10 @@ export function demandBody(...looks) {
 
 /** Some may have failed: so many at once are not what is asked for. @returns {string | undefined} */
 function faultOfMany({ answers }) {
-  const bodies = answers.flatMap(({ status, body }) => (status === 200 ? [body] : []));
-  const { size } = new Set(bodies);
-  return size < bodies.length
-    ? `Of ${bodies.length} answers only ${size} had new bytes.`
-    : undefined;
+  const right = answers.filter(({ status }) => status === 200);
+  const { size } = new Set(right.map(({ body }) => body));
+  if (size < right.length) return `Of ${right.length} answers only ${size} had new bytes.`;
+  return faultOfRandomHex(right, { parts: 2 });
 }
 
 /** Each / blocks for as long as it should, and only then is its client answered. */

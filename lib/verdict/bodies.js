@@ -9,10 +9,11 @@ const PARTS = 32; // of each answer are looked for, spread over all of it
 /**
  * Says what keeps these answers from being 5,000 to 10,000 random bytes as hex text, other bytes in each.
  * @param {import('../observe/client.js').Answer[]} seen
- * @param {{ isTyped?: boolean }} [options]  isTyped: unless told otherwise the header says that it is text
+ * @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: unless told otherwise the header says that it is text;
+ *   parts: of each so many are looked for in all, two or more
  * @returns {string | undefined}  nothing, when they are
  */
-export function faultOfRandomHex(seen, { isTyped = true } = {}) {
+export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {
   const answers = seen.map(({ body, ...answer }) => ({
     ...answer,
     body: body?.replace(LINE_END, ''),
@@ -23,7 +24,8 @@ export function faultOfRandomHex(seen, { isTyped = true } = {}) {
   }
   const bodies = new Set(answers.map(({ body }) => body));
   if (bodies.size < answers.length) return 'Several answers had the same bytes.';
-  return faultOfChance(answers.map(({ body }) => body.toLowerCase()));
+  const texts = answers.map(({ body }) => body.toLowerCase());
+  return faultOfChance(texts, parts);
 }
 
 /**
@@ -35,15 +37,15 @@ export function isTypedJson({ headers }) {
   return type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type);
 }
 
-/** Random bytes have every digit, and nothing in them comes a second time. @param {string[]} texts */
-function faultOfChance(texts) {
+/** Random bytes have every digit, and nothing in them comes a second time. @param {string[]} texts @param {number} parts */
+function faultOfChance(texts, parts) {
   const all = texts.join(' ');
   for (const text of texts) {
     const used = new Set(text).size;
     if (used < 16)
       return `Only ${used} of the 16 hex digits occur in it: these aren't random bytes.`;
-    const step = (text.length - PART) / (PARTS - 1);
-    for (let number = 0; number < PARTS; number += 1) {
+    const step = (text.length - PART) / (parts - 1);
+    for (let number = 0; number < parts; number += 1) {
       const at = Math.floor(number * step);
       const part = text.slice(at, at + PART);
       if (text.indexOf(part, text.indexOf(part) + 1) !== -1)
