@@ -478,7 +478,7 @@ async function opened(t, server) {
 
 describe('the commands', () => {
   test('what cannot be meant is refused, and said how it is', async (t) => {
-    const root = makeRoot(t);
+    const root = makeRoot();
     const refused = {
       'start x': /"x" means nothing here/,
       'start --name Ada': /--name is for the board/,
@@ -504,7 +504,7 @@ describe('the commands', () => {
   });
 
   test('npm start joins npm run board; its verdict is there; both end well', async (t) => {
-    const root = makeRoot(t);
+    const root = makeRoot();
     const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
     write(root, {
       [`checks/${keys[0]}/check.js`]: `

@@ -11,8 +11,8 @@ test('rootFolder is the folder that holds package.json', () => {
   assert.equal(join(rootFolder, 'test', 'catalog.test.js'), import.meta.filename);
 });
 
-test('listLessons reads everything, in order, and leaves out what is no lesson', (t) => {
-  const root = makeRoot(t);
+test('listLessons reads everything, in order, and leaves out what is no lesson', () => {
+  const root = makeRoot();
   write(root, { 'lessons/work.js': '', 'lessons/drafts/README.md': 'none' });
   const lessons = listLessons(root);
   assert.deepEqual(
@@ -36,8 +36,8 @@ test('listLessons reads everything, in order, and leaves out what is no lesson',
   assert.match(text, /^# About 02-cluster-fork\n/);
 });
 
-test('what is told of a lesson may have CRLF and a byte order mark', (t) => {
-  const root = makeRoot(t);
+test('what is told of a lesson may have CRLF and a byte order mark', () => {
+  const root = makeRoot();
   const crlf = (/** @type {string} */ text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
   write(root, { [`lessons/${keys[0]}/lesson.yml`]: crlf(about(keys[0])) });
   write(root, { [`checks/${keys[0]}/hints.md`]: crlf(hints) });
@@ -56,16 +56,16 @@ const broken = {
   ],
 };
 for (const [name, [text, message]] of Object.entries(broken)) {
-  test(`a broken lesson.yml is explained: ${name}`, (t) => {
-    const root = makeRoot(t);
+  test(`a broken lesson.yml is explained: ${name}`, () => {
+    const root = makeRoot();
     write(root, { [`lessons/${keys[1]}/lesson.yml`]: text });
     assert.throws(() => listLessons(root), { name: 'UsageError', message, hint: /^Fix it/ });
     assert.throws(() => listLessons(root), { message: /lessons\/02-cluster-fork\/lesson\.yml/ });
   });
 }
 
-test('two hints, an empty one and four are explained', (t) => {
-  const root = makeRoot(t);
+test('two hints, an empty one and four are explained', () => {
+  const root = makeRoot();
   const [two] = hints.split('## Third');
   for (const text of [two, `${two}## Third\n`, `${hints}## Fourth\n\nmore\n`]) {
     write(root, { [`checks/${keys[1]}/hints.md`]: text });
@@ -74,8 +74,8 @@ test('two hints, an empty one and four are explained', (t) => {
   }
 });
 
-test('a missing text, no lessons and no lessons folder are explained', (t) => {
-  const root = makeRoot(t);
+test('a missing text, no lessons and no lessons folder are explained', () => {
+  const root = makeRoot();
   rmSync(join(root, 'lessons', keys[0], 'README.md'));
   assert.throws(() => listLessons(root), /lessons\/01-blocking-server\/README\.md is missing/);
   rmSync(join(root, 'lessons'), { recursive: true });
@@ -87,8 +87,8 @@ test('a missing text, no lessons and no lessons folder are explained', (t) => {
   assert.throws(() => listLessons(root), { name: 'UsageError', message: /There is no lesson in/ });
 });
 
-test('findLesson takes every name of a lesson', (t) => {
-  const lessons = listLessons(makeRoot(t));
+test('findLesson takes every name of a lesson', () => {
+  const lessons = listLessons(makeRoot());
   const names = [
     'lesson-3',
     '3',
@@ -112,16 +112,16 @@ const guesses = {
   'lessons/02-cluster-fork/server.js': '02-cluster-fork',
 };
 for (const [name, guess] of Object.entries(guesses)) {
-  test(`findLesson guesses what ${name} means, and lists what exists`, (t) => {
-    const lessons = listLessons(makeRoot(t));
+  test(`findLesson guesses what ${name} means, and lists what exists`, () => {
+    const lessons = listLessons(makeRoot());
     const hint = new RegExp(`^Did you mean ${guess}\\? .*\n.*${keys.join('\n.*')}$`);
     const message = /^There is no lesson named "/;
     assert.throws(() => findLesson(lessons, name), { name: 'UsageError', message, hint });
   });
 }
 
-test('findLesson survives hostile names', (t) => {
-  const lessons = listLessons(makeRoot(t));
+test('findLesson survives hostile names', () => {
+  const lessons = listLessons(makeRoot());
   const hostile = [
     '',
     ' ',
@@ -148,8 +148,8 @@ test('findLesson survives hostile names', (t) => {
   }
 });
 
-test('lessonFiles lists what the solution holds, without build output', (t) => {
-  const root = makeRoot(t);
+test('lessonFiles lists what the solution holds, without build output', () => {
+  const root = makeRoot();
   const more = [
     'lib/pool.js',
     '.output/a.js',

@@ -24,8 +24,8 @@ import {
 
 const [key] = keys;
 
-test('doctor is content with a complete workshop, and tells the environment', async (t) => {
-  const root = makeRoot(t);
+test('doctor is content with a complete workshop, and tells the environment', async () => {
+  const root = makeRoot();
   const npm = { npm_lifecycle_event: 'doctor', npm_config_user_agent: 'npm/11.1.0 node/v22' };
   const { code, stdout } = await forkshop(root, ['doctor'], npm);
   assert.equal(code, 0, stdout);
@@ -39,8 +39,8 @@ test('doctor is content with a complete workshop, and tells the environment', as
   assert.equal(environment.node, process.versions.node);
 });
 
-test('doctor prints each problem with how to mend it: exit code 1', async (t) => {
-  const root = makeRoot(t);
+test('doctor prints each problem with how to mend it: exit code 1', async () => {
+  const root = makeRoot();
   rmSync(join(root, `lessons/${key}/server.js`));
   const { code, stdout } = await dispatched(root, ['doctor']);
   assert.equal(code, 1);
@@ -237,8 +237,8 @@ const misfits = {
   ],
 };
 for (const [name, [files, where, message]] of Object.entries(misfits)) {
-  test(`doctor finds ${name}`, async (t) => {
-    const root = makeRoot(t);
+  test(`doctor finds ${name}`, async () => {
+    const root = makeRoot();
     for (const [path, text] of Object.entries(files)) {
       if (text === null) rmSync(join(root, path), { recursive: true });
       else write(root, { [path]: text });
@@ -253,8 +253,8 @@ for (const [name, [files, where, message]] of Object.entries(misfits)) {
   });
 }
 
-test('doctor finds a number that is taken twice, and that there is nothing to compare', async (t) => {
-  const root = makeRoot(t);
+test('doctor finds a number that is taken twice, and that there is nothing to compare', async () => {
+  const root = makeRoot();
   assert.equal((await dispatched(root, ['new', '01-other', 'T'])).code, 2);
   write(root, { 'lessons/01-other/README.md': '' });
   const problems = await compareRooms(root);
@@ -265,8 +265,8 @@ test('doctor finds a number that is taken twice, and that there is nothing to co
   assert.match((await compareRooms(root))[0].problem, /nothing to compare/);
 });
 
-test('doctor forgives CRLF', async (t) => {
-  const root = makeRoot(t);
+test('doctor forgives CRLF', async () => {
+  const root = makeRoot();
   const paths = [
     `lessons/${key}/README.md`,
     `solutions/${key}/server.js`,
@@ -283,8 +283,8 @@ test('doctor forgives CRLF', async (t) => {
   assert.deepEqual(await compareRooms(root), []);
 });
 
-test('new creates every part; after sync doctor is content', async (t) => {
-  const root = makeRoot(t);
+test('new creates every part; after sync doctor is content', async () => {
+  const root = makeRoot();
   const title = 'Threads: "beside" processes, für alle #1';
   const { code, stdout } = await forkshop(root, ['new', '12-worker-threads', title]);
   assert.equal(code, 0);
@@ -304,8 +304,8 @@ test('new creates every part; after sync doctor is content', async (t) => {
   );
 });
 
-test('new overwrites nothing and creates all or nothing', async (t) => {
-  const root = makeRoot(t);
+test('new overwrites nothing and creates all or nothing', async () => {
+  const root = makeRoot();
   write(root, { 'checks/12-x/check.js': 'mine' });
   const before = filesBelow(root);
   const { code, stderr } = await dispatched(root, ['new', '12-x', 'Title']);
@@ -337,8 +337,8 @@ const wrongNames = [
   '12-a b',
   '12-a.js',
 ];
-test('new validates the slug and the title', async (t) => {
-  const root = makeRoot(t);
+test('new validates the slug and the title', async () => {
+  const root = makeRoot();
   const before = filesBelow(root);
   for (const slug of wrongNames) {
     const { code, stderr } = await dispatched(root, ['new', slug, 'Title']);
@@ -352,8 +352,8 @@ test('new validates the slug and the title', async (t) => {
   assert.deepEqual(filesBelow(root), before);
 });
 
-test('sync fills quotes in, says what changed, and with --check only reports', async (t) => {
-  const root = makeRoot(t);
+test('sync fills quotes in, says what changed, and with --check only reports', async () => {
+  const root = makeRoot();
   const fresh = await dispatched(root, ['sync', '--check']);
   assert.deepEqual([fresh.code, fresh.stdout], [0, 'Everything is up to date.\n']);
   const quote = (/** @type {string} */ body) =>
@@ -374,8 +374,8 @@ test('sync fills quotes in, says what changed, and with --check only reports', a
   assert.equal((await dispatched(root, ['sync'])).stdout, 'Everything is up to date.\n');
 });
 
-test('sync explains a quote that it cannot fill in: exit code 2', async (t) => {
-  const root = makeRoot(t);
+test('sync explains a quote that it cannot fill in: exit code 2', async () => {
+  const root = makeRoot();
   write(root, { 'README.md': `\`\`\`js file=solutions/${key}/server.js#gone\n\`\`\`\n` });
   const { code, stderr } = await dispatched(root, ['sync']);
   assert.equal(code, 2);
@@ -385,8 +385,8 @@ test('sync explains a quote that it cannot fill in: exit code 2', async (t) => {
   );
 });
 
-test('sync --starters copies the lessons to the pristine starters', async (t) => {
-  const root = makeRoot(t);
+test('sync --starters copies the lessons to the pristine starters', async () => {
+  const root = makeRoot();
   const changed = starter.replace('greet.', 'greet everybody.');
   write(root, { [`lessons/${key}/server.js`]: changed });
   assert.equal((await dispatched(root, ['sync'])).stdout, 'Everything is up to date.\n');

@@ -36,8 +36,8 @@ check('${key}', { greets: 'it says hello', ends: 'it says so and ends' }, ({ lau
 });
 `;
 
-function makeWorkshop(/** @type {import('node:test').TestContext} */ t) {
-  const root = makeRoot(t);
+function makeWorkshop() {
+  const root = makeRoot();
   for (const key of keys) write(root, { [`checks/${key}/check.js`]: wordCheck(key) });
   say(root, 'hello');
   return root;
@@ -46,8 +46,8 @@ function makeWorkshop(/** @type {import('node:test').TestContext} */ t) {
 const say = (/** @type {string} */ root, /** @type {string} */ word, key = keys[0]) =>
   write(root, { [`lessons/${key}/server.js`]: `console.log('${word}');\n` });
 
-test('a pass, a failure, an undecided check and a fault each have their words and exit code', async (t) => {
-  const root = makeWorkshop(t);
+test('a pass, a failure, an undecided check and a fault each have their words and exit code', async () => {
+  const root = makeWorkshop();
   const passed = await forkshop(root, ['check', '1']);
   assert.equal(passed.code, 0, passed.stdout + passed.stderr);
   assert.match(passed.stdout, /\[1\/2\] ✔ it says hello\n.*\[2\/2\] ✔ it says so and ends/);
@@ -89,8 +89,8 @@ check('${keys[0]}', { greets: 'it says hello', waits: 'it answers' }, ({ place, 
 });
 `;
 
-test('a check that reaches its deadline has failed if one of its promises has; else nothing is decided', async (t) => {
-  const root = makeWorkshop(t);
+test('a check that reaches its deadline has failed if one of its promises has; else nothing is decided', async () => {
+  const root = makeWorkshop();
   const lessons = listLessons(root);
   write(root, { [`checks/${keys[0]}/check.js`]: endlessCheck });
   const checked = async (/** @type {string} */ word) => {
@@ -110,8 +110,8 @@ test('a check that reaches its deadline has failed if one of its promises has; e
   assert.match(undecided.told, /✔ it says hello[^]*Undecided\. 1 of 1 judged promises hold/);
 });
 
-test('passing is remembered, with the prediction and what was measured; others are judged without a trace', async (t) => {
-  const root = makeWorkshop(t);
+test('passing is remembered, with the prediction and what was measured; others are judged without a trace', async () => {
+  const root = makeWorkshop();
   await forkshop(root, ['check', '2', '--solution']);
   assert.throws(() => read(root, '.forkshop/progress.json'), { code: 'ENOENT' });
 
@@ -134,8 +134,8 @@ test('passing is remembered, with the prediction and what was measured; others a
   assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the lesson that comes next');
 });
 
-test('--json is one object, and no escape codes are in any piped output', async (t) => {
-  const root = makeWorkshop(t);
+test('--json is one object, and no escape codes are in any piped output', async () => {
+  const root = makeWorkshop();
   const { stdout } = await forkshop(root, ['check', '1', '--json', '--timeline']);
   const { lesson, verdict, promises, measurements, seconds, conditions, timeline } =
     JSON.parse(stdout);
@@ -163,8 +163,8 @@ test('--json is one object, and no escape codes are in any piped output', async 
   );
 });
 
-test('what failed last time is judged first; what is not judged again is told as old', async (t) => {
-  const root = makeWorkshop(t);
+test('what failed last time is judged first; what is not judged again is told as old', async () => {
+  const root = makeWorkshop();
   say(root, 'ciao');
   const first = await forkshop(root, ['check', '1']);
   assert.match(
@@ -189,8 +189,8 @@ test('what failed last time is judged first; what is not judged again is told as
   assert.match(mended.stdout, /\[2\/2\] ✔[^]*\[1\/2\] ✔[^]*Passed\. 2 of 2 promises hold/);
 });
 
-test('--only judges what it names, and that is no pass', async (t) => {
-  const root = makeWorkshop(t);
+test('--only judges what it names, and that is no pass', async () => {
+  const root = makeWorkshop();
   const { code, stdout } = await forkshop(root, ['check', '1', '--only', 'ends']);
   assert.equal(code, 0);
   assert.match(stdout, /\[2\/2\] ✔[^]*Good so far\. 1 of 1 judged promises hold/);
@@ -200,8 +200,8 @@ test('--only judges what it names, and that is no pass', async (t) => {
   assert.deepEqual([promises.map(({ id }) => id), isWhole, measurements], [['ends'], false, []]);
 });
 
-test('what cannot be meant is explained, with exit code 2', async (t) => {
-  const root = makeWorkshop(t);
+test('what cannot be meant is explained, with exit code 2', async () => {
+  const root = makeWorkshop();
   const cases = [
     [['check', 'cluster-frok'], /cluster-fork/],
     [['check', '1', '--predict', 'much'], /A prediction is a number above 0, not "much"/],
@@ -220,8 +220,8 @@ test('what cannot be meant is explained, with exit code 2', async (t) => {
   }
 });
 
-test('a reader that leaves early does not spoil the exit code', async (t) => {
-  const root = makeWorkshop(t);
+test('a reader that leaves early does not spoil the exit code', async () => {
+  const root = makeWorkshop();
   say(root, 'bye');
   const main = join(rootFolder, 'lib/cli/main.cjs');
   const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
@@ -239,7 +239,7 @@ test('a reader that leaves early does not spoil the exit code', async (t) => {
 });
 
 test('start shows where you are, checks what is saved, begins again on the next save, and ends on a signal', async (t) => {
-  const root = makeWorkshop(t);
+  const root = makeWorkshop();
   const child = spawn(process.execPath, [join(rootFolder, 'lib/cli/main.cjs'), 'start'], {
     env: { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined },
   });
@@ -270,8 +270,8 @@ test('start shows where you are, checks what is saved, begins again on the next 
   );
 });
 
-test('a check stands by itself too: node --test prints promises and numbers', async (t) => {
-  const root = makeWorkshop(t);
+test('a check stands by itself too: node --test prints promises and numbers', async () => {
+  const root = makeWorkshop();
   const file = join(root, 'checks', keys[0], 'check.js');
   const checkAlone = async (/** @type {string} */ word) => {
     say(root, word);
@@ -295,8 +295,8 @@ test('a check stands by itself too: node --test prints promises and numbers', as
   assert.match(passed.output, /words: 1\.00 words[^]*letters: l 2 letters/);
 });
 
-test('lesson 2: the timeline is drawn, with its numbers in words', async (t) => {
-  const home = makeRoot(t);
+test('lesson 2: the timeline is drawn, with its numbers in words', async () => {
+  const home = makeRoot();
   const place = join(rootFolder, 'checks/02-cluster-fork/starter');
   const argv = ['check', 'lesson-2', '--timeline', '--in', place];
   const { code, stdout } = await forkshop(rootFolder, argv, { FORKSHOP_HOME: join(home, 'state') });

@@ -44,8 +44,8 @@ const captured = (/** @type {string} */ text, /** @type {RegExp} */ pattern) =>
 const onPosix = { skip: process.platform === 'win32' && 'pipes as POSIX has them' };
 const progressFile = (/** @type {string} */ root) => join(root, '.forkshop', 'progress.json');
 
-test('help lists every command, and every command has help', async (t) => {
-  const root = makeRoot(t);
+test('help lists every command, and every command has help', async () => {
+  const root = makeRoot();
   const { code, stdout } = await forkshop(root, []);
   assert.equal(code, 0);
   const names = [
@@ -66,8 +66,8 @@ test('help lists every command, and every command has help', async (t) => {
   assert.deepEqual(readdirSync(root).includes('.forkshop'), false);
 });
 
-test('an unknown command gets the nearest right one and exit code 2', async (t) => {
-  const { code, stdout, stderr } = await forkshop(makeRoot(t), ['lits']);
+test('an unknown command gets the nearest right one and exit code 2', async () => {
+  const { code, stdout, stderr } = await forkshop(makeRoot(), ['lits']);
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(
     stderr,
@@ -75,15 +75,15 @@ test('an unknown command gets the nearest right one and exit code 2', async (t) 
   );
 });
 
-test('a command named like a part of an object or a path is unknown', async (t) => {
-  const root = makeRoot(t);
+test('a command named like a part of an object or a path is unknown', async () => {
+  const root = makeRoot();
   for (const name of ['constructor', '../catalog', '']) {
     assert.equal((await dispatched(root, [name])).code, 2, name);
   }
 });
 
-test('list shows every lesson, its state in words, and where to go on', async (t) => {
-  const root = makeRoot(t);
+test('list shows every lesson, its state in words, and where to go on', async () => {
+  const root = makeRoot();
   pass(root, keys[0]);
   const { code, stdout, stderr } = await dispatched(root, ['list']);
   assert.deepEqual([code, stderr], [0, '']);
@@ -105,8 +105,8 @@ Go on with: npm run check lesson-2
   );
 });
 
-test('list says what is not installed that a lesson needs', async (t) => {
-  const root = makeRoot(t);
+test('list says what is not installed that a lesson needs', async () => {
+  const root = makeRoot();
   const file = `lessons/${keys[1]}/lesson.yml`;
   write(root, { [file]: read(root, file).replace('minutes:', 'needs: [vegeta]\nminutes:') });
   const { stdout } = await forkshop(root, ['list'], { PATH: root });
@@ -114,8 +114,8 @@ test('list says what is not installed that a lesson needs', async (t) => {
   assert.equal(stdout.match(/not installed/g)?.length, 1);
 });
 
-test('hint shows one more each time, of the lesson that is next', async (t) => {
-  const root = makeRoot(t);
+test('hint shows one more each time, of the lesson that is next', async () => {
+  const root = makeRoot();
   pass(root, keys[0]);
   const first = await dispatched(root, ['hint']);
   assert.match(
@@ -137,8 +137,8 @@ test('hint shows one more each time, of the lesson that is next', async (t) => {
 });
 
 for (const command of ['solution', 'diff']) {
-  test(`${command}: before passing it explains once, then shows; after passing it shows`, async (t) => {
-    const root = makeRoot(t);
+  test(`${command}: before passing it explains once, then shows; after passing it shows`, async () => {
+    const root = makeRoot();
     const shows = /console\.log\('hello'\);/;
     const first = await dispatched(root, [command, '1']);
     assert.equal(first.code, 0);
@@ -154,8 +154,8 @@ for (const command of ['solution', 'diff']) {
   });
 }
 
-test('diff: unified, blind to line ends, and names a missing file', async (t) => {
-  const root = makeRoot(t);
+test('diff: unified, blind to line ends, and names a missing file', async () => {
+  const root = makeRoot();
   pass(root, keys[0]);
   write(root, { [`lessons/${keys[0]}/server.js`]: starter.replaceAll('\n', '\r\n') });
   const { stdout } = await dispatched(root, ['diff', '1']);
@@ -176,8 +176,8 @@ test('diff: unified, blind to line ends, and names a missing file', async (t) =>
 
 const mine = '// my own work\n';
 
-test('reset without a terminal and without --yes changes nothing: exit code 2', async (t) => {
-  const root = makeRoot(t);
+test('reset without a terminal and without --yes changes nothing: exit code 2', async () => {
+  const root = makeRoot();
   write(root, { [`lessons/${keys[0]}/server.js`]: mine });
   // `npm config set yes true` is no answer to our question.
   const npm = { npm_lifecycle_event: 'reset', npm_config_yes: 'true' };
@@ -191,8 +191,8 @@ test('reset without a terminal and without --yes changes nothing: exit code 2', 
   assert.equal(existsSync(join(root, '.forkshop')), false);
 });
 
-test('reset restores the starter, keeps a backup and says where, and leaves the rest alone', async (t) => {
-  const root = makeRoot(t);
+test('reset restores the starter, keeps a backup and says where, and leaves the rest alone', async () => {
+  const root = makeRoot();
   const notes = `lessons/${keys[0]}/notes.txt`;
   write(root, {
     [`lessons/${keys[0]}/server.js`]: mine,
@@ -212,8 +212,8 @@ test('reset restores the starter, keeps a backup and says where, and leaves the 
   );
 });
 
-test('reset of an untouched lesson says so', async (t) => {
-  const root = makeRoot(t);
+test('reset of an untouched lesson says so', async () => {
+  const root = makeRoot();
   const { code, stdout } = await dispatched(root, ['reset', '1']);
   assert.deepEqual(
     [code, stdout],
@@ -221,8 +221,8 @@ test('reset of an untouched lesson says so', async (t) => {
   );
 });
 
-test('reset --all takes every changed lesson, also missing files and a folder in the place of one', async (t) => {
-  const root = makeRoot(t);
+test('reset --all takes every changed lesson, also missing files and a folder in the place of one', async () => {
+  const root = makeRoot();
   const server = (/** @type {string} */ key) => `lessons/${key}/server.js`;
   rmSync(join(root, server(keys[0])));
   rmSync(join(root, server(keys[1])));
@@ -235,16 +235,16 @@ test('reset --all takes every changed lesson, also missing files and a folder in
   for (const key of keys) assert.equal(read(root, server(key)), starter);
 });
 
-test('npm run reset --all: npm takes the flag, and it is understood', async (t) => {
-  const root = makeRoot(t);
+test('npm run reset --all: npm takes the flag, and it is understood', async () => {
+  const root = makeRoot();
   for (const key of keys) write(root, { [`lessons/${key}/server.js`]: mine });
   const npm = { npm_lifecycle_event: 'reset', npm_config_all: 'true' };
   assert.equal((await forkshop(root, ['reset', '--yes'], npm)).code, 0);
   for (const key of keys) assert.equal(read(root, `lessons/${key}/server.js`), starter);
 });
 
-test('reset replaces a link and leaves what it led to', async (t) => {
-  const root = makeRoot(t);
+test('reset replaces a link and leaves what it led to', async () => {
+  const root = makeRoot();
   write(root, { 'elsewhere.js': mine });
   rmSync(join(root, 'lessons', keys[0], 'server.js'));
   symlinkSync(join(root, 'elsewhere.js'), join(root, 'lessons', keys[0], 'server.js'));
@@ -258,8 +258,8 @@ test('reset replaces a link and leaves what it led to', async (t) => {
 test(
   'a pipe in the place of a file, or in a folder there, stops neither diff nor reset',
   onPosix,
-  async (t) => {
-    const root = makeRoot(t);
+  async () => {
+    const root = makeRoot();
     const mine = join(root, 'lessons', keys[0], 'server.js');
     rmSync(mine);
     spawnSync('mkfifo', [mine]);
@@ -285,8 +285,8 @@ test(
   },
 );
 
-test('reset refuses what it cannot mean', async (t) => {
-  const root = makeRoot(t);
+test('reset refuses what it cannot mean', async () => {
+  const root = makeRoot();
   write(root, { [`lessons/${keys[0]}/server.js`]: mine });
   rmSync(join(root, 'checks', keys[2], 'starter'), { recursive: true });
   const refused = {
@@ -309,8 +309,8 @@ for (const [answer, expected] of [
   ['\n', mine],
   [null, mine],
 ]) {
-  test(`reset at a terminal, answered by ${JSON.stringify(answer)}`, async (t) => {
-    const root = makeRoot(t);
+  test(`reset at a terminal, answered by ${JSON.stringify(answer)}`, async () => {
+    const root = makeRoot();
     write(root, { [`lessons/${keys[0]}/server.js`]: mine });
     const io = ioOf(root);
     io.stdin.isTTY = true;
@@ -324,8 +324,8 @@ for (const [answer, expected] of [
   });
 }
 
-test('wrong and hostile lesson names: exit code 2, no escape codes, nothing touched', async (t) => {
-  const root = makeRoot(t);
+test('wrong and hostile lesson names: exit code 2, no escape codes, nothing touched', async () => {
+  const root = makeRoot();
   const names = [
     'lesson-33',
     '../03-scheduling-policies',
@@ -349,8 +349,8 @@ test('wrong and hostile lesson names: exit code 2, no escape codes, nothing touc
   assert.equal(existsSync(join(root, '.forkshop')), false);
 });
 
-test('colour only where it is wanted', async (t) => {
-  const root = makeRoot(t);
+test('colour only where it is wanted', async () => {
+  const root = makeRoot();
   const colours = async (/** @type {Record<string, string>} */ env) =>
     (await forkshop(root, ['list'], env)).stdout.includes('\u001b[');
   assert.equal(await colours({}), false, 'piped');
@@ -374,8 +374,8 @@ const killers = {
   'before the rename': `fs.renameSync = () => process.kill(process.pid, 'SIGKILL');`,
 };
 for (const [moment, patch] of Object.entries(killers)) {
-  test(`progress survives kill -9 ${moment}`, async (t) => {
-    const root = makeRoot(t);
+  test(`progress survives kill -9 ${moment}`, async () => {
+    const root = makeRoot();
     pass(root, keys[0]);
     const before = readFileSync(progressFile(root), 'utf8');
     write(root, {
@@ -404,8 +404,8 @@ for (const text of [
   '{"version":2}',
   '{"version":1,"passed":7}',
 ]) {
-  test(`a progress file that says ${JSON.stringify(text)} is kept aside, with a message`, async (t) => {
-    const root = makeRoot(t);
+  test(`a progress file that says ${JSON.stringify(text)} is kept aside, with a message`, async () => {
+    const root = makeRoot();
     write(root, { '.forkshop/progress.json': text });
     const { code, stdout, stderr } = await dispatched(root, ['list']);
     assert.equal(code, 0);
@@ -417,8 +417,8 @@ for (const text of [
   });
 }
 
-test('history: a torn line is left out and spoils no other', (t) => {
-  const io = ioOf(makeRoot(t));
+test('history: a torn line is left out and spoils no other', () => {
+  const io = ioOf(makeRoot());
   assert.deepEqual(readHistory(io), []);
   appendHistory(io, { n: 1 });
   write(io.root, { '.forkshop/history.jsonl': '{"n":1}\n{"n":2,"lo' });
@@ -428,8 +428,8 @@ test('history: a torn line is left out and spoils no other', (t) => {
   assert.deepEqual(readHistory(io), [{ n: 1 }, { n: 3 }, { n: 4 }]);
 });
 
-test('history: what is no measurement is left out', (t) => {
-  const io = ioOf(makeRoot(t));
+test('history: what is no measurement is left out', () => {
+  const io = ioOf(makeRoot());
   const whole = { name: 'words', value: 1 };
   const odd = [[null, whole, 3, { name: 'b' }, { value: 1 }], 'many', null, {}];
   const lines = odd.map((measurements) => JSON.stringify({ measurements }));
@@ -440,15 +440,15 @@ test('history: what is no measurement is left out', (t) => {
   );
 });
 
-test('FORKSHOP_HOME moves the state, also relative to the root', (t) => {
-  const io = { ...ioOf(makeRoot(t)), env: { FORKSHOP_HOME: 'state' } };
+test('FORKSHOP_HOME moves the state, also relative to the root', () => {
+  const io = { ...ioOf(makeRoot()), env: { FORKSHOP_HOME: 'state' } };
   updateProgress(io, (progress) => (progress.lastLesson = keys[1]));
   assert.equal(readProgress(io).lastLesson, keys[1]);
   assert.deepEqual(readdirSync(join(io.root, 'state')), ['progress.json']);
 });
 
-test('a refusal of the operating system is no fault of Forkshop; a fault is no fault of the learner', async (t) => {
-  const root = makeRoot(t);
+test('a refusal of the operating system is no fault of Forkshop; a fault is no fault of the learner', async () => {
+  const root = makeRoot();
   write(root, { [`lessons/${keys[0]}/server.js`]: '// mine' });
   const throwing = (/** @type {string} */ text) =>
     `data:text/javascript,${encodeURIComponent(`import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
@@ -471,8 +471,8 @@ test('a refusal of the operating system is no fault of Forkshop; a fault is no f
   );
 });
 
-test('a reader that leaves early is no error', async (t) => {
-  const env = { ...process.env, FORKSHOP_ROOT: makeRoot(t) };
+test('a reader that leaves early is no error', async () => {
+  const env = { ...process.env, FORKSHOP_ROOT: makeRoot() };
   const main = join(rootFolder, 'lib/cli/main.cjs');
   const child = spawn(process.execPath, [main, 'list'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();

@@ -94,8 +94,8 @@ test('refuses what cannot be meant: exit code 2, and nothing is written', async 
   }
 });
 
-test('a demo is recorded with its machine; one that fails keeps the recording before it', async (t) => {
-  const root = makeRoot(t);
+test('a demo is recorded with its machine; one that fails keeps the recording before it', async () => {
+  const root = makeRoot();
   const demo = (/** @type {string} */ body) =>
     `export default [{ name: 'one', title: 'One', async perform({ say }) { ${body} } }];`;
   write(root, { [`slides/${keys[0]}/demos.js`]: demo("say('hello');") });

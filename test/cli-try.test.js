@@ -68,12 +68,12 @@ test('on a terminal it asks; an empty answer runs nothing, a number runs that on
   assert.match((await ask('1')).output, /Enter to look: [^]*Seen just now/);
 });
 
-test('a wrong name gets the nearest right one; a lesson without experiments says so', async (t) => {
+test('a wrong name gets the nearest right one; a lesson without experiments says so', async () => {
   const wrong = await dispatched(rootFolder, ['try', '2', 'who-answer']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /no experiment who-answer|no experiment "who-answer"/);
   assert.match(wrong.stderr, /Did you mean who-answers\?/);
-  const root = makeRoot(t);
+  const root = makeRoot();
   rmSync(join(root, 'checks', keys[0], 'experiments.js'));
   const none = await dispatched(root, ['try', '1']);
   assert.equal(none.code, 2);

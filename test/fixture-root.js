@@ -62,12 +62,16 @@ export function lessonParts(/** @type {string} */ key) {
 
 export const keys = ['01-blocking-server', '02-cluster-fork', '03-scheduling-policies'];
 
+/** @type {string[]} removed when all hooks have run: what a test has started in a root may write there until it is ended */
+const made = [];
+process.on('exit', () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+});
+
 /** Makes a root that doctor finds nothing wrong with; its name has a space and a non-ASCII letter. */
-export function makeRoot(/** @type {import('node:test').TestContext} */ t) {
+export function makeRoot() {
   const folder = mkdtempSync(join(tmpdir(), 'forkshop root ü '));
-  // What a test has started in it ends after this, and may still write.
-  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
-  t.after(() => rmSync(folder, options));
+  made.push(folder);
   for (const key of keys) write(folder, lessonParts(key));
   return folder;
 }

@@ -401,7 +401,7 @@ describe('npm start goes on', () => {
     await once(other, 'listening');
     t.after(() => other.close());
     const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
-    const { says, said } = begin(t, makeRoot(t), ['--port', String(port)]);
+    const { says, said } = begin(t, makeRoot(), ['--port', String(port)]);
     await says(/Whenever you save/);
     const [first, then] = said.text.split('\n');
     assert.equal(
@@ -412,13 +412,13 @@ describe('npm start goes on', () => {
   });
 
   test('without a page, where none is wanted', async (t) => {
-    const { says, said } = begin(t, makeRoot(t), ['--no-page']);
+    const { says, said } = begin(t, makeRoot(), ['--no-page']);
     await says(/Whenever you save/);
     assert.ok(!/page/i.test(said.text), said.text);
   });
 
   test('with a broken progress file; the page is there, its address first, and goes with it', async (t) => {
-    const root = makeRoot(t);
+    const root = makeRoot();
     write(root, { '.forkshop/progress.json': '{ "version": 1, "passed"' });
     write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
     const { child, says, said } = begin(t, root, ['--port', '0']);

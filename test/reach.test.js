@@ -54,7 +54,7 @@ export default [
 
 /** `npm start` on a small workshop, with a page that listens. @param {import('node:test').TestContext} t */
 async function begin(t) {
-  const root = makeRoot(t);
+  const root = makeRoot();
   write(root, {
     [`checks/${key}/check.js`]: CHECK,
     [`checks/${key}/experiments.js`]: EXPERIMENTS,

@@ -55,7 +55,7 @@ for (const [name, { env, says }] of Object.entries(obstacles)) {
 }
 
 test('start says so at each save, and goes on', async (t) => {
-  const root = makeRoot(t);
+  const root = makeRoot();
   const env = { PATH: process.env.PATH, FORKSHOP_ROOT: root, TMPDIR: nowhere };
   const child = spawn(process.execPath, [join(rootFolder, 'lib/cli/main.cjs'), 'start'], { env });
   t.after(() => child.kill('SIGKILL'));

@@ -19,9 +19,9 @@ check('${keys[0]}', { greets: 'it says hello' }, ({ hold }) =>
 `;
 const LINE = /^Your progress could not be kept: .*\n$/;
 
-/** @param {import('node:test').TestContext} t */
-function makeWorkshop(t) {
-  const root = makeRoot(t);
+/** */
+function makeWorkshop() {
+  const root = makeRoot();
   write(root, { [`checks/${keys[0]}/check.js`]: check });
   return root;
 }
@@ -52,8 +52,8 @@ const obstacles = {
 };
 
 for (const [name, { before = () => {}, env = {} }] of Object.entries(obstacles)) {
-  test(`${name}: the verdict is told, then that it is not remembered`, async (t) => {
-    const root = makeWorkshop(t);
+  test(`${name}: the verdict is told, then that it is not remembered`, async () => {
+    const root = makeWorkshop();
     before(root);
     const { code, stdout, stderr } = await forkshop(root, ['check', '1'], env);
     assert.equal(code, 1, stderr);
@@ -76,8 +76,8 @@ for (const [name, { before = () => {}, env = {} }] of Object.entries(obstacles))
   });
 }
 
-test('what stands there in the place of a folder or a file is named, also by list', async (t) => {
-  const root = makeWorkshop(t);
+test('what stands there in the place of a folder or a file is named, also by list', async () => {
+  const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const { code, stderr } = await forkshop(root, ['list']);
   assert.equal(code, 0);
@@ -98,7 +98,7 @@ test('what stands there in the place of a folder or a file is named, also by lis
 });
 
 test('start goes on', async (t) => {
-  const root = makeWorkshop(t);
+  const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const main = join(rootFolder, 'lib/cli/main.cjs');
   const child = spawn(process.execPath, [main, 'start'], {
@@ -122,8 +122,8 @@ test('start goes on', async (t) => {
   }
 });
 
-test('progress that cannot be read is not written over, and a full disk leaves no half of it', (t) => {
-  const root = makeRoot(t);
+test('progress that cannot be read is not written over, and a full disk leaves no half of it', () => {
+  const root = makeRoot();
   const io = { root, env: {}, stderr: new PassThrough() };
   updateProgress(io, ({ passed }) => (passed[keys[0]] = { at: 'then' }));
   const file = join(root, '.forkshop/progress.json');
@@ -146,8 +146,8 @@ test('progress that cannot be read is not written over, and a full disk leaves n
   assert.equal(existsSync(file), true);
 });
 
-test('what could not be written is remembered, and written when it can be', (t) => {
-  const root = makeRoot(t);
+test('what could not be written is remembered, and written when it can be', () => {
+  const root = makeRoot();
   const io = { root, env: {}, stderr: new PassThrough() };
   write(root, { '.forkshop': 'a file' });
   for (let shown = 1; shown <= 2; shown += 1)
@@ -166,9 +166,9 @@ test('what could not be written is remembered, and written when it can be', (t) 
   assert.match(read(root, '.forkshop/progress.json'), /"lastLesson": "\d\d-/);
 });
 
-test('a refusal says what to do', async (t) => {
+test('a refusal says what to do', async () => {
   const said = async (/** @type {string} */ code) =>
-    (await forkshop(makeWorkshop(t), ['hint', '1'], refusing(code, 'writeFileSync'))).stderr;
+    (await forkshop(makeWorkshop(), ['hint', '1'], refusing(code, 'writeFileSync'))).stderr;
   assert.match(
     await said('ENOSPC'),
     /Make room there, or keep it elsewhere, as in: FORKSHOP_HOME=/,

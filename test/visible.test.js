@@ -58,8 +58,8 @@ test('a report has none of them but those of its own colours', () => {
   assert.ok(text.length < 3_000);
 });
 
-test('a path that steers is shown in a wrong usage, and in the head of a check', async (t) => {
-  const root = makeRoot(t);
+test('a path that steers is shown in a wrong usage, and in the head of a check', async () => {
+  const root = makeRoot();
   const nowhere = await forkshop(root, ['check', '--in', `/nowhere${CLEAR}`]);
   assert.equal(nowhere.code, 2);
   assert.ok(nowhere.stderr.includes(`/nowhere${SHOWN}`), nowhere.stderr);
@@ -71,8 +71,8 @@ test('a path that steers is shown in a wrong usage, and in the head of a check',
   assert.doesNotMatch(stdout + stderr, STEERING);
 });
 
-test("a diff shows them in the learner's file", async (t) => {
-  const root = makeRoot(t);
+test("a diff shows them in the learner's file", async () => {
+  const root = makeRoot();
   writeFileSync(join(root, 'lessons', keys[0], 'server.js'), `// ${CLEAR}\n`);
   await forkshop(root, ['diff', '1']);
   const { stdout } = await forkshop(root, ['diff', '1']);
