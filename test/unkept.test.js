@@ -19,7 +19,6 @@ check('${keys[0]}', { greets: 'it says hello' }, ({ hold }) =>
 `;
 const LINE = /^Your progress could not be kept: .*\n$/;
 
-/** */
 function makeWorkshop() {
   const root = makeRoot();
   write(root, { [`checks/${keys[0]}/check.js`]: check });
