@@ -21,7 +21,8 @@ async function judge(declare, options = {}) {
   /** @type {string[]} */
   const made = [];
   const definition = { key: '00-none', promises, declare: (lesson) => declare(lesson, made) };
-  const session = { root: rootFolder, place: '/nowhere', runner, ...options };
+  const idle = { overrunBy: () => undefined }; // whatever else this machine does
+  const session = { root: rootFolder, place: '/nowhere', runner, ...idle, ...options };
   const error = await runSession(definition, session, (record) => void records.push(record)).then(
     () => undefined,
     (reason) => reason,
@@ -77,19 +78,31 @@ test('what fails again ends it; what holds again does not', async () => {
   assert.equal(mended.end.isWhole, true);
 });
 
+const oneUndecided = (/** @type {import('../lib/check/session.js').Lesson} */ { hold }) => {
+  hold('one', [], () => {
+    throw new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
+  });
+  hold('two', [], () => {});
+  hold('three', [], () => {});
+};
+
 test('what is undecided does not end it', async () => {
-  const { judged, end } = await judge(
-    ({ hold }) => {
-      hold('one', [], () => {
-        throw new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
-      });
-      hold('two', [], () => {});
-      hold('three', [], () => {});
-    },
-    { first: ['one'] },
-  );
+  const { judged, end } = await judge(oneUndecided, { first: ['one'] });
   assert.deepEqual(judged, ['one inconclusive', 'two passed', 'three passed']);
   assert.equal(end.verdict, 'inconclusive');
+});
+
+test('what is undecided ends it where very many want each core, and nothing else does', async () => {
+  const overrunBy = () => 20;
+  for (const first of [[], ['one']]) {
+    const { judged, end } = await judge(oneUndecided, { first, overrunBy });
+    assert.deepEqual(judged, ['one inconclusive']);
+    assert.deepEqual([end.verdict, end.isWhole], ['inconclusive', false]);
+    assert.equal(end.conditions.overrunBy, 20);
+  }
+  const { judged, end } = await judge(threeLooks('one'), { overrunBy });
+  assert.deepEqual(judged, ['one failed', 'two passed', 'three skipped']);
+  assert.equal(end.conditions.overrunBy, undefined);
 });
 
 test('what two promises need and cannot have is told once', async () => {

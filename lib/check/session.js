@@ -53,6 +53,7 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
+ * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
  * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
  * @typedef {(record: any) => void | Promise<void>} Report
@@ -60,7 +61,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLooks, nextLook, programsOf } from './looks.js';
-import { conditionsNow, hasIdleCore, watchCrowd } from '../measure/conditions.js';
+import { conditionsNow, hasIdleCore, overrunNow, watchCrowd } from '../measure/conditions.js';
 import { Starved } from '../observe/turn.js';
 import { createPrograms } from './programs.js';
 import { Broken, Undecided, verdictOf } from '../verdict/outcome.js';
@@ -80,12 +81,12 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
  */
 export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
-  const { onProgram } = options;
+  const { onProgram, overrunBy = overrunNow } = options;
   const { first, numberOf, ...programs } = createPrograms({ root, key, place, runner, onProgram });
   let conditions = conditionsNow();
   watchCrowd();
   const { held, measurements, ...door } = createDeclarations(promises);
-  const judge = createJudge({ held, promises, report, numberOf });
+  const judge = createJudge({ held, promises, report, numberOf, overrunBy });
   const session = async () => {
     declare({
       ...programs,
@@ -103,7 +104,7 @@ export async function runSession({ key, promises, declare }, options, report) {
         isMeasuring ? measurements.flatMap(({ looks }) => looks) : [],
         isBrief,
       );
-      if (isBrief && judge.hasFailed()) break;
+      if ((isBrief && judge.hasFailed()) || judge.overrun()) break;
     }
     for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
       await body(...(await Promise.all(looks.map((look) => look.see()))));
@@ -117,6 +118,7 @@ export async function runSession({ key, promises, declare }, options, report) {
     judge.stop();
     const program = first();
     keepTimeline(program, options.timelineFile);
+    if (judge.overrun()) conditions = { ...conditions, overrunBy: judge.overrun() };
     const end = { conditions, output: program?.output() ?? '' };
     if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
   }
@@ -144,7 +146,7 @@ function createDeclarations(promises) {
 }
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
-function createJudge({ held, promises, report, numberOf }) {
+function createJudge({ held, promises, report, numberOf, overrunBy }) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -152,6 +154,7 @@ function createJudge({ held, promises, report, numberOf }) {
   let coming = [];
   let afterwards = /** @type {Look[]} */ ([]);
   let isOver = false;
+  let overrun = /** @type {number | undefined} */ (undefined);
   const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
   const allHold = () => verdicts().every((verdict) => verdict === 'passed');
   const lacks = (one) =>
@@ -185,6 +188,7 @@ function createJudge({ held, promises, report, numberOf }) {
   return {
     allHold: () => records.size === held.length && allHold(),
     hasFailed: () => verdicts().includes('failed'),
+    overrun: () => overrun,
     verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
     stop: () => (isOver = true),
     async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later, isBrief = false) {
@@ -200,6 +204,8 @@ function createJudge({ held, promises, report, numberOf }) {
         const programs = programsOf(one.looks);
         await report({ promise: record, number, of: held.length, programs });
         if (isBrief && record.verdict === 'failed') return;
+        if (record.verdict === 'inconclusive') overrun = overrunBy();
+        if (overrun) return; // the others would take minutes, to be undecided too
       }
     },
   };

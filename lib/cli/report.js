@@ -71,15 +71,18 @@ export function createReporter({
 }
 
 /** What was not judged, and how it was last time: never reported as if it were new. */
-function notAgain({ promises, of }, { verdicts }, { number }) {
+function notAgain({ promises, of, conditions }, { verdicts }, { number }) {
   const judged = new Set(promises.map(({ id }) => id));
   const old = Object.entries(verdicts).flatMap(([id, verdict]) =>
     judged.has(id) ? [] : [verdict],
   );
   const count = (verdict) => old.filter((one) => one === verdict).length;
   const held = count('passed') > 0 ? ` Last time ${count('passed')} of them held.` : '';
+  const were = `${of - judged.size} of ${of} promises were not judged`;
+  if (conditions?.overrunBy)
+    return [`  ${were}. ${conditions.overrunBy} programs want each core of this machine.`];
   return [
-    `  ${of - judged.size} of ${of} promises were not judged this time.${held}`,
+    `  ${were} this time.${held}`,
     `  To judge them all: npm run check lesson-${number} -- --all (under npm start: key a)`,
   ];
 }

@@ -13,6 +13,7 @@
  * @property {number | null} busyCores  cores that were busy while we measured work that needs none; null: unknown
  * @property {number | null} stealPercent  time that the hypervisor gave to others
  * @property {number | null} throttledMs  time for which the container was stopped for using up its quota
+ * @property {number} [overrunBy]  so many programs wanted each core that the check ended before all promises were judged
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
@@ -22,6 +23,7 @@ const MOST_BUSY_CORES = 0.6;
 const CROWD_EVERY_MS = 100;
 const CROWD_OF = 30; // samples: the last three seconds
 const CROWDED = 3; // so many want each core
+const OVERRUN = 12;
 const IDLE_SHARE = 0.7; // of one core
 
 /** @returns {Conditions} as they are now, before measuring */
@@ -86,6 +88,15 @@ function crowdNow() {
 
 /** Is the machine so busy that what does not come in time may still come? A check watches from its start. */
 export const isCrowded = () => watchCrowd()() > CROWDED;
+
+/**
+ * Do so many want each core that going on is of no use? What then takes a process a second takes it twelve.
+ * @returns {number | undefined}  how many
+ */
+export function overrunNow() {
+  const wanting = watchCrowd()();
+  return wanting > OVERRUN ? Math.round(wanting) : undefined;
+}
 
 let lastLook = { t: 0, idleMs: 0, wanting: Infinity };
 
