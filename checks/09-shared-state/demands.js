@@ -118,25 +118,36 @@ function demandOneOwner({ counts, count }, where) {
 }
 
 /** A name that nobody has counted, and then somebody. */
-function demandUnknown({ count, isCrowded, anew, ...answer }) {
-  if (count === undefined && isCrowded) throw busy(`GET /count/nobody: ${wordsOf(answer)}.`);
+function demandUnknown({ name, count, isCrowded, anew, ...answer }) {
+  const isOwn = name in {};
+  if (count === undefined && isCrowded) throw busy(`GET /count/${name}: ${wordsOf(answer)}.`);
   demand(count === 0, {
-    expected: 'GET /count/nobody, a name that nobody has counted: status 200, and "count" is 0.',
+    expected: `GET /count/${name}, a name that nobody has counted: status 200, and "count" is 0.`,
     got: `${wordsOf(answer)}.`,
-    why: 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
-    try: '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
+    why: isOwn
+      ? whyOwn(name)
+      : 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
+    try: isOwn
+      ? tryMap
+      : '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
   });
   if (anew.includes(undefined)) throw busy('Nobody could be asked for a count.');
   demand(
     anew.every((one) => one === 1),
     {
-      expected: 'All have read a count of 0, then somebody has added one: now each is told 1.',
+      expected: `All have read ${name}, a count of 0, then somebody has added one: now each is told 1.`,
       got: `They are told ${anew.join(', ')}.`,
-      why: 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
-      try: "read() asks each time, as add() does: ask('read', name)",
+      why: isOwn
+        ? whyOwn(name)
+        : 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
+      try: isOwn ? tryMap : "read() asks each time, as add() does: ask('read', name)",
     },
   );
 }
+
+const whyOwn = (text) =>
+  `Clients choose names and ids, and ${text} is one like any other. But a plain object has its own ${text} from the start.`;
+const tryMap = 'a Map: new Map(), get(), set() and has()';
 
 const firstTrue = (faults) => (faults.find(([isSo]) => isSo) ?? []).slice(1);
 
@@ -215,7 +226,7 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
 
 /** Ids that came again, several times at once and later. */
 export function demandRepeated(repeats, where) {
-  const { namesakes, twins, twinsCount, others } = repeats;
+  const { namesakes, twins, twinsCount, own, others } = repeats;
   demandNamesakes(namesakes, where);
   const [unheard] = twins.filter((one) => one.count === undefined);
   const [other] = twins.filter((one) => one.told !== 1);
@@ -234,6 +245,24 @@ export function demandRepeated(repeats, where) {
     ...(!unheard && story),
   });
   demandKept(repeats, `after ${others} others`);
+  own.forEach(demandOwn);
+}
+
+/** An id that every object has as a property, twice: new the first time, and known the second. */
+function demandOwn(answers) {
+  const [{ id }] = answers;
+  const unheard = answers.find((one) => one.count === undefined);
+  demand(
+    answers.every(({ told }) => told === 1),
+    {
+      expected: `A client counts with the new id ${id}, and once more with the same id: both answers are 1.`,
+      got: unheard
+        ? `One got no answer: ${wordsOf(unheard.last)}.`
+        : `They were ${answers.map(({ told }) => quoted(told)).join(' and ')}.`,
+      why: whyOwn(id),
+      try: tryMap,
+    },
+  );
 }
 
 /** An id that is spelt like a name, and a name that is spelt like an id: both are new. */
