@@ -416,10 +416,14 @@ const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 export function demandSpread(seen, odd) {
   demandAllPlaces(seen);
   for (const visits of seen.alike) demandApart(visits);
-  if (odd) demandAllPlaces(odd);
+  if (!odd) return;
+  demandAllPlaces(odd);
+  for (const visits of odd.alike) demandApart(visits, odd.places);
 }
 
-function demandAllPlaces({ program, places, rounds, coming, isCrowded }) {
+function demandAllPlaces(
+  /** @type {any} */ { program, places, rounds, coming, isCrowded, ...seen },
+) {
   const visits = rounds.flat();
   const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
   demand(lost.length === 0, {
@@ -430,7 +434,7 @@ function demandAllPlaces({ program, places, rounds, coming, isCrowded }) {
       'A connection that is dealt but not served has a client that waits.',
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
-  const used = new Set(visits.map(({ pid }) => pid));
+  const used = seen.used ?? new Set(visits.map(({ pid }) => pid));
   if (used.size < places && coming.length > 0 && isCrowded)
     throw busy(
       `${coming.length} of ${places} workers had served nobody and were still busy when the clients came: they may have been starting.`,
@@ -450,16 +454,18 @@ function demandAllPlaces({ program, places, rounds, coming, isCrowded }) {
   });
 }
 
-/** Addresses that differ in one part, and not in the last. */
-function demandApart(visits) {
+/** Addresses that differ in one part, and not in the last; with so many workers, where fewer have shared them. */
+function demandApart(visits, /** @type {number | undefined} */ places = undefined) {
   const served = visits.filter(({ status, pid }) => status === 200 && pid !== undefined);
   const [first, last] = [visits[0].client, visits.at(-1)?.client];
   if (served.length < visits.length)
     throw busy(`Not every client from ${first} to ${last} was served.`);
   demand(new Set(served.map(({ pid }) => pid)).size > 1, {
     expected: `${visits.length} clients, from ${first} to ${last}: more than one worker serves them.`,
-    got: 'One worker has them all.',
-    why: 'They differ in one part of the address, and the hash does not look there. Behind such a server whole networks share one worker.',
+    got: places ? `One of ${places} workers has them all.` : 'One worker has them all.',
+    why: places
+      ? `With ${PLACES} workers more than one had some. Modulo ${places} nothing is left in this hash of the part that differs, as in one that is multiplied by ${places}, or ${2 * places}, for each character.`
+      : 'They differ in one part of the address, and the hash does not look there. Behind such a server whole networks share one worker.',
     try: "the whole address: createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
 }
@@ -534,6 +540,27 @@ export function demandOthersStay(seen) {
     got: `Clients that lost their connection (${broken[0]?.error}), and had to come again: ${broken.length}.`,
     why: 'They came when the worker was dead already: none was on its way to it. Its send() failed, and the primary still had the connection.',
     try: toldBySend,
+  });
+}
+
+/** All workers but one have died at once: that one stands in for all. */
+export function demandLastStandsIn(seen) {
+  if (!seen) return;
+  const { program, victims, visits, hung, broken, wasAwake, fate } = seen;
+  const lost = visits.filter(({ status }) => status !== 200);
+  demand(!fate, {
+    expected: `${victims.length} of ${victims.length + 1} workers die at once: the one that is left serves all clients.`,
+    got: `The whole server ended (${fate?.signal ?? `exit code ${fate?.code}`}).`,
+    why: whyOfPrimary(program),
+    try: toldBySend,
+  });
+  const vain = Math.max(lost.length, hung.length, broken.length);
+  if (broken.length === 0 && vain > 0 && !wasAwake) throw busy(`${vain} clients were not served.`);
+  demand(vain === 0, {
+    expected: `${victims.length} of ${victims.length + 1} workers die at once: the one that is left serves all clients.`,
+    got: `${vain} of ${visits.length} clients were not served when they came${broken[0] ? ` (${broken[0].error})` : ''}.`,
+    why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled.',
+    try: 'go on around until a place is filled: around.find((one) => places.has(one)); and deal again after each failed send()',
   });
 }
 
