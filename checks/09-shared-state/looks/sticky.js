@@ -190,7 +190,9 @@ export async function visitTheLast(moved) {
   const wasAwake = hung.every((one) =>
     [program.pid, last].every((pid) => isAwake(program, pid, one)),
   );
-  return { program, victims, visits, hung, broken, wasAwake, fate: program.fate };
+  const { fate } = program;
+  await program.stop(); // new workers would only take time from other programs
+  return { program, victims, visits, hung, broken, wasAwake, fate };
 }
 
 /** The workers that have served nobody have loaded what they need and wait, without a timer, for what comes. */
