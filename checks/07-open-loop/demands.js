@@ -301,7 +301,7 @@ export function demandLog(counts) {
 
 /**
  * @param {object} tried
- * @param {(Tried & { setting: import('./looks.js').Nonsense })[]} tried.refusals
+ * @param {(Tried & { setting: Record<string, string> })[]} tried.refusals
  * @param {(Tried & { setting: Setting })[]} tried.tooMuch
  * @param {(Tried & { setting: Record<string, string> })[]} tried.sense
  * @param {Counted[]} counts  for settings where nothing should be refused
@@ -316,25 +316,34 @@ export function demandRefusals({ refusals, tooMuch, sense }, ...counts) {
 function demandRefused(refusals) {
   const faults = refusals.map((one) => ({
     ...one,
-    fault: faultOfRefusal(one, [one.setting.name]),
+    fault: faultOfRefusal(one, Object.keys(one.setting)),
   }));
   const [first, ...others] = faults.filter(({ fault }) => fault);
   if (!first) return;
   const { setting, fault, output, program } = first;
-  const { name, value } = setting;
-  const more = others.map((one) => `${one.setting.name}=${one.setting.value}`).join(', ');
+  const names = Object.keys(setting);
+  const rules = names.map((name) => `${name} has to be ${RULES[name]}`).join(', and ');
+  const more = others.map((one) => wordsOf(one.setting)).join(', ');
   demand(false, {
-    expected: `${name}=${value}: ${name} has to be ${RULES[name]}. A message that names it, exit code 1, and no worker.`,
+    expected: `${wordsOf(setting)}: ${rules}. A message that names ${names.length > 1 ? 'one of them' : 'it'}, exit code 1, and no worker.`,
     got: more ? `${fault.got} These are wrong too: ${more}.` : fault.got,
     why: fault.why ?? whyNonsense(setting),
-    try: fault.try ?? REPAIRS[name],
+    try: fault.try ?? REPAIRS[names[0]],
     shows: triedShown(program),
     output,
   });
 }
 
+const wordsOf = (setting) =>
+  Object.entries(setting)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+
 /** What happens when it is not refused. */
-function whyNonsense({ name, value }) {
+function whyNonsense(setting) {
+  const [[name, value], second] = Object.entries(setting);
+  if (second)
+    return 'Each of them is refused alone. Together they make a number of workers that looks right, or one that is neither below nor above any bound: what is checked is what comes out, not what was set.';
   if (Number.isNaN(Number(value)))
     return `Number('${value}') is NaN. That goes through every formula, and is neither below nor above any bound.`;
   if (name === 'NODE_CLUSTER_WORKERS')

@@ -86,22 +86,26 @@ export const SLOW = {
 /** What the formula says. @param {Setting} setting */
 export const exactOf = ({ rate, utilization, workMs }) => (rate * workMs) / 1000 / utilization;
 
-/** @typedef {{ name: string, value: string }} Nonsense  a variable, and a value that makes no sense */
-
-/** @type {Nonsense[]} */
+/**
+ * Settings that make no sense: one variable, or two that make sense together. The quotient of two negative numbers is
+ * positive, and 0 / 0 is neither below nor above any bound.
+ * @type {Record<string, string>[]}
+ */
 const NONSENSE = [
-  { name: 'RATE', value: '200/s' },
-  { name: 'RATE', value: '0' },
-  { name: 'RATE', value: '-200' },
-  { name: 'UTILIZATION', value: '0' },
-  { name: 'UTILIZATION', value: '-0.7' },
-  { name: 'UTILIZATION', value: '1.01' },
-  { name: 'UTILIZATION', value: '70' },
-  { name: 'UTILIZATION', value: '0.7%' },
-  { name: 'NODE_CLUSTER_WORKERS', value: '0' },
-  { name: 'NODE_CLUSTER_WORKERS', value: '2.5' },
-  { name: 'NODE_CLUSTER_WORKERS', value: '100' },
-  { name: 'NODE_CLUSTER_WORKERS', value: 'four' },
+  { RATE: '200/s' },
+  { RATE: '0' },
+  { RATE: '-200' },
+  { UTILIZATION: '0' },
+  { UTILIZATION: '-0.7' },
+  { UTILIZATION: '1.01' },
+  { UTILIZATION: '70' },
+  { UTILIZATION: '0.7%' },
+  { NODE_CLUSTER_WORKERS: '0' },
+  { NODE_CLUSTER_WORKERS: '2.5' },
+  { NODE_CLUSTER_WORKERS: '100' },
+  { NODE_CLUSTER_WORKERS: 'four' },
+  { RATE: '-200', UTILIZATION: '-0.7' },
+  { RATE: '0', UTILIZATION: '0' },
 ];
 
 /**
@@ -310,7 +314,7 @@ function workersStarted(events) {
 /** What it does with settings that it should refuse, and with some that it should not. */
 export async function tryAllNonsense(launch) {
   const [refusals, tooMuch, sense] = await Promise.all([
-    Promise.all(NONSENSE.map((one) => trySetting(launch, one, { env: { [one.name]: one.value } }))),
+    Promise.all(NONSENSE.map((env) => trySetting(launch, env, { env }))),
     Promise.all(TOO_MUCH.map((one) => trySetting(launch, one, { env: one.env }, 2))), // one may be forked to measure
     Promise.all(SENSE.map((one) => trySetting(launch, one.env, one))),
   ]);

@@ -2,6 +2,7 @@ import { Undecided, check } from '../../lib/check/checking.js';
 import {
   demandAged,
   demandExact,
+  demandLastStandsIn,
   demandMatched,
   demandOthersStay,
   demandRecovery,
@@ -31,6 +32,7 @@ import {
   visitAfterDeath,
   visitInTurn,
   visitOddPlaces,
+  visitTheLast,
 } from './looks/sticky.js';
 import { countInStore, loseStore, measureCost, restartAll } from './looks/store.js';
 
@@ -91,6 +93,7 @@ check('09-shared-state', promises, (lesson) => {
   const startSticky = (places) => start('sticky', places, { listeners: 1 });
   const sticky = meanwhile([], async () => visitInTurn(await startSticky(PLACES)));
   const moved = meanwhile([sticky], visitAfterDeath);
+  const reduced = meanwhile([moved], visitTheLast);
   const stored = meanwhile([], () => countInStore(launch, start, TIMES));
   const restarted = meanwhile([stored], restartAll);
   const odd = meanwhile([sticky], async (seen) =>
@@ -121,7 +124,15 @@ check('09-shared-state', promises, (lesson) => {
   );
   hold('all-served', [sticky, odd], demandSpread);
   hold('sticky-keeps', [sticky], demandSticky);
-  hold('others-stay', [moved], demandOthersStay, { needs: ['sticky-keeps'] });
+  hold(
+    'others-stay',
+    [moved, reduced],
+    (one, more) => {
+      demandOthersStay(one);
+      demandLastStandsIn(more);
+    },
+    { needs: ['sticky-keeps'] },
+  );
   hold('redis-exact', [stored, restarted], demandStore);
   hold('redis-away', [away], demandRecovery, { needs: ['redis-exact'] });
 

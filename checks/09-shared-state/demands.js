@@ -118,25 +118,36 @@ function demandOneOwner({ counts, count }, where) {
 }
 
 /** A name that nobody has counted, and then somebody. */
-function demandUnknown({ count, isCrowded, anew, ...answer }) {
-  if (count === undefined && isCrowded) throw busy(`GET /count/nobody: ${wordsOf(answer)}.`);
+function demandUnknown({ name, count, isCrowded, anew, ...answer }) {
+  const isOwn = name in {};
+  if (count === undefined && isCrowded) throw busy(`GET /count/${name}: ${wordsOf(answer)}.`);
   demand(count === 0, {
-    expected: 'GET /count/nobody, a name that nobody has counted: status 200, and "count" is 0.',
+    expected: `GET /count/${name}, a name that nobody has counted: status 200, and "count" is 0.`,
     got: `${wordsOf(answer)}.`,
-    why: 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
-    try: '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
+    why: isOwn
+      ? whyOwn(name)
+      : 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
+    try: isOwn
+      ? tryMap
+      : '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
   });
   if (anew.includes(undefined)) throw busy('Nobody could be asked for a count.');
   demand(
     anew.every((one) => one === 1),
     {
-      expected: 'All have read a count of 0, then somebody has added one: now each is told 1.',
+      expected: `All have read ${name}, a count of 0, then somebody has added one: now each is told 1.`,
       got: `They are told ${anew.join(', ')}.`,
-      why: 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
-      try: "read() asks each time, as add() does: ask('read', name)",
+      why: isOwn
+        ? whyOwn(name)
+        : 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
+      try: isOwn ? tryMap : "read() asks each time, as add() does: ask('read', name)",
     },
   );
 }
+
+const whyOwn = (text) =>
+  `Clients choose names and ids, and ${text} is one like any other. But a plain object has its own ${text} from the start.`;
+const tryMap = 'a Map: new Map(), get(), set() and has()';
 
 const firstTrue = (faults) => (faults.find(([isSo]) => isSo) ?? []).slice(1);
 
@@ -215,7 +226,7 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
 
 /** Ids that came again, several times at once and later. */
 export function demandRepeated(repeats, where) {
-  const { namesakes, twins, twinsCount, others } = repeats;
+  const { namesakes, twins, twinsCount, own, others } = repeats;
   demandNamesakes(namesakes, where);
   const [unheard] = twins.filter((one) => one.count === undefined);
   const [other] = twins.filter((one) => one.told !== 1);
@@ -234,6 +245,24 @@ export function demandRepeated(repeats, where) {
     ...(!unheard && story),
   });
   demandKept(repeats, `after ${others} others`);
+  own.forEach(demandOwn);
+}
+
+/** An id that every object has as a property, twice: new the first time, and known the second. */
+function demandOwn(answers) {
+  const [{ id }] = answers;
+  const unheard = answers.find((one) => one.count === undefined);
+  demand(
+    answers.every(({ told }) => told === 1),
+    {
+      expected: `A client counts with the new id ${id}, and once more with the same id: both answers are 1.`,
+      got: unheard
+        ? `One got no answer: ${wordsOf(unheard.last)}.`
+        : `They were ${answers.map(({ told }) => quoted(told)).join(' and ')}.`,
+      why: whyOwn(id),
+      try: tryMap,
+    },
+  );
 }
 
 /** An id that is spelt like a name, and a name that is spelt like an id: both are new. */
@@ -387,10 +416,14 @@ const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 export function demandSpread(seen, odd) {
   demandAllPlaces(seen);
   for (const visits of seen.alike) demandApart(visits);
-  if (odd) demandAllPlaces(odd);
+  if (!odd) return;
+  demandAllPlaces(odd);
+  for (const visits of odd.alike) demandApart(visits, odd.places);
 }
 
-function demandAllPlaces({ program, places, rounds, coming, isCrowded }) {
+function demandAllPlaces(
+  /** @type {any} */ { program, places, rounds, coming, isCrowded, ...seen },
+) {
   const visits = rounds.flat();
   const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
   demand(lost.length === 0, {
@@ -401,7 +434,7 @@ function demandAllPlaces({ program, places, rounds, coming, isCrowded }) {
       'A connection that is dealt but not served has a client that waits.',
     try: "net.createServer({ pauseOnConnect: true }, ...) in the primary, server.emit('connection', socket) in the worker",
   });
-  const used = new Set(visits.map(({ pid }) => pid));
+  const used = seen.used ?? new Set(visits.map(({ pid }) => pid));
   if (used.size < places && coming.length > 0 && isCrowded)
     throw busy(
       `${coming.length} of ${places} workers had served nobody and were still busy when the clients came: they may have been starting.`,
@@ -421,16 +454,18 @@ function demandAllPlaces({ program, places, rounds, coming, isCrowded }) {
   });
 }
 
-/** Addresses that differ in one part, and not in the last. */
-function demandApart(visits) {
+/** Addresses that differ in one part, and not in the last; with so many workers, where fewer have shared them. */
+function demandApart(visits, /** @type {number | undefined} */ places = undefined) {
   const served = visits.filter(({ status, pid }) => status === 200 && pid !== undefined);
   const [first, last] = [visits[0].client, visits.at(-1)?.client];
   if (served.length < visits.length)
     throw busy(`Not every client from ${first} to ${last} was served.`);
   demand(new Set(served.map(({ pid }) => pid)).size > 1, {
     expected: `${visits.length} clients, from ${first} to ${last}: more than one worker serves them.`,
-    got: 'One worker has them all.',
-    why: 'They differ in one part of the address, and the hash does not look there. Behind such a server whole networks share one worker.',
+    got: places ? `One of ${places} workers has them all.` : 'One worker has them all.',
+    why: places
+      ? `With ${PLACES} workers more than one had some. Modulo ${places} nothing is left in this hash of the part that differs, as in one that is multiplied by ${places}, or ${2 * places}, for each character.`
+      : 'They differ in one part of the address, and the hash does not look there. Behind such a server whole networks share one worker.',
     try: "the whole address: createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
 }
@@ -505,6 +540,27 @@ export function demandOthersStay(seen) {
     got: `Clients that lost their connection (${broken[0]?.error}), and had to come again: ${broken.length}.`,
     why: 'They came when the worker was dead already: none was on its way to it. Its send() failed, and the primary still had the connection.',
     try: toldBySend,
+  });
+}
+
+/** All workers but one have died at once: that one stands in for all. */
+export function demandLastStandsIn(seen) {
+  if (!seen) return;
+  const { program, victims, visits, hung, broken, wasAwake, fate } = seen;
+  const lost = visits.filter(({ status }) => status !== 200);
+  demand(!fate, {
+    expected: `${victims.length} of ${victims.length + 1} workers die at once: the one that is left serves all clients.`,
+    got: `The whole server ended (${fate?.signal ?? `exit code ${fate?.code}`}).`,
+    why: whyOfPrimary(program),
+    try: toldBySend,
+  });
+  const vain = Math.max(lost.length, hung.length, broken.length);
+  if (broken.length === 0 && vain > 0 && !wasAwake) throw busy(`${vain} clients were not served.`);
+  demand(vain === 0, {
+    expected: `${victims.length} of ${victims.length + 1} workers die at once: the one that is left serves all clients.`,
+    got: `${vain} of ${visits.length} clients were not served when they came${broken[0] ? ` (${broken[0].error})` : ''}.`,
+    why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled.',
+    try: 'go on around until a place is filled: around.find((one) => places.has(one)); and deal again after each failed send()',
   });
 }
 

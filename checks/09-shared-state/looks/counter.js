@@ -37,6 +37,8 @@ const KEPT_MS = 600_000; // so long an id is known at least
 const AGED = 9; // ids, each a little later than the one before it: some of them meet any moment in ten minutes
 const SHARES = [0.6, 0.32]; // of that time, one after the other
 const UNKNOWN_TRIES = 3;
+const OWN = ['constructor', '__proto__']; // every object has these, also an empty one
+const UNKNOWN = ['nobody', ...OWN];
 const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
 /** The count in an answer; undefined unless it is a whole 200, and NaN if it isn't a number. */
@@ -146,16 +148,22 @@ async function countWhileStill(program, owner) {
   return { counts, count: await read(program, name) };
 }
 
+/** What is said of names that nobody has counted: of the first that was not counted as it should be, or of any. */
+async function readAnew(program) {
+  const all = await Promise.all(UNKNOWN.map((name) => readUnknown(program, name)));
+  const isWrong = ({ anew = [undefined] }) => anew.some((count) => count !== 1);
+  return all.find(isWrong) ?? all[0];
+}
+
 /**
  * The count of a name that nobody has counted, the last answer of a few, if none was a 200; and when all have read it and
  * it has been counted, what they say then.
  */
-async function readAnew(program) {
-  const name = 'nobody';
+async function readUnknown(program, name) {
   let answer;
   for (let tries = 0; tries < UNKNOWN_TRIES && answer?.status !== 200; tries += 1)
     answer = await get(`${program.url}/count/${name}`, { timeoutMs: PATIENCE_MS });
-  const seen = { ...answer, count: countOf(answer), isCrowded: isCrowded() };
+  const seen = { ...answer, name, count: countOf(answer), isCrowded: isCrowded() };
   if (seen.count !== 0) return seen;
   await readByAll(program, name);
   await addUntilCounted(program, { name, id: `${name}-0` });
@@ -258,7 +266,14 @@ export async function repeatIds(program, owner, { adds }) {
   let others = 0;
   for (let flood = 0; flood < FLOODS && others < OTHERS; flood += 1)
     others += await addOthers(program, `others-${flood}`, OTHERS);
-  return { namesakes, twins, twinsCount, others, ...(await repeat(program, 'pears', adds)) };
+  const own = await Promise.all(OWN.map((id) => countTwice(program, { name: `own-${id}`, id })));
+  return { namesakes, twins, twinsCount, own, others, ...(await repeat(program, 'pears', adds)) };
+}
+
+/** Both answers to an id that comes twice. */
+async function countTwice(program, question) {
+  const first = await addUntilCounted(program, question);
+  return [first, await addUntilCounted(program, question)];
 }
 
 /** A new id that is spelt like a name that has been counted, and a new name that is spelt like an id that is known. */

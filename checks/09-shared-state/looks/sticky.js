@@ -13,7 +13,7 @@ import {
 import { INSIST_MS, PATIENCE_MS, RETRY_MS, SEEN_MS, STOPS_WITHIN_MS } from './counter.js';
 
 export const PLACES = 4; // as many computers have cores; a hash that counts in powers of two sees the last part alone
-export const ODD_PLACES = 3; // no power of two
+export const ODD_PLACES = 5; // no power of two; and hash * 5, or * 10, leaves the last digit alone
 const SETTLED_MS = 4_000;
 const ALIKE = 16; // by chance one worker has them all once in ten million checks
 const CLIENTS = Array.from({ length: 47 }, (_, index) => `127.0.0.${index + 2}`); // with any hash each place has some, and a program that deals in turn begins each round elsewhere
@@ -37,11 +37,13 @@ export async function visitInTurn(program) {
   return { ...seen, alike: seen.isServing ? await visitAlike(program) : [] };
 }
 
-/** Everybody comes once to a cluster of another size. */
+/** Everybody comes once to a cluster of another size. By chance 47 clients miss one of five workers: scouts count, too. */
 export async function visitOddPlaces(program) {
   const seen = await visitInRounds(program, ODD_PLACES, 1);
+  const used = new Set(requestsOf(program.events).map(({ pid }) => pid));
+  const alike = seen.isServing ? await visitAlike(program) : [];
   await program.stop();
-  return seen;
+  return { ...seen, used, alike };
 }
 
 /** Has every worker served somebody? */
@@ -171,6 +173,28 @@ export async function visitAfterDeath({ program, rounds }) {
   return { program, homes, victim, visits, again, hung, broken, wasAwake, fate: program.fate };
 }
 
+/**
+ * All workers but one die, and everybody comes before the primary can know: the next place is empty as well. Nothing where
+ * one death was already too much.
+ */
+export async function visitTheLast(moved) {
+  if (!moved || moved.fate || moved.visits.some(({ status }) => status !== 200)) return undefined;
+  const { program } = moved;
+  const living = new Set(program.survivors());
+  const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
+  const [last, ...victims] = workers.filter((pid) => living.has(pid));
+  if (victims.length < 2) return undefined;
+  const visits = await visitFrozen(program, victims, () => visit(program, 'last'));
+  const broken = visits.flatMap((one) => one.broken ?? []);
+  const hung = visits.flatMap((one) => one.hung ?? []);
+  const wasAwake = hung.every((one) =>
+    [program.pid, last].every((pid) => isAwake(program, pid, one)),
+  );
+  const { fate } = program;
+  await program.stop(); // new workers would only take time from other programs
+  return { program, victims, visits, hung, broken, wasAwake, fate };
+}
+
 /** The workers that have served nobody have loaded what they need and wait, without a timer, for what comes. */
 const areIdle = (events) => idlersOf(events).every((pid) => isIdle(events, pid));
 
@@ -216,26 +240,33 @@ function isAwake({ events }, pid, { sentMs, doneMs }) {
   return [...times, doneMs].every((t, index) => t - (times[index - 1] ?? sentMs) < ASLEEP_MS);
 }
 
-/**
- * It dies, and all clients come, while the primary is frozen: no connection is on its way to the victim. They come again
- * while its place is still empty: `again`, if that is certain.
- */
+/** They come again while the place of the dead is still empty: `again`, if that is certain. */
 async function visitAtDeath(program, victim) {
-  const goOn = () => program.kill(program.pid, 'SIGCONT');
   const first = program.events.length;
   let isOver = false;
+  let held;
+  const { visits, again } = await visitFrozen(program, [victim], () => {
+    const visiting = visitTwice(program).finally(() => (isOver = true));
+    held = holdNext(program, first, () => isOver);
+    return visiting;
+  });
+  return { visits, again: (await held) ? again : [] };
+}
+
+/** Workers die, and all clients come, while the primary is frozen: no connection is on its way to the dead. */
+async function visitFrozen(program, victims, come) {
+  const goOn = () => program.kill(program.pid, 'SIGCONT');
   program.kill(program.pid, 'SIGSTOP');
   try {
     await sleep(STOPS_WITHIN_MS);
-    program.kill(victim, 'SIGKILL');
+    for (const victim of victims) program.kill(victim, 'SIGKILL');
     await sleep(STOPS_WITHIN_MS);
-    await program.until(() => !program.survivors().includes(victim), PATIENCE_MS);
-    const visiting = visitTwice(program).finally(() => (isOver = true));
+    const areGone = () => !victims.some((victim) => program.survivors().includes(victim));
+    await program.until(areGone, PATIENCE_MS);
+    const visiting = come();
     await sleep(CONNECTED_MS);
     goOn();
-    const isEmpty = await holdNext(program, first, () => isOver);
-    const { visits, again } = await visiting;
-    return { visits, again: isEmpty ? again : [] };
+    return await visiting;
   } finally {
     goOn();
   }
