@@ -203,8 +203,8 @@ function faultOfTurn({ wanted, ended, kills }) {
   if (order.every((number, index) => number === index + 1)) return undefined;
   return {
     got: `They ended in this order: ${order.join(' ')}.`,
-    why: 'The child that takes the place of a dead one begins with a report that came later.',
-    try: 'queue.shift() wherever a task leaves the queue: the one that has waited longest',
+    why: 'The child that takes the place of a dead one begins with a report that came later, or with one that did not have to wait at all.',
+    try: 'queue.shift() wherever a task leaves the queue: the one that has waited longest; and whoever comes while others wait goes to its end',
     isPlain: true,
   };
 }

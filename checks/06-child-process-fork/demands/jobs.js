@@ -321,7 +321,7 @@ export function demandInTurn({ wanted, got, answers, haveWaited }) {
   const numberOf = (rows) => wanted.indexOf(rows) + 1;
   const isInTurn = got.every((rows, index) => rows === wanted[index]);
   demand(!fault && isInTurn, {
-    expected: `One child, and it is busy with the first of ${wanted.length} reports while the others are asked for. They are built in the order in which they came.`,
+    expected: `One child, and it is busy with the first of ${wanted.length - 1} reports while the others are asked for; one more comes when that one is answered. They are built in the order in which they came.`,
     got: fault ?? `They were answered in this order: ${got.map(numberOf).join(', ')}.`,
     why: 'While more and more come, somebody is always pushed to the front. Whoever is passed over waits for ever.',
     try: 'queue.push() where a job comes, queue.shift() where a child is idle',

@@ -33,6 +33,7 @@ import {
 const LONG_ROWS = 2_000_000; // a second or more
 const SOME_ROWS = 50_000; // it is not built before the next report is there
 const IN_TURN_ROWS = [LONG_ROWS, LONG_ROWS, 3_000, 1_000, 2_000];
+const LATE_ROWS = 500;
 const POISON = { name: 'adam&name=eve', rows: 100 }; // an array: no child survives that, unless somebody has seen to it
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const DYING_MS = 1_000; // between the end of a server's connections and its own
@@ -153,7 +154,8 @@ export async function killBesideIdle(program, { idle, unused = [] }) {
 }
 
 /**
- * The only child builds a report, others wait. It is killed, and then the one in its place.
+ * The only child builds a report, others wait. It is killed, and then the one in its place. Each time one more is asked for as
+ * soon as the server has answered for the dead: it came last.
  * @returns {Promise<{ wanted: string[], ended: { name: string, status?: number }[], kills: number }>}  the names as they were
  *   asked for; the reports as they ended
  */
@@ -163,10 +165,11 @@ export async function killInTurn(program) {
   const ended = () => reports().filter(({ endMs }) => endMs);
   const jobs = IN_TURN_ROWS.map((rows, index) => ({ name: `kill-${index + 1}`, rows }));
   const asked = [];
-  for (const job of jobs) {
+  const askNext = async (job) => {
     asked.push(ask(program, job));
     await program.until(() => reports().length >= asked.length, LAST_MS);
-  }
+  };
+  for (const job of jobs) await askNext(job);
   let kills = 0;
   let victim;
   while (kills < 2 && ended().length === kills && !program.fate) {
@@ -179,7 +182,12 @@ export async function killInTurn(program) {
     if (victim === undefined || ended().length > kills) break;
     program.kill(victim, 'SIGKILL');
     kills += 1;
-    await waitUntil(() => ended().length >= kills || program.fate, LAST_MS);
+    const isOver = () => ended().length >= kills || program.fate;
+    await Promise.race([asked[kills - 1], waitUntil(isOver, LAST_MS)]); // whoever has the answer asks again at once
+    const newcomer = { name: `kill-${jobs.length + 1}`, rows: LATE_ROWS };
+    jobs.push(newcomer);
+    await askNext(newcomer);
+    await waitUntil(isOver, LAST_MS);
   }
   await Promise.all(asked);
   const nameOf = ({ url }) => jobs.find(({ name }) => url.includes(`name=${name}&`))?.name ?? url;
