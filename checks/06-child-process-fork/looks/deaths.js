@@ -36,6 +36,7 @@ const IN_TURN_ROWS = [LONG_ROWS, LONG_ROWS, 3_000, 1_000, 2_000];
 const LATE_ROWS = 500;
 const POISON = { name: 'adam&name=eve', rows: 100 }; // an array: no child survives that, unless somebody has seen to it
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
+const SENT_TURNS = 2; // of the server's: by then it has sent the job
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
 
@@ -308,6 +309,28 @@ async function askBoth(program, name, size = CHILDREN) {
 export async function endServer(program, signal) {
   await letChildrenSettle(program);
   return endNow(program, signal);
+}
+
+/**
+ * Kills a server whose children stand still, one with a report to build. They go on when it is dead: nobody hears the answer.
+ * @returns {Promise<any>}  also what a child has thrown then
+ */
+export async function endUnheard(program) {
+  await letChildrenSettle(program);
+  if (program.fate) return endNow(program, 'SIGKILL');
+  const before = program.events.length;
+  const hasCome = (events) => {
+    const [{ startMs = Infinity } = {}] = requestsOf(events.slice(before), '/report');
+    return haveTurned(events, [program.pid], SENT_TURNS, startMs);
+  };
+  for (const pid of aliveOf(program)) program.kill(pid, 'SIGSTOP');
+  get(`${program.url}/report?name=unheard&rows=1`, { timeoutMs: LAST_MS });
+  await program.until(hasCome, PATIENCE_MS);
+  const end = await endNow(program, 'SIGKILL');
+  const crash = eventsOf(program.events.slice(before), 'crash').find(
+    ({ pid }) => pid !== program.pid,
+  );
+  return { ...end, crash };
 }
 
 /**
