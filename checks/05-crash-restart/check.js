@@ -85,7 +85,7 @@ check('05-crash-restart', promises, (lesson) => {
   const needs = ['replaced'];
   hold('slows-down', [failedStarts], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });
-  hold('each-time', [main, again, beside], demandEachTime, { needs });
+  hold('each-time', [main, again, beside, stoppedWhileStarting], demandEachTime, { needs });
   hold(
     'no-fork-in-shutdown',
     [stoppedWhileWaiting, stoppedWhileStarting, interrupted, terminated],

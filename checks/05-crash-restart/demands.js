@@ -81,13 +81,26 @@ export function demandReplaced(program, rounds) {
 }
 
 /** Each crash is repaired as the first was, one beside another too. */
-export function demandEachTime(program, rounds, beside) {
+export function demandEachTime(program, rounds, beside, starting) {
   demandReplaced(program, rounds);
   demandOwnWait(program, rounds);
   demandShortAgain(program, rounds);
   demandAfresh(beside);
+  demandNext(starting);
   if (!rounds.some(isTelling) && rounds.some(isToTell))
     throw busy('Two workers were to die in one wait, and the second died too early or too late.');
+}
+
+/** It was killed before the first line of its file: by a signal that it has a handler for, but not yet. */
+function demandNext({ program, lost, output }) {
+  demand(!lost, {
+    expected: `After ${lost?.signal} to a worker that was starting a new one is forked.`,
+    got: `Nobody came in place of process ${lost?.workerPid}.`,
+    why: 'It had no handler yet, so the signal killed it: nobody had planned that. A signal says how a worker ended, and not whether it was asked to leave.',
+    try: 'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash, whatever the signal',
+    output,
+    shows: { program, moments: lost ? [endShown(lost)] : [] },
+  });
 }
 
 /** A timer never fires too early, however busy the machine is. Of a program that does not wait nothing is demanded here. */

@@ -56,6 +56,7 @@ const IN_A_START = 'SIGKILL of a second worker while the successor of the first 
 export const AGAIN = 'in the same place';
 const SIGNALS = ['SIGALRM', 'SIGHUP', 'SIGPROF', 'SIGKILL']; // as many as a count that is never reset allows
 const FAILED_STARTS = 2; // before the server is stopped: the second is that of a replacement
+const STARTING_SIGNALS = ['SIGTERM', 'SIGINT']; // for these; a worker that listens leaves as planned, or stays
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
@@ -603,8 +604,8 @@ function forkedLater(events, primary, signalMs) {
 }
 
 /**
- * Each worker stands still before the first line of its file. The first ones are killed there, and the signal comes when
- * one more has been forked, which goes on when the primary has heard it.
+ * Each worker stands still before the first line of its file. The first ones are killed there, by signals for which they have
+ * no handler yet, and the signal to stop comes when one more has been forked, which goes on when the primary has heard it.
  */
 export async function stopWhileItStarts(launch) {
   const env = { NODE_CLUSTER_WORKERS: '1' };
@@ -612,12 +613,19 @@ export async function stopWhileItStarts(launch) {
   await program.until((events) => forksOf(events).length > 0, DEADLINE_MS);
   const before = new Map([[program.pid, 0]]); // its pid is known by now
   let newborn = forksOf(program.events)[0]?.workerPid;
+  let lost; // the end of one that was not replaced
   for (let index = 1; newborn && index <= FAILED_STARTS; index += 1) {
-    kill(program, [newborn]);
+    const signal = STARTING_SIGNALS[index - 1];
+    for (const each of [signal, 'SIGCONT']) kill(program, [newborn], each); // one that stands still dies when it goes on
     const rest = { before, fromMs: nowMs() };
     const next = (events) => forksOf(events)[index]?.workerPid;
-    await program.until((events) => next(events) || isAtRest(events, rest), DEADLINE_MS);
+    const isClear = await program.until(
+      (events) => next(events) || isAtRest(events, rest),
+      DEADLINE_MS,
+    );
+    const exit = exitsOf(program.events).find(({ workerPid }) => workerPid === newborn);
     newborn = next(program.events);
+    if ((isClear || program.fate) && !newborn && exit?.signal === signal) lost = exit;
   }
   const isJudged = newborn !== undefined && !program.fate; // else it does not replace them, which is found elsewhere
   if (isJudged) kill(program, [program.pid], 'SIGTERM');
@@ -633,6 +641,7 @@ export async function stopWhileItStarts(launch) {
     fate,
     isJudged,
     newborn,
+    lost,
     forks: 0,
     ...seen,
     output: program.output(),
