@@ -672,6 +672,25 @@ function storyOfNewborn({ fate, isStuck, newborn, listens, hasEnded }) {
   };
 }
 
+/** @param {any} stop  of a server whose only worker stands still */
+export function demandLast({ program, fate, left, output, signalMs }) {
+  const how = 'SIGTERM while its only worker stood still (by SIGSTOP)';
+  demand(left === undefined, {
+    expected: `${how}: it waits for that worker, or loses patience and ends it. The primary ends last.`,
+    got: `It ended with ${howOf(fate)}, and worker ${left} was still there. (Its timers were much quicker here.)`,
+    why: 'Whatever stopped the server waits for the primary only. Once that has ended the container is gone, with everything its workers had under way.',
+    try: "when your patience is at its end: worker.process.kill('SIGKILL'), and no process.exit(); the primary then ends on its own",
+    output,
+    shows: {
+      program,
+      moments: [
+        { pid: program.pid, t: signalMs, says: how },
+        ...(fate ? [endOfPrimary(program)] : []),
+      ],
+    },
+  });
+}
+
 /** The signal, and the ends that came of it. */
 function stopShown({ program, signalMs: t, how }) {
   const signal = { pid: program.pid, t, says: how };

@@ -44,6 +44,8 @@ const LATE_IN_A_WAIT = 3; // turns, 40 to 60 ms of the first wait, which takes 1
 const MOST_STRIKES = 6; // on a busy machine the second may die too early or too late
 const STOP_LOOK_MS = 3_000;
 const SLOW = /** @type {const} */ ([50, 1_000, 1 / 10]); // a wait of 100 ms takes a second
+export const IMPATIENT = /** @type {const} */ ([200, Infinity, 50, 200, 500]); // timers, and even the longest fires after 500 ms
+const IMPATIENT_TURNS = 40; // 20 ms each: by then they have
 const HOLD_MS = 2_000; // who leaves one after the other may wait for the one that is held
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
@@ -71,6 +73,8 @@ function servingOf(events) {
   const pids = new Set(listeningOf(events).map(({ workerPid }) => workerPid));
   return [...pids].filter((pid) => !ended.has(pid));
 }
+
+const someServing = (events) => (servingOf(events).length > 0 ? servingOf(events) : undefined);
 
 /** The processes of a program that run, or are about to. */
 function aliveIn(events) {
@@ -711,6 +715,28 @@ export async function stopAtWork(program, how) {
   const asking = { answers, reports, starvedMs, lost };
   const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
+}
+
+/**
+ * The only worker stands still for good when the signal comes, and the timers are so quick that nobody's patience lasts. Who
+ * loses it may end the worker, and then itself: does the primary leave it behind?
+ */
+export async function stopBesideOneThatStays(program) {
+  const [stayer] = (await program.until(someServing, DEADLINE_MS)) ?? [];
+  if (stayer === undefined) throw busy('No worker served yet when it was to be told to stop.');
+  kill(program, [stayer], 'SIGSTOP');
+  kill(program, [program.pid], 'SIGTERM');
+  const signalMs = nowMs();
+  const isOver = (events) =>
+    hasEnded(events, stayer) || haveTurned(events, [program.pid], IMPATIENT_TURNS, signalMs);
+  await program.until(isOver, DEADLINE_MS);
+  const { fate } = program;
+  const isLeft = () => Boolean(fate) && program.survivors().includes(stayer);
+  const deadline = performance.now() + STOP_LOOK_MS; // one that was killed is gone before that
+  while (isLeft() && performance.now() < deadline) await sleep(LEFT_POLL_MS);
+  const left = isLeft() ? stayer : undefined;
+  await program.stop();
+  return { program, signalMs, fate, left, output: program.output() };
 }
 
 /**
