@@ -6,6 +6,7 @@ import {
   demandEnd,
   demandEndOfStart,
   demandEndOfWait,
+  demandLast,
   demandLeave,
   demandLog,
   demandNoFork,
@@ -14,6 +15,7 @@ import {
   demandServed,
 } from './demands.js';
 import {
+  IMPATIENT,
   LEAVING,
   OTHER_CODE,
   PLACES,
@@ -28,6 +30,7 @@ import {
   startBoth,
   failToStart,
   stopAtWork,
+  stopBesideOneThatStays,
   stopWhileItStarts,
   stopWhileItWaits,
   tellGaps,
@@ -68,6 +71,9 @@ check('05-crash-restart', promises, (lesson) => {
   const interrupted = meanwhile([], async () => stopAtWork(await start(), 'Ctrl-C'));
   const stoppedWhileWaiting = meanwhile([], () => stopWhileItWaits(launch));
   const stoppedWhileStarting = meanwhile([], () => stopWhileItStarts(launch));
+  const outstayed = meanwhile([], async () =>
+    stopBesideOneThatStays(await start(1, { pretendTimers: IMPATIENT })),
+  );
   const beheaded = observe([main, again], behead);
 
   hold('replaced', [main, crashes, homes], (program, rounds, served) => {
@@ -76,16 +82,17 @@ check('05-crash-restart', promises, (lesson) => {
   });
   hold('log-tells', [crashes, leave, interrupted, main], demandLog);
   hold('planned-leaves', [leave], demandLeave);
-  const stops = [interrupted, terminated, stoppedWhileWaiting, stoppedWhileStarting];
-  hold('stops-clean', stops, (one, other, waiting, starting) => {
+  const stops = [interrupted, terminated, stoppedWhileWaiting, stoppedWhileStarting, outstayed];
+  hold('stops-clean', stops, (one, other, waiting, starting, staying) => {
     demandCleanStop([one, other]);
     demandEndOfWait(waiting);
     demandEndOfStart(starting);
+    demandLast(staying);
   });
   const needs = ['replaced'];
   hold('slows-down', [failedStarts], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });
-  hold('each-time', [main, again, beside], demandEachTime, { needs });
+  hold('each-time', [main, again, beside, stoppedWhileStarting], demandEachTime, { needs });
   hold(
     'no-fork-in-shutdown',
     [stoppedWhileWaiting, stoppedWhileStarting, interrupted, terminated],

@@ -81,13 +81,26 @@ export function demandReplaced(program, rounds) {
 }
 
 /** Each crash is repaired as the first was, one beside another too. */
-export function demandEachTime(program, rounds, beside) {
+export function demandEachTime(program, rounds, beside, starting) {
   demandReplaced(program, rounds);
   demandOwnWait(program, rounds);
   demandShortAgain(program, rounds);
   demandAfresh(beside);
+  demandNext(starting);
   if (!rounds.some(isTelling) && rounds.some(isToTell))
     throw busy('Two workers were to die in one wait, and the second died too early or too late.');
+}
+
+/** It was killed before the first line of its file: by a signal that it has a handler for, but not yet. */
+function demandNext({ program, lost, output }) {
+  demand(!lost, {
+    expected: `After ${lost?.signal} to a worker that was starting a new one is forked.`,
+    got: `Nobody came in place of process ${lost?.workerPid}.`,
+    why: 'It had no handler yet, so the signal killed it: nobody had planned that. A signal says how a worker ended, and not whether it was asked to leave.',
+    try: 'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash, whatever the signal',
+    output,
+    shows: { program, moments: lost ? [endShown(lost)] : [] },
+  });
 }
 
 /** A timer never fires too early, however busy the machine is. Of a program that does not wait nothing is demanded here. */
@@ -657,6 +670,25 @@ function storyOfNewborn({ fate, isStuck, newborn, listens, hasEnded }) {
     why: 'A worker that has been forked will soon serve. If only those that listen are told to leave, or it is told by a message before it can hear one, it stays, and the server never ends.',
     try: "for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM'): all that have not ended",
   };
+}
+
+/** @param {any} stop  of a server whose only worker stands still */
+export function demandLast({ program, fate, left, output, signalMs }) {
+  const how = 'SIGTERM while its only worker stood still (by SIGSTOP)';
+  demand(left === undefined, {
+    expected: `${how}: it waits for that worker, or loses patience and ends it. The primary ends last.`,
+    got: `It ended with ${howOf(fate)}, and worker ${left} was still there. (Its timers were much quicker here.)`,
+    why: 'Whatever stopped the server waits for the primary only. Once that has ended the container is gone, with everything its workers had under way.',
+    try: "when your patience is at its end: worker.process.kill('SIGKILL'), and no process.exit(); the primary then ends on its own",
+    output,
+    shows: {
+      program,
+      moments: [
+        { pid: program.pid, t: signalMs, says: how },
+        ...(fate ? [endOfPrimary(program)] : []),
+      ],
+    },
+  });
 }
 
 /** The signal, and the ends that came of it. */

@@ -44,6 +44,8 @@ const LATE_IN_A_WAIT = 3; // turns, 40 to 60 ms of the first wait, which takes 1
 const MOST_STRIKES = 6; // on a busy machine the second may die too early or too late
 const STOP_LOOK_MS = 3_000;
 const SLOW = /** @type {const} */ ([50, 1_000, 1 / 10]); // a wait of 100 ms takes a second
+export const IMPATIENT = /** @type {const} */ ([200, Infinity, 50, 200, 500]); // timers, and even the longest fires after 500 ms
+const IMPATIENT_TURNS = 40; // 20 ms each: by then they have
 const HOLD_MS = 2_000; // who leaves one after the other may wait for the one that is held
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
@@ -56,6 +58,7 @@ const IN_A_START = 'SIGKILL of a second worker while the successor of the first 
 export const AGAIN = 'in the same place';
 const SIGNALS = ['SIGALRM', 'SIGHUP', 'SIGPROF', 'SIGKILL']; // as many as a count that is never reset allows
 const FAILED_STARTS = 2; // before the server is stopped: the second is that of a replacement
+const STARTING_SIGNALS = ['SIGTERM', 'SIGINT']; // for these; a worker that listens leaves as planned, or stays
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
@@ -70,6 +73,8 @@ function servingOf(events) {
   const pids = new Set(listeningOf(events).map(({ workerPid }) => workerPid));
   return [...pids].filter((pid) => !ended.has(pid));
 }
+
+const someServing = (events) => (servingOf(events).length > 0 ? servingOf(events) : undefined);
 
 /** The processes of a program that run, or are about to. */
 function aliveIn(events) {
@@ -603,8 +608,8 @@ function forkedLater(events, primary, signalMs) {
 }
 
 /**
- * Each worker stands still before the first line of its file. The first ones are killed there, and the signal comes when
- * one more has been forked, which goes on when the primary has heard it.
+ * Each worker stands still before the first line of its file. The first ones are killed there, by signals for which they have
+ * no handler yet, and the signal to stop comes when one more has been forked, which goes on when the primary has heard it.
  */
 export async function stopWhileItStarts(launch) {
   const env = { NODE_CLUSTER_WORKERS: '1' };
@@ -612,12 +617,19 @@ export async function stopWhileItStarts(launch) {
   await program.until((events) => forksOf(events).length > 0, DEADLINE_MS);
   const before = new Map([[program.pid, 0]]); // its pid is known by now
   let newborn = forksOf(program.events)[0]?.workerPid;
+  let lost; // the end of one that was not replaced
   for (let index = 1; newborn && index <= FAILED_STARTS; index += 1) {
-    kill(program, [newborn]);
+    const signal = STARTING_SIGNALS[index - 1];
+    for (const each of [signal, 'SIGCONT']) kill(program, [newborn], each); // one that stands still dies when it goes on
     const rest = { before, fromMs: nowMs() };
     const next = (events) => forksOf(events)[index]?.workerPid;
-    await program.until((events) => next(events) || isAtRest(events, rest), DEADLINE_MS);
+    const isClear = await program.until(
+      (events) => next(events) || isAtRest(events, rest),
+      DEADLINE_MS,
+    );
+    const exit = exitsOf(program.events).find(({ workerPid }) => workerPid === newborn);
     newborn = next(program.events);
+    if ((isClear || program.fate) && !newborn && exit?.signal === signal) lost = exit;
   }
   const isJudged = newborn !== undefined && !program.fate; // else it does not replace them, which is found elsewhere
   if (isJudged) kill(program, [program.pid], 'SIGTERM');
@@ -633,6 +645,7 @@ export async function stopWhileItStarts(launch) {
     fate,
     isJudged,
     newborn,
+    lost,
     forks: 0,
     ...seen,
     output: program.output(),
@@ -702,6 +715,28 @@ export async function stopAtWork(program, how) {
   const asking = { answers, reports, starvedMs, lost };
   const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
+}
+
+/**
+ * The only worker stands still for good when the signal comes, and the timers are so quick that nobody's patience lasts. Who
+ * loses it may end the worker, and then itself: does the primary leave it behind?
+ */
+export async function stopBesideOneThatStays(program) {
+  const [stayer] = (await program.until(someServing, DEADLINE_MS)) ?? [];
+  if (stayer === undefined) throw busy('No worker served yet when it was to be told to stop.');
+  kill(program, [stayer], 'SIGSTOP');
+  kill(program, [program.pid], 'SIGTERM');
+  const signalMs = nowMs();
+  const isOver = (events) =>
+    hasEnded(events, stayer) || haveTurned(events, [program.pid], IMPATIENT_TURNS, signalMs);
+  await program.until(isOver, DEADLINE_MS);
+  const { fate } = program;
+  const isLeft = () => Boolean(fate) && program.survivors().includes(stayer);
+  const deadline = performance.now() + STOP_LOOK_MS; // one that was killed is gone before that
+  while (isLeft() && performance.now() < deadline) await sleep(LEFT_POLL_MS);
+  const left = isLeft() ? stayer : undefined;
+  await program.stop();
+  return { program, signalMs, fate, left, output: program.output() };
 }
 
 /**

@@ -43,6 +43,7 @@ import {
   endEarly,
   endServer,
   endUnasked,
+  endUnheard,
   killBesideIdle,
   killBoth,
   killInCrowd,
@@ -97,7 +98,7 @@ check('06-child-process-fork', promises, (lesson) => {
   const besideIdle = observe([main, later], killBesideIdle);
   const dead = observe([main, later, besideIdle], askTheDead);
   const poisoned = meanwhile([elsewhere, elsewhereMore], askPoison);
-  const killed = meanwhile([elsewhere, poisoned], (program) => endServer(program, 'SIGKILL'));
+  const killed = meanwhile([elsewhere, poisoned], endUnheard);
   const another = meanwhile([first], () => start(1, { pretendTimersBelow: SOON }));
   const crowd = meanwhile([another], askForOne);
   const isSlow = true;

@@ -203,8 +203,8 @@ function faultOfTurn({ wanted, ended, kills }) {
   if (order.every((number, index) => number === index + 1)) return undefined;
   return {
     got: `They ended in this order: ${order.join(' ')}.`,
-    why: 'The child that takes the place of a dead one begins with a report that came later.',
-    try: 'queue.shift() wherever a task leaves the queue: the one that has waited longest',
+    why: 'The child that takes the place of a dead one begins with a report that came later, or with one that did not have to wait at all.',
+    try: 'queue.shift() wherever a task leaves the queue: the one that has waited longest; and whoever comes while others wait goes to its end',
     isPlain: true,
   };
 }
@@ -266,7 +266,7 @@ function faultOfBoth({ answers, alive, depth, size }) {
 /** @param {any} end  undefined: there was no such end */
 export function demandNoneLeft(end) {
   if (!end) return;
-  const { signal, output, hasEnded, left, isEarly, isUnasked } = end;
+  const { signal, output, hasEnded, left, isEarly, isUnasked, crash } = end;
   const expected = 'When the server ends, its children end too.';
   demand(hasEnded, {
     output,
@@ -296,5 +296,12 @@ export function demandNoneLeft(end) {
     got: `After ${signal} to the server ${left.length} of its children are still there (pid ${pids}).`,
     why: 'A timer, a server or a connection keeps a child alive without its parent, for ever.',
     try: "in job.js: process.on('disconnect', () => process.exit()); if (!process.connected) process.exit();",
+  });
+  demand(!crash, {
+    expected:
+      'When the server is killed while a child has a report to build, that child ends, too, and throws nothing.',
+    got: `The child threw: ${shorten(crash?.error.split('\n')[0] ?? '')}`,
+    why: "What process.send() cannot send is an 'error' event that nobody listens for, unless its callback takes the error: a stack in the log for each child, whenever the server dies.",
+    try: 'in job.js: process.send(answer, () => {})',
   });
 }

@@ -98,16 +98,19 @@ function faultOfFirst(program, answer) {
   return { got, why, try: `${FORK}; ${hears}` };
 }
 
+const rowsOf = ({ rows }) => (rows === 1 ? 'one row' : `${rows || 'no'} rows`);
+const ofJob = (job) => `of ${job.name || 'an empty name'} with ${rowsOf(job)}`;
+
 /** Answered, and with the right digest? Undefined when they all are; a word on the first that is not. */
 export function faultOfAnswers(answers) {
   const bad = answers.filter((answer) => !isRight(answer));
   if (bad.length === 0) return undefined;
   const [{ error, status, job, body }] = bad;
-  const of = `${bad.length} of ${answers.length} are wrong: the report of ${job.name} with ${job.rows} rows`;
+  const of = `${bad.length} of ${answers.length} are wrong: the report ${ofJob(job)}`;
   if (error || status !== 200) return `${of} got ${error ?? `status ${status}`}.`;
   const { digest } = parse(body);
   const owner = answers.find((other) => digestOf(other.job) === digest)?.job;
-  if (owner) return `${of} got the digest of ${owner.name} with ${owner.rows} rows.`;
+  if (owner) return `${of} got the digest ${ofJob(owner)}.`;
   return digest && typeof digest === 'object'
     ? `${of} got as its digest an object (its keys: ${Object.keys(digest).join(', ') || 'none'}).`
     : `${of} got ${body.slice(0, 99)}`;
@@ -133,13 +136,13 @@ function builtShown({ events, pid }) {
 }
 
 /** What is wrong with where the first reports were built. */
-function faultOfChildren({ events, pid }, { unseen, isBuiltHere }) {
+function faultOfChildren({ events, pid }, { unseen, builtHere }) {
   const starts = eventsOf(events, 'start');
   const files = starts.filter((event) => isChild(event, pid)).map(({ file }) => file);
   const own = starts.find((event) => event.pid === pid)?.file;
-  if (isBuiltHere)
+  if (builtHere)
     return {
-      got: 'All of its children were frozen for a moment (by SIGSTOP), and a report of one row was built all the same.',
+      got: `All of its children were frozen for a moment (by SIGSTOP), and a report of ${rowsOf(builtHere)} was built all the same.`,
       why: 'The children are there, but it is the server that builds the reports, or the short ones. In slices it still uses no second core.',
       try: "run(job): child.send({ id, job }), and resolve with the digest that the child's message brings",
     };
@@ -198,9 +201,16 @@ export function demandMatch(program, { answers, isUnmixed }) {
 function faultOfBatch(program, answers) {
   const got = faultOfAnswers(answers);
   if (!got) return undefined;
-  const { error, status } = answers.find((answer) => !isRight(answer));
+  const wrong = answers.filter((answer) => !isRight(answer));
+  const [{ error, status }] = wrong;
   const ended = faultOfEnds(program);
   if (ended && status !== 200) return { got: `${got} ${ended.got}`, ...ended.how };
+  if (wrong.every(({ job }) => digestOf(job) === ''))
+    return {
+      got,
+      why: "Without rows the digest is the name, and when that is empty, the digest is ''. In a condition '' is false, as if there were no digest.",
+      try: 'no condition on the digest: a message with an id that is in the Map is an answer',
+    };
   if (error?.includes('no answer'))
     return {
       got,
@@ -281,7 +291,7 @@ export function demandSizes(elsewhere, one, more) {
 function demandAllByChild({ isBuiltCold, builtHere, program }) {
   demand(!isBuiltCold, {
     expected: 'With JOB_CHILDREN=1: one child builds all reports, from the first on.',
-    got: 'The first report, of one row, was built before a child had been started, or while it was frozen (by SIGSTOP).',
+    got: 'The first report, of a row or none, was built before a child had been started, or while it was frozen (by SIGSTOP).',
     why: "A child takes a while to start, but whoever builds in the server meanwhile lets everybody else wait. One row or a million: the server doesn't know what a job costs.",
     try: 'start the child, and let the report wait for it in the queue',
     shows: { program, moments: [] },
@@ -311,7 +321,7 @@ export function demandInTurn({ wanted, got, answers, haveWaited }) {
   const numberOf = (rows) => wanted.indexOf(rows) + 1;
   const isInTurn = got.every((rows, index) => rows === wanted[index]);
   demand(!fault && isInTurn, {
-    expected: `One child, and it is busy with the first of ${wanted.length} reports while the others are asked for. They are built in the order in which they came.`,
+    expected: `One child, and it is busy with the first of ${wanted.length - 1} reports while the others are asked for; one more comes when that one is answered. They are built in the order in which they came.`,
     got: fault ?? `They were answered in this order: ${got.map(numberOf).join(', ')}.`,
     why: 'While more and more come, somebody is always pushed to the front. Whoever is passed over waits for ever.',
     try: 'queue.push() where a job comes, queue.shift() where a child is idle',

@@ -33,8 +33,10 @@ import {
 const LONG_ROWS = 2_000_000; // a second or more
 const SOME_ROWS = 50_000; // it is not built before the next report is there
 const IN_TURN_ROWS = [LONG_ROWS, LONG_ROWS, 3_000, 1_000, 2_000];
+const LATE_ROWS = 500;
 const POISON = { name: 'adam&name=eve', rows: 100 }; // an array: no child survives that, unless somebody has seen to it
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
+const SENT_TURNS = 2; // of the server's: by then it has sent the job
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
 
@@ -153,7 +155,8 @@ export async function killBesideIdle(program, { idle, unused = [] }) {
 }
 
 /**
- * The only child builds a report, others wait. It is killed, and then the one in its place.
+ * The only child builds a report, others wait. It is killed, and then the one in its place. Each time one more is asked for as
+ * soon as the server has answered for the dead: it came last.
  * @returns {Promise<{ wanted: string[], ended: { name: string, status?: number }[], kills: number }>}  the names as they were
  *   asked for; the reports as they ended
  */
@@ -163,10 +166,11 @@ export async function killInTurn(program) {
   const ended = () => reports().filter(({ endMs }) => endMs);
   const jobs = IN_TURN_ROWS.map((rows, index) => ({ name: `kill-${index + 1}`, rows }));
   const asked = [];
-  for (const job of jobs) {
+  const askNext = async (job) => {
     asked.push(ask(program, job));
     await program.until(() => reports().length >= asked.length, LAST_MS);
-  }
+  };
+  for (const job of jobs) await askNext(job);
   let kills = 0;
   let victim;
   while (kills < 2 && ended().length === kills && !program.fate) {
@@ -179,7 +183,12 @@ export async function killInTurn(program) {
     if (victim === undefined || ended().length > kills) break;
     program.kill(victim, 'SIGKILL');
     kills += 1;
-    await waitUntil(() => ended().length >= kills || program.fate, LAST_MS);
+    const isOver = () => ended().length >= kills || program.fate;
+    await Promise.race([asked[kills - 1], waitUntil(isOver, LAST_MS)]); // whoever has the answer asks again at once
+    const newcomer = { name: `kill-${jobs.length + 1}`, rows: LATE_ROWS };
+    jobs.push(newcomer);
+    await askNext(newcomer);
+    await waitUntil(isOver, LAST_MS);
   }
   await Promise.all(asked);
   const nameOf = ({ url }) => jobs.find(({ name }) => url.includes(`name=${name}&`))?.name ?? url;
@@ -300,6 +309,28 @@ async function askBoth(program, name, size = CHILDREN) {
 export async function endServer(program, signal) {
   await letChildrenSettle(program);
   return endNow(program, signal);
+}
+
+/**
+ * Kills a server whose children stand still, one with a report to build. They go on when it is dead: nobody hears the answer.
+ * @returns {Promise<any>}  also what a child has thrown then
+ */
+export async function endUnheard(program) {
+  await letChildrenSettle(program);
+  if (program.fate) return endNow(program, 'SIGKILL');
+  const before = program.events.length;
+  const hasCome = (events) => {
+    const [{ startMs = Infinity } = {}] = requestsOf(events.slice(before), '/report');
+    return haveTurned(events, [program.pid], SENT_TURNS, startMs);
+  };
+  for (const pid of aliveOf(program)) program.kill(pid, 'SIGSTOP');
+  get(`${program.url}/report?name=unheard&rows=1`, { timeoutMs: LAST_MS });
+  await program.until(hasCome, PATIENCE_MS);
+  const end = await endNow(program, 'SIGKILL');
+  const crash = eventsOf(program.events.slice(before), 'crash').find(
+    ({ pid }) => pid !== program.pid,
+  );
+  return { ...end, crash };
 }
 
 /**

@@ -38,7 +38,9 @@ const IN_TURN = [
   { name: 'walt', rows: 300 },
   { name: 'grace', rows: 5_000 },
 ];
-const LEAST_ROWS = 1; // a server that keeps short reports for itself builds this one
+const LATECOMER = { name: 'joan', rows: 2 };
+const LEAST_ROWS = 1;
+const SHORT_ROWS = [LEAST_ROWS, 0]; // a server that keeps short reports for itself builds one of these
 const WHILE_ROWS = 40_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of five reports itself holds a / up for longer
 export const MOST_OF_CPU = 0.25; // of what the children take: that server takes so much, and always some for the requests
@@ -51,12 +53,12 @@ export const TIMER_TURNS = 150; // a timer may still do something; one that has 
 const STOPPED_TURNS = 5; // a server that builds reports itself has built a short one by then
 
 /**
- * Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name, and the second
- * is the first once more.
+ * Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name, the second is the
+ * first once more, and one has no name and no rows.
  */
-export const JOBS = Array.from({ length: 20 }, (_, index) =>
-  index === 1 ? { ...jobOf(0), isTwin: true } : jobOf(index),
-);
+export const JOBS = Array.from({ length: 20 }, (_, index) => jobOf(index))
+  .with(1, { ...jobOf(0), isTwin: true })
+  .with(5, { name: '', rows: 0 });
 
 function jobOf(index) {
   const rows = index % 2 === 0 ? 4_000 + 100 * index : 100 + index;
@@ -85,9 +87,10 @@ export async function askFirst(program) {
 }
 
 /**
- * Who builds the reports? All children are stopped, then a report is asked for: if it comes all the same, they did not build it.
- * @returns {Promise<{ unseen: number[], isBuiltHere?: boolean }>}  unseen: processes that it has started, and in which no
- *   Node.js program has shown itself
+ * Who builds the reports? All children are stopped, then short ones are asked for: if one comes all the same, they did not
+ * build it.
+ * @returns {Promise<{ unseen: number[], builtHere?: any }>}  unseen: processes that it has started, and in which no Node.js
+ *   program has shown itself; builtHere: the job that was done all the same
  */
 export async function askWhileStopped(program) {
   const hidden = () => {
@@ -99,35 +102,37 @@ export async function askWhileStopped(program) {
   for (let attempt = 0; attempt <= CHILDREN; attempt += 1) {
     const children = aliveOf(program);
     if (children.length === 0) break;
-    const job = { name: `stopped-${attempt}`, rows: LEAST_ROWS };
-    const isAnswered = await isAnsweredNow(program, job, children);
+    const jobs = SHORT_ROWS.map((rows) => ({ name: `stopped-${attempt}`, rows }));
+    const answered = await answeredNow(program, jobs, children);
     const isAlone = aliveOf(program).every((pid) => children.includes(pid)); // else a new child may have built it
-    if (isAlone || !isAnswered) return { unseen: hidden(), isBuiltHere: isAlone && isAnswered };
+    if (isAlone || !answered)
+      return { unseen: hidden(), builtHere: isAlone ? answered : undefined };
   }
   return { unseen: hidden() };
 }
 
-/** Is a report built while these stand still? They go on afterwards. */
-async function isAnsweredNow(program, job, children) {
+/** Which report is built while these stand still? They go on afterwards. */
+async function answeredNow(program, jobs, children) {
   const before = program.events.length;
-  let answer;
-  let asked;
-  const sinceRequest = (events) => {
+  const answers = [];
+  let asked = [];
+  const sinceRequests = (events) => {
     const later = events.slice(before);
-    const [{ startMs = Infinity } = {}] = requestsOf(later, '/report');
+    const { startMs = Infinity } = requestsOf(later, '/report')[jobs.length - 1] ?? {};
     return later.filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
   };
-  const isAnswered = await whileStopped(program, children, async (stopped) => {
-    if (stopped.length < children.length) return false; // one has just ended, or nothing can be stopped
-    asked = ask(program, job).then((one) => (answer = one));
+  const answered = await whileStopped(program, children, async (stopped) => {
+    if (stopped.length < children.length) return undefined; // one has just ended, or nothing can be stopped
+    asked = jobs.map((job) => ask(program, job).then((answer) => answers.push(answer)));
     await program.until(
-      (events) => answer || haveTurned(sinceRequest(events), [program.pid], STOPPED_TURNS),
+      (events) =>
+        answers.length > 0 || haveTurned(sinceRequests(events), [program.pid], STOPPED_TURNS),
       PATIENCE_MS,
     );
-    return answer !== undefined && isRight(answer);
+    return answers.find(isRight)?.job;
   });
-  await asked;
-  return isAnswered;
+  await Promise.all(asked);
+  return answered;
 }
 
 /**
@@ -196,7 +201,7 @@ export async function askForOne(program) {
 
 /** The first report of all, of one row; the children, if it has started any, stand still. Does the server build it? */
 async function askCold(program) {
-  if ((await askWhileStopped(program)).isBuiltHere) return true;
+  if ((await askWhileStopped(program)).builtHere) return true;
   const answer = await ask(program, { name: 'cold', rows: LEAST_ROWS });
   return isRight(answer) && childrenOf(program).length === 0;
 }
@@ -247,7 +252,8 @@ export async function askMore(program) {
 }
 
 /**
- * One child, busy with a long report; meanwhile others are asked for, each when the one before has come to the server.
+ * One child, busy with a long report; meanwhile others are asked for, each when the one before has come to the server, and one
+ * more as soon as the long one is answered.
  * @returns {Promise<{ wanted: number[], got: number[], answers: any[], haveWaited: boolean }>}  the rows in both orders; on a
  *   busy machine it may be that they never waited together
  */
@@ -262,10 +268,14 @@ export async function askInTurn(program) {
       asked.push(ask(program, job));
       await program.until(() => reports().length >= asked.length, LAST_MS);
     }
+    await asked[0];
+    asked.push(ask(program, LATECOMER));
     const answers = await Promise.all(asked);
     const seen = reports();
+    const waited = seen.slice(0, jobs.length); // not the latecomer
+    jobs.push(LATECOMER);
     const endOf = ({ endMs = Infinity }) => endMs;
-    const lastMs = Math.max(...seen.map(({ startMs }) => startMs));
+    const lastMs = Math.max(...waited.map(({ startMs }) => startMs));
     const areAllThere = seen.length === asked.length && lastMs < Math.min(...seen.map(endOf));
     const ended = seen.toSorted((a, b) => endOf(a) - endOf(b));
     const rowsOf = ({ url }) => jobs.find((job) => url === pathOf(job))?.rows ?? 0;

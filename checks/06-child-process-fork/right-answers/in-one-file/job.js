@@ -19,5 +19,6 @@ process.on('message', ({ id, job }) => {
   process.send({ id, digest: buildReport(job) });
 });
 
+process.on('error', () => {}); // nobody is there any more to hear the answer
 process.on('disconnect', () => process.exit()); // the parent is gone: nobody will ever ask again
 if (!process.connected) process.exit(); // it was gone before this line was reached
