@@ -2,6 +2,7 @@
  * What the check of lesson 1 does with the learner's program and sees of it: requests that come together and apart, what
  * /health reports about them; at the end a hundred clients, which decide nothing.
  */
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   askAtOnce,
@@ -170,8 +171,9 @@ export async function readDelays(program, areFree) {
   let unanswered = '';
   /** @type {string | undefined} */
   let type; // where it is another than that of JSON
-  const tell = async () => {
-    const answer = await get(`${program.url}/health`);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const tell = async (options = {}) => {
+    const answer = await get(`${program.url}/health`, options);
     if (answer.error) unanswered = answer.error;
     if (!isTypedJson(answer)) type = answer.headers['content-type'];
     return parse(answer.body).eventLoopDelayMs;
@@ -191,9 +193,10 @@ export async function readDelays(program, areFree) {
   await Promise.all(reports);
   reports.push(askAtOnce(program, '/report', 1)); // what was kept for a moment only is still there
   const answers = (await Promise.all(reports)).flatMap((asked) => asked.answers);
-  const told = await tell();
+  const told = await tell({ agent }); // who asks again keeps the connection, as monitoring does
   const tookMs = nowMs() - sinceMs;
-  const toldAgain = await tell();
+  const toldAgain = await tell({ agent });
+  agent.destroy();
   const all = seen('/report').sort((a, b) => a.startMs - b.startMs);
   const early = all.slice(0, CLOSE_REPORTS + 2);
   const [first, ...between] = early;
@@ -243,6 +246,16 @@ export async function readAfterHold(program) {
   const lateMs = latestOf(beats);
   const lateBeat = beats.find(({ late }) => late === lateMs);
   return { told: await tell(), lateMs, atRest, lateBeat, program };
+}
+
+/** What /health reports of a server to which nobody has come for a while: a monitor that slows down meanwhile is of no use. */
+export async function readAtRest(program) {
+  const sinceMs = requestsOf(program.events).at(-1)?.startMs ?? 0;
+  const beats = () => beatsOf(program, program.pid).filter(({ t }) => t > sinceMs);
+  await program.until(() => beats().length >= QUIET_BEATS, QUIET_MS); // most of them came while others were looked at
+  const { body } = await get(`${program.url}/health`);
+  await beatsToCome(program, FIRST_SAMPLE_BEATS); // it may have been kept from running just before it answered
+  return { told: parse(body).eventLoopDelayMs, lateMs: latestOf(beats()) };
 }
 
 const latestOf = (beats) => Math.max(0, ...beats.map(({ late }) => late));
