@@ -5,6 +5,7 @@ import {
   demandBody,
   demandDelay,
   demandListens,
+  demandNoLimit,
   demandOverlap,
   demandReport,
   demandTime,
@@ -15,8 +16,10 @@ import {
   BRIEF,
   QUICK_TIMERS,
   REPORTS_AT_ONCE,
+  SLOW_TIMERS,
   askHealthDuring,
   askMany,
+  askManyReports,
   cameInTime,
   isFree,
   isTrue,
@@ -63,6 +66,11 @@ check('01-blocking-server', promises, (lesson) => {
     pretendWaits: BRIEF,
   };
   const hasty = meanwhile([first], async () => ready(await launch(inHaste)), { isSlow });
+  const slow = meanwhile(
+    [first],
+    async () => askManyReports(await ready(await launch({ pretendTimers: SLOW_TIMERS }))),
+    { isSlow },
+  );
   const many = meanwhile([hasty], askMany, { isSlow });
   const held = meanwhile([hasty, many], readAfterHold, { isSlow });
   const rest = observe([server, late, held], readAtRest);
@@ -75,7 +83,15 @@ check('01-blocking-server', promises, (lesson) => {
   hold('home-time', [server, first, homes, home, hasty, many], demandTime);
   hold('home-alone', [homes, home, server], demandAlone, { needs: ['home-time'] });
   hold('report-answers', [reports, late, server], demandReport);
-  hold('report-overlaps', [reports, late, server], demandOverlap, { needs: ['report-answers'] });
+  hold(
+    'report-overlaps',
+    [reports, late, server, slow],
+    (seen, seenLater, program, crowd) => {
+      demandOverlap(seen, seenLater, program);
+      demandNoLimit(crowd);
+    },
+    { needs: ['report-answers'] },
+  );
   const needs = ['home-time', 'home-alone', 'report-answers'];
   hold(
     'health-tells-delay',

@@ -32,6 +32,7 @@ const TOO_LONG_MS = 24; // for several of them, on one that is not busy
 const FEW = 2;
 const MOST_AT_REST_MS = 35; // beside how late a timer of 20 ms was: one of 5 ms sees no gap that is longer than both
 const LEAST_HELD_MS = 600; // of the 1,100 that it was frozen; with less there is nothing to see
+const MORE_BEATS = 34; // of 20 ms: in 500 there is room for 26; one that waits for another has 50
 const MARKED = 3; // moments, of many of a kind
 const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
@@ -437,6 +438,25 @@ export function demandOverlap(reports, late, program) {
     });
   }
   if (!late.isJoined) throw tooBusy('No /report ever came while another one was under way.');
+}
+
+/**
+ * There is no limit on how many may wait: the last of many waits no longer than the first.
+ * @param {Awaited<ReturnType<typeof import('./looks.js').askManyReports>>} seen
+ */
+export function demandNoLimit({ program, answers, requests, mostBeats }) {
+  const refused = answers.find(({ status, error }) => !error && status !== 200);
+  const times = requests.map(durationOf).sort((a, b) => a - b);
+  const took = [times[0], times.at(-1)].map((ms) => Math.round(ms ?? 0));
+  demand(!refused && mostBeats < MORE_BEATS, {
+    expected: `${answers.length} reports come within a moment, to a server whose timers take five times as long. All wait side by side.`,
+    got: refused
+      ? `One got status ${refused.status}.`
+      : `The quickest took ${took[0]} ms, the slowest ${took[1]} ms.`,
+    why: 'There is no limit on how many may wait, not even a large one: one more would wait for another to be done.',
+    try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+    shows: { program, moments: SHOWN.queue({ requests }) },
+  });
 }
 
 /** Little's law, predicted and measured. */

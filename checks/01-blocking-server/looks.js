@@ -22,6 +22,10 @@ const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
 export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
+export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 5]); // five times as long: there is time for many to come
+const GROUPS = 6; // each of so many that the probe tells of every one
+const IN_GROUP = 25;
+const GROUP_APART_MS = 25;
 const APART_MS = 4; // one that shares the other's query takes so much less than that
 const REST_BEATS = 6; // of 20 ms: a timer of 50 ms fires within them
 const QUIET_BEATS = 60; // that came in time, more than a second: a histogram with a sample every 5 ms has hundreds
@@ -122,6 +126,23 @@ export async function seek(look, isFound, attempts = 4) {
 /** So many bodies of / at once. Which requests they were nobody asks: the probe does not tell of each in such a flood. */
 export async function askMany({ url }) {
   return { answers: await Promise.all(Array.from({ length: MANY_HOMES }, () => get(`${url}/`))) };
+}
+
+/**
+ * Many reports, group by group, that take five times as long: the last comes long before the first is done. How many beats
+ * each took tells whether it had to wait for others.
+ */
+export async function askManyReports(program) {
+  const asked = [];
+  for (let group = 0; group < GROUPS; group += 1) {
+    asked.push(askAtOnce(program, '/report', IN_GROUP));
+    await sleep(GROUP_APART_MS);
+  }
+  const answers = (await Promise.all(asked)).flatMap((group) => group.answers);
+  await program.drained();
+  const requests = requestsOf(program.events, '/report').filter(({ endMs }) => endMs);
+  const mostBeats = Math.max(0, ...requests.map((one) => beatsDuring(program, one).length));
+  return { program, answers, requests, mostBeats };
 }
 
 /** Asks for the path several times at once, and for /health when the first of them has been seen to start. */
