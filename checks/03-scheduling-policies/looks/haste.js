@@ -20,7 +20,7 @@ const TIMERS = /** @type {const} */ ([100, Infinity, 100, 100, 20]); // from 100
 const STANDS_STILL = 1e-9; // so many times as fast as time passes goes the clock
 const PATIENT_TURNS = 4; // of 20 ms: such a timer has fired, and what came of it is sent
 const BEGUN_MS = 1_500;
-const SENT_MS = 5; // then it is on its way; if not, there is nothing to tell
+const SENT_MS = 25; // then it is on its way; if not, there is nothing to tell
 
 /** Of each nothing, where it could not be seen: connections don't stay open, or no process can be stopped. */
 export async function askInHaste({ launch, ready }) {
