@@ -20,6 +20,7 @@ const TIMERS = /** @type {const} */ ([100, Infinity, 100, 100, 20]); // from 100
 const STANDS_STILL = 1e-9; // so many times as fast as time passes goes the clock
 const PATIENT_TURNS = 4; // of 20 ms: such a timer has fired, and what came of it is sent
 const BEGUN_MS = 1_500;
+const TRIES = 4;
 const SENT_MS = 25; // then it is on its way; if not, there is nothing to tell
 
 /** Of each nothing, where it could not be seen: connections don't stay open, or no process can be stopped. */
@@ -102,7 +103,9 @@ async function blockAtOnce(program, pair, other) {
     program.kill(pid, 'SIGSTOP');
     let isDone = false;
     const asked = askCounts().finally(() => (isDone = true));
-    await waitForTurns(program, [forksOf(program.events)[0].pid, other.pid], () => isDone);
+    const pids = [forksOf(program.events)[0].pid, other.pid];
+    for (let tries = 0; tries < TRIES && !isDone; tries += 1)
+      await waitForTurns(program, pids, () => isDone); // it may be there, and we are late
     if (!isDone) return undefined; // the primary may have asked all workers
     await asked; // the primary had heard by then what it was told before
     const answer = await askCounts();
