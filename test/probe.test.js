@@ -403,12 +403,14 @@ test('FORKSHOP_PROBE=waits tells beside requests for how long Atomics.wait() was
       Atomics.wait(cell, 0, 1);
       r.end(Atomics.wait(cell, 0, 0, 7.5));
       Atomics.wait(cell, 0, 0, 3);
+      setTimeout(() => Atomics.wait(cell, 0, 0, 2), 50);
     }).listen(process.env.PORT);`;
   const program = await start('waits.cjs', text, { FORKSHOP_PROBE: 'waits' });
   t.after(() => process.kill(program.pid, 'SIGKILL'));
   await until('it listens', () => program.find('listening').length === 1);
   assert.equal((await get(program.url)).body, 'timed-out');
   await until('it has answered', () => program.find('response').length === 1);
+  await until('it has waited again', () => program.find('wait').length === 3);
   const [request] = requestsOf(program.events(), '/');
   const waits = program.find('wait');
   assert.deepEqual(
@@ -416,6 +418,7 @@ test('FORKSHOP_PROBE=waits tells beside requests for how long Atomics.wait() was
     [
       [7.5, undefined],
       [3, true],
+      [2, true],
     ],
   );
   assert.ok(waits[0].t >= request.startMs + 7 && waits[0].t <= (request.endMs ?? 0));

@@ -5,6 +5,7 @@ import {
   demandBody,
   demandDelay,
   demandListens,
+  demandNoLimit,
   demandOverlap,
   demandReport,
   demandTime,
@@ -15,13 +16,16 @@ import {
   BRIEF,
   QUICK_TIMERS,
   REPORTS_AT_ONCE,
+  SLOW_TIMERS,
   askHealthDuring,
   askMany,
+  askManyReports,
   cameInTime,
   isFree,
   isTrue,
   measureQueue,
   readAfterHold,
+  readAtRest,
   readDelays,
   seek,
 } from './looks.js';
@@ -56,27 +60,45 @@ check('01-blocking-server', promises, (lesson) => {
     ),
   );
   const isSlow = true;
-  const inHaste = { pretendTimers: QUICK_TIMERS, pretendWaits: BRIEF };
+  const inHaste = {
+    probe: /** @type {const} */ ('waits'),
+    pretendTimers: QUICK_TIMERS,
+    pretendWaits: BRIEF,
+  };
   const hasty = meanwhile([first], async () => ready(await launch(inHaste)), { isSlow });
+  const slow = meanwhile(
+    [first],
+    async () => askManyReports(await ready(await launch({ pretendTimers: SLOW_TIMERS }))),
+    { isSlow },
+  );
   const many = meanwhile([hasty], askMany, { isSlow });
   const held = meanwhile([hasty, many], readAfterHold, { isSlow });
+  const rest = observe([server, late, held], readAtRest);
   const queue = meanwhile([homes], async () => measureQueue(await ready(await launch())), {
     isSlow,
   });
 
   hold('listens', [server, first], demandListens, { isGate: true });
   hold('home-body', [first, homes, home, many], demandBody);
-  hold('home-time', [server, first, homes, home], demandTime);
+  hold('home-time', [server, first, homes, home, hasty, many], demandTime);
   hold('home-alone', [homes, home, server], demandAlone, { needs: ['home-time'] });
   hold('report-answers', [reports, late, server], demandReport);
-  hold('report-overlaps', [reports, late, server], demandOverlap, { needs: ['report-answers'] });
+  hold(
+    'report-overlaps',
+    [reports, late, server, slow],
+    (seen, seenLater, program, crowd) => {
+      demandOverlap(seen, seenLater, program);
+      demandNoLimit(crowd);
+    },
+    { needs: ['report-answers'] },
+  );
   const needs = ['home-time', 'home-alone', 'report-answers'];
   hold(
     'health-tells-delay',
-    [late, server, held],
-    (delays, program, seen) => {
+    [late, server, held, rest],
+    (delays, program, seen, atRest) => {
       demandDelay(delays, program);
-      demandAnyDelay(seen);
+      demandAnyDelay(seen, atRest);
     },
     { needs },
   );

@@ -10,10 +10,10 @@ import {
   meanOf,
   momentOf,
   quickestOf,
-  requestsOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import {
+  BRIEF,
   beatsDuring,
   blocksOf,
   cameInTime,
@@ -32,6 +32,7 @@ const TOO_LONG_MS = 24; // for several of them, on one that is not busy
 const FEW = 2;
 const MOST_AT_REST_MS = 35; // beside how late a timer of 20 ms was: one of 5 ms sees no gap that is longer than both
 const LEAST_HELD_MS = 600; // of the 1,100 that it was frozen; with less there is nothing to see
+const MORE_BEATS = 34; // of 20 ms: in 500 there is room for 26; one that waits for another has 50
 const MARKED = 3; // moments, of many of a kind
 const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
@@ -77,20 +78,15 @@ function faultOfMany({ answers }) {
 }
 
 /** Each / blocks for as long as it should, and only then is its client answered. */
-export function demandTime(program, first, homes, home) {
+export function demandTime(program, first, homes, home, hasty) {
   const story = {
     expected: 'Each / blocks for 10 to 20 ms, then it is answered.',
     try: 'blockFor(between(10, 20)); before the answer',
   };
   const looks = [first, homes, home];
   const all = looks.flatMap(({ requests }) => requests);
-  const late = blocksOf(program).find(({ answered }) => answered);
-  demand(!late, {
-    ...story,
-    got: `It blocked for ${late?.ms.toFixed(1)} ms when the answer had been given.`,
-    why: 'Work after the answer holds up everybody else just as long.',
-    shows: { program, moments: late ? [blockShown(late)] : [] },
-  });
+  demandRest(program, story, 1);
+  demandRest(hasty, story, BRIEF);
   const quickest = quickestOf(all);
   demand(quickest > LEAST_MS && quickest < FAR_TOO_LONG_MS, {
     ...story,
@@ -113,6 +109,17 @@ export function demandTime(program, first, homes, home) {
   demandNotTooLong(program, story, isOneByOne ? all : [...first.requests, ...home.requests]);
 }
 
+/** Nothing blocks when the answers have been given, be it after one of many. @param {number} times  so long it takes */
+function demandRest(program, story, times) {
+  const late = blocksOf(program).find(({ answered }) => answered);
+  demand(!late, {
+    ...story,
+    got: `It blocked for ${(late?.ms / times).toFixed(1)} ms when the answer had been given.`,
+    why: 'Work after the answer holds up everybody else just as long, even if it comes only now and then.',
+    shows: { program, moments: late ? [blockShown(late)] : [] },
+  });
+}
+
 const quickestIn = (requests) => requests.find((one) => durationOf(one) === quickestOf(requests));
 
 /** What a server saw of an answer; undefined where a connection had several requests. */
@@ -130,14 +137,6 @@ function demandNotTooLong(program, story, requests) {
   const blocks = blocksOf(program).filter(({ t }) => t > fromMs && t <= toMs);
   const isIn = ({ startMs, endMs = Infinity }, { t }) => t > startMs && t <= endMs;
   const toldMs = requests.map((one) => sumOf(blocks.filter((block) => isIn(one, block))));
-  const under = requestsOf(program.events);
-  const stray = blocks.find((block) => !under.some((one) => isIn(one, block)));
-  demand(!stray, {
-    ...story,
-    got: `It blocked for ${stray?.ms.toFixed(1)} ms while no request was under way.`,
-    why: 'Work after the answer holds up everybody else just as long.',
-    shows: { program, moments: stray ? [blockShown(stray)] : [] },
-  });
   const ownMs = Math.min(...requests.map((one, index) => durationOf(one) - toldMs[index]));
   const longest = Math.max(...toldMs);
   if (Math.min(...toldMs) > 0 && ownMs < OWN_MS) {
@@ -279,16 +278,13 @@ const demandJson = (path, type, shows) =>
  * Not only / holds the loop up, and the longest delay is still the longest when a hundred short ones have come after it. By how
  * much it was held up is a fact: the probe's own timer came so late.
  * @param {Awaited<ReturnType<typeof import('./looks.js').readAfterHold>>} seen
+ * @param {Awaited<ReturnType<typeof import('./looks.js').readAtRest>>} rest
  */
-export function demandAnyDelay(seen) {
+export function demandAnyDelay(seen, rest) {
+  demandQuiet(rest);
   if (!seen) return;
   const { told, lateMs, atRest, lateBeat, program } = seen;
-  demand(!(atRest.told > atRest.lateMs + MOST_AT_REST_MS), {
-    expected: `{"eventLoopDelayMs": a number} of a server at rest: less than 25. Its timers came at most ${atRest.lateMs.toFixed(1)} ms late.`,
-    got: `It said ${asSeen(atRest.told)}.`,
-    why: 'The gap between two looks is included. If that is long, an idle server looks like one that blocks.',
-    try: 'monitorEventLoopDelay({ resolution: 5 })',
-  });
+  demandQuiet(atRest);
   if (lateMs < LEAST_HELD_MS) throw tooBusy('It was frozen, and its timers were not late.');
   demand(typeof told === 'number' && told > lateMs / 2, {
     expected: `{"eventLoopDelayMs": a number}, about ${lateMs.toFixed(0)}: the whole process was frozen that long (by SIGSTOP), and its timers came late. Then came a quiet time.`,
@@ -298,6 +294,14 @@ export function demandAnyDelay(seen) {
     shows: { program, moments: [momentOf(lateBeat, `a timer comes ${lateMs.toFixed(0)} ms late`)] },
   });
 }
+
+const demandQuiet = (/** @type {{ told: any, lateMs: number }} */ { told, lateMs }) =>
+  demand(!(told > lateMs + MOST_AT_REST_MS), {
+    expected: `{"eventLoopDelayMs": a number} of a server at rest: less than 25. Its timers came at most ${lateMs.toFixed(1)} ms late.`,
+    got: `It said ${asSeen(told)}.`,
+    why: 'The gap between two looks is included. If that is long, an idle server looks like one that blocks.',
+    try: 'monitorEventLoopDelay({ resolution: 5 })',
+  });
 
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
@@ -434,6 +438,25 @@ export function demandOverlap(reports, late, program) {
     });
   }
   if (!late.isJoined) throw tooBusy('No /report ever came while another one was under way.');
+}
+
+/**
+ * There is no limit on how many may wait: the last of many waits no longer than the first.
+ * @param {Awaited<ReturnType<typeof import('./looks.js').askManyReports>>} seen
+ */
+export function demandNoLimit({ program, answers, requests, mostBeats }) {
+  const refused = answers.find(({ status, error }) => !error && status !== 200);
+  const times = requests.map(durationOf).sort((a, b) => a - b);
+  const took = [times[0], times.at(-1)].map((ms) => Math.round(ms ?? 0));
+  demand(!refused && mostBeats < MORE_BEATS, {
+    expected: `${answers.length} reports come within a moment, to a server whose timers take five times as long. All wait side by side.`,
+    got: refused
+      ? `One got status ${refused.status}.`
+      : `The quickest took ${took[0]} ms, the slowest ${took[1]} ms.`,
+    why: 'There is no limit on how many may wait, not even a large one: one more would wait for another to be done.',
+    try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+    shows: { program, moments: SHOWN.queue({ requests }) },
+  });
 }
 
 /** Little's law, predicted and measured. */

@@ -2,6 +2,7 @@
  * What the check of lesson 1 does with the learner's program and sees of it: requests that come together and apart, what
  * /health reports about them; at the end a hundred clients, which decide nothing.
  */
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   askAtOnce,
@@ -21,6 +22,10 @@ const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
 export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
+export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 5]); // five times as long: there is time for many to come
+const GROUPS = 6; // each of so many that the probe tells of every one
+const IN_GROUP = 25;
+const GROUP_APART_MS = 25;
 const APART_MS = 4; // one that shares the other's query takes so much less than that
 const REST_BEATS = 6; // of 20 ms: a timer of 50 ms fires within them
 const QUIET_BEATS = 60; // that came in time, more than a second: a histogram with a sample every 5 ms has hundreds
@@ -123,6 +128,23 @@ export async function askMany({ url }) {
   return { answers: await Promise.all(Array.from({ length: MANY_HOMES }, () => get(`${url}/`))) };
 }
 
+/**
+ * Many reports, group by group, that take five times as long: the last comes long before the first is done. How many beats
+ * each took tells whether it had to wait for others.
+ */
+export async function askManyReports(program) {
+  const asked = [];
+  for (let group = 0; group < GROUPS; group += 1) {
+    asked.push(askAtOnce(program, '/report', IN_GROUP));
+    await sleep(GROUP_APART_MS);
+  }
+  const answers = (await Promise.all(asked)).flatMap((group) => group.answers);
+  await program.drained();
+  const requests = requestsOf(program.events, '/report').filter(({ endMs }) => endMs);
+  const mostBeats = Math.max(0, ...requests.map((one) => beatsDuring(program, one).length));
+  return { program, answers, requests, mostBeats };
+}
+
 /** Asks for the path several times at once, and for /health when the first of them has been seen to start. */
 export async function askHealthDuring(program, path, times) {
   const before = program.events.length;
@@ -170,8 +192,9 @@ export async function readDelays(program, areFree) {
   let unanswered = '';
   /** @type {string | undefined} */
   let type; // where it is another than that of JSON
-  const tell = async () => {
-    const answer = await get(`${program.url}/health`);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const tell = async (options = {}) => {
+    const answer = await get(`${program.url}/health`, options);
     if (answer.error) unanswered = answer.error;
     if (!isTypedJson(answer)) type = answer.headers['content-type'];
     return parse(answer.body).eventLoopDelayMs;
@@ -191,9 +214,10 @@ export async function readDelays(program, areFree) {
   await Promise.all(reports);
   reports.push(askAtOnce(program, '/report', 1)); // what was kept for a moment only is still there
   const answers = (await Promise.all(reports)).flatMap((asked) => asked.answers);
-  const told = await tell();
+  const told = await tell({ agent }); // who asks again keeps the connection, as monitoring does
   const tookMs = nowMs() - sinceMs;
-  const toldAgain = await tell();
+  const toldAgain = await tell({ agent });
+  agent.destroy();
   const all = seen('/report').sort((a, b) => a.startMs - b.startMs);
   const early = all.slice(0, CLOSE_REPORTS + 2);
   const [first, ...between] = early;
@@ -243,6 +267,16 @@ export async function readAfterHold(program) {
   const lateMs = latestOf(beats);
   const lateBeat = beats.find(({ late }) => late === lateMs);
   return { told: await tell(), lateMs, atRest, lateBeat, program };
+}
+
+/** What /health reports of a server to which nobody has come for a while: a monitor that slows down meanwhile is of no use. */
+export async function readAtRest(program) {
+  const sinceMs = requestsOf(program.events).at(-1)?.startMs ?? 0;
+  const beats = () => beatsOf(program, program.pid).filter(({ t }) => t > sinceMs);
+  await program.until(() => beats().length >= QUIET_BEATS, QUIET_MS); // most of them came while others were looked at
+  const { body } = await get(`${program.url}/health`);
+  await beatsToCome(program, FIRST_SAMPLE_BEATS); // it may have been kept from running just before it answered
+  return { told: parse(body).eventLoopDelayMs, lateMs: latestOf(beats()) };
 }
 
 const latestOf = (beats) => Math.max(0, ...beats.map(({ late }) => late));

@@ -14,6 +14,7 @@ import {
 } from './demands.js';
 import {
   WORKERS,
+  askForCpu,
   askUntilAllAnswer,
   forkByDefault,
   prepareContest,
@@ -44,7 +45,7 @@ check('02-cluster-fork', promises, (lesson) => {
   const legal = meanwhile([nonsense], (tried) => (tried.every(isRefused) ? tryLegal(launch) : []));
   const byDefault = meanwhile([homes], () => forkByDefault(launch));
   const calm = observe([main, homes], (program) => askAtOnce(program, '/', WORKERS));
-  const cpus = observe([main, homes], (program) => askAtOnce(program, '/cpu', 2 * WORKERS));
+  const cpus = observe([main, homes], askForCpu);
   const contest = meanwhile([main, homes], (program) => prepareContest(lesson, program));
 
   hold('forks-as-told', [main, homes], demandFour);

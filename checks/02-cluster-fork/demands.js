@@ -170,10 +170,9 @@ function faultOfCounts({ answers, others }) {
   for (const [pid, some] of byPid) {
     if (some.some(({ headers }) => headers['x-worker-served'] === undefined))
       return { got: 'An answer has no X-Worker-Served.' };
-    const told = some.map(({ headers }) => Number(headers['x-worker-served']));
-    const counts = told.sort((a, b) => a - b);
+    if (areInOrder(some)) continue;
+    const counts = countsOf(some);
     const wrong = counts.find((count, index) => count !== index + 1);
-    if (wrong === undefined) continue;
     const forOthers = others.filter((request) => String(request.pid) === pid).length;
     return {
       got: `The answers of process ${pid} to requests for / say X-Worker-Served: ${counts.join(', ')}.`,
@@ -184,7 +183,18 @@ function faultOfCounts({ answers, others }) {
   return undefined;
 }
 
+const countsOf = (answers) =>
+  answers.map(({ headers }) => Number(headers['x-worker-served'])).sort((a, b) => a - b);
+
+const areInOrder = (answers) => countsOf(answers).every((count, index) => count === index + 1);
+
 function whyOfCounts(counts, answers, others) {
+  const plain = answers.filter(({ path }) => !path?.includes('?'));
+  if (plain.length < answers.length && areInOrder(plain))
+    return {
+      why: 'One of them asked for /?page=2. That is a request for /, too: a query makes no other page of it.',
+      try: "served += 1; in the handler of app.get('/'), or where request.path is '/', not request.url",
+    };
   if (counts[0] === 0)
     return {
       why: 'It reads the count before it counts. The request that is being answered counts too.',

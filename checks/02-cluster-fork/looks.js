@@ -24,6 +24,8 @@ export const PRETENDED_CORES = [cpus().length === 3 ? 2 : 3, 1, 128];
 const LEGAL = ['1', '10', '99']; // the ends of the range, and where a digit is added
 const NONSENSE = ['max', 'auto', '0', '00', '-1', '2.5', '4abc\n4', '100', '', '  ']; // of two lines: neither half is enough
 const NO_PAGES = ['/favicon.ico', '/robots.txt']; // there is none; browsers and crawlers ask all the same
+const ON_ONE_CONNECTION = ['/', '/', '/?page=2'];
+const CPU_ROW = 6; // asked one after the other of one worker: what is kept for a moment only is still there
 const SEEN_WITHIN_MS = 1_000;
 const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
 const REFUSAL_MS = 150; // from its first worker to its end
@@ -57,11 +59,14 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
 }
 
 /**
- * Two requests on one connection, one for each other page, then rounds of some at once until every worker has executed one,
+ * Some requests on one connection, one for each other page, then rounds of some at once until every worker has executed one,
  * or it is clear that some never will.
  */
 export async function askUntilAllAnswer(program) {
-  const beginnings = [askTwiceOnOneConnection(program), askAtOnce(program, '/cpu', 1)];
+  const beginnings = [
+    askOnOneConnection(program, ON_ONE_CONNECTION),
+    askAtOnce(program, '/cpu', 1),
+  ];
   const [all, cpu] = await Promise.all(beginnings);
   const lost = await Promise.all(NO_PAGES.map((path) => askAtOnce(program, path, 1)));
   const others = [cpu, ...lost];
@@ -76,16 +81,27 @@ export async function askUntilAllAnswer(program) {
   return { ...all, others: others.flatMap(({ requests }) => requests), cpu: cpu.answers[0] };
 }
 
-async function askTwiceOnOneConnection(program) {
+/** A page that isn't there is left out: a server may know / only without a query. */
+async function askOnOneConnection(program, paths) {
   const first = program.events.length;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const answers = [];
-  for (let count = 0; count < 2; count += 1) answers.push(await get(`${program.url}/`, { agent }));
+  const all = [];
+  for (const path of paths) all.push({ path, ...(await get(program.url + path, { agent })) });
   agent.destroy();
-  const answered = answers.filter(({ error }) => !error).length;
-  const seen = () => requestsOf(program.events.slice(first), '/');
+  const answers = all.filter(({ status }) => status !== 404);
+  const answered = all.filter(({ error }) => !error).length;
+  const seen = () => requestsOf(program.events.slice(first), pathOf(paths[0]));
   await program.until(() => seen().filter(({ endMs }) => endMs).length >= answered, SEEN_WITHIN_MS);
-  return { answers, requests: seen() };
+  return { answers, requests: seen().filter(({ status }) => status !== 404) };
+}
+
+const pathOf = (/** @type {string} */ url) => url.split('?')[0];
+
+/** Many at once, then some one after the other. */
+export async function askForCpu(program) {
+  const atOnce = await askAtOnce(program, '/cpu', 2 * WORKERS);
+  const inRow = await askOnOneConnection(program, Array(CPU_ROW).fill('/cpu'));
+  return { requests: [...atOnce.requests, ...inRow.requests] };
 }
 
 const hasWorker = (events) => events.some(({ what, role }) => what === 'fork' || role === 'worker');

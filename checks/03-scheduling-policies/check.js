@@ -9,8 +9,9 @@ import {
   demandSkipped,
   tellHint,
 } from './demands/policies.js';
-import { demandCounts } from './demands/counts.js';
+import { demandCounts, demandCountsInHaste } from './demands/counts.js';
 import { askForCounts } from './looks/counts.js';
+import { askInHaste } from './looks/haste.js';
 import {
   CONNECTIONS,
   WORKERS,
@@ -57,6 +58,7 @@ check('03-scheduling-policies', promises, (lesson) => {
   const busy = observe([main, inTurn], dealMeanwhile, { isSlow: true });
   const tiny = meanwhile([choices], () => startTiny(lesson));
   const counts = observe([main, first], askForCounts);
+  const hasty = meanwhile([first], () => askInHaste(lesson));
 
   hold('rr-accepts', [main, first], demandRoundRobin);
   hold('refuses-nonsense', [refusals], demandRefusals);
@@ -65,7 +67,15 @@ check('03-scheduling-policies', promises, (lesson) => {
   hold('option-wins', [choices], demandChoices, { needs: ['rr-accepts', 'none-is-on'] });
   hold('keep-alive-pins', [kept, main], demandPinned, { needs: ['rr-in-turn'] });
   hold('blocked-is-skipped', [busy, main], demandSkipped, { needs: ['rr-in-turn'] });
-  hold('counts', [counts], demandCounts, { needs: ['rr-accepts'] });
+  hold(
+    'counts',
+    [counts, hasty],
+    (record, seen) => {
+      demandCounts(record);
+      demandCountsInHaste(seen);
+    },
+    { needs: ['rr-accepts'] },
+  );
 
   measure([main, inTurn], (...seen) => drawShares(lesson, 'rr', ...seen));
   measure([none, inNoTurn], (...seen) => drawShares(lesson, 'none', ...seen));

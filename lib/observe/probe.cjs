@@ -27,8 +27,8 @@
  *               (how many); and once after each collection of all garbage live (bytes of the heap, and of what it holds
  *               outside). Looked at for listeners are the process, its children with their streams, and whatever Node has
  *               warned of
- *   wait        ms: for so long Atomics.wait() held the thread; it ends at t; answered, if every request under way had its
- *               whole answer before. Only where FORKSHOP_PROBE is 'waits', and then beside all the rest
+ *   wait        ms: for so long Atomics.wait() held the thread; it ends at t; answered, if requests had come, and each had
+ *               its whole answer before. Only where FORKSHOP_PROBE is 'waits', and then beside all the rest
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like; worker (the cluster's id), if
  *               it is one: known at once, where 'fork' comes later, and never if the primary ends before
  *   crash       error (its stack), origin
@@ -69,6 +69,7 @@ const file = process.env.FORKSHOP_TIMELINE;
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
 const seesWaits = process.env.FORKSHOP_PROBE === 'waits';
 const underWay = new Set(); // responses, where waits are seen
+let hasServed = false;
 const handedDown = Object.entries(process.env).filter(([name]) => HANDED_DOWN.test(name));
 const followsChildren = process.env.FORKSHOP_FOLLOWS === '1';
 
@@ -304,13 +305,11 @@ function reportWaits(tell, now) {
 }
 
 function areAllAnswered() {
-  let isSome = false;
   for (const response of underWay) {
     if (response.destroyed) underWay.delete(response);
-    else if (response.writableEnded) isSome = true;
-    else return false;
+    else if (!response.writableEnded) return false;
   }
-  return isSome;
+  return hasServed;
 }
 
 function reportWorkers(tell) {
@@ -336,20 +335,21 @@ function reportRequests(log, now, who) {
   let told = 0;
   subscribe('http.server.request.start', (one) => {
     all += 1;
+    hasServed = true;
+    if (seesWaits) underWay.add(one.response);
     const isFlood = followsChildren && flood.isOn();
     if (isFlood && told >= REQUESTS_OF_FLOOD) return;
     const t = now();
     if (!isFlood && !room.take(t)) return;
     told += 1;
     reported.add(one.request);
-    if (seesWaits) underWay.add(one.response);
     const client = one.socket.remotePort ?? null;
     const rest = `"method":"${one.request.method}","url":${stringify(one.request.url)}}\n`;
     log.addPromptly(`{"t":${t}${request}${client},${rest}`, t);
   });
   subscribe('http.server.response.finish', (one) => {
-    if (!reported.delete(one.request)) return;
     underWay.delete(one.response);
+    if (!reported.delete(one.request)) return;
     const client = one.socket.remotePort ?? null;
     const t = now();
     log.addPromptly(`{"t":${t}${response}${client},"status":${one.response.statusCode}}\n`, t);

@@ -7,9 +7,9 @@ const { between, blockFor, randomHex, spinFor } = require('#work');
 const PORT = process.env.PORT || 8080;
 
 if (cluster.isPrimary) {
-  const wanted = process.env.NODE_CLUSTER_WORKERS ?? os.availableParallelism();
-  const count = Number(wanted);
-  if (!Number.isInteger(count) || count < 1 || count > 99) {
+  const wanted = process.env.NODE_CLUSTER_WORKERS;
+  const count = Number(wanted ?? os.availableParallelism());
+  if (wanted !== undefined && (!Number.isInteger(count) || count < 1 || count > 99)) {
     console.error('NODE_CLUSTER_WORKERS must be between 1 and 99, got ' + wanted);
     process.exit(1);
   }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { between, blockFor, randomHex, spinFor } from '#work';
 
-const { PORT = '8080', NODE_CLUSTER_WORKERS = String(availableParallelism()) } = process.env;
+const { PORT = '8080', NODE_CLUSTER_WORKERS } = process.env;
 
 if (cluster.isWorker) {
   let served = 0;
@@ -18,8 +18,9 @@ if (cluster.isWorker) {
     response.end(randomHex(between(5_000, 10_000)));
   });
   server.listen({ port: Number(PORT), host: '0.0.0.0' });
-} else if (/^[1-9]\d?$/.test(NODE_CLUSTER_WORKERS)) {
-  Array.from({ length: Number(NODE_CLUSTER_WORKERS) }, () => cluster.fork());
+} else if (NODE_CLUSTER_WORKERS === undefined || /^[1-9]\d?$/.test(NODE_CLUSTER_WORKERS)) {
+  const length = Number(NODE_CLUSTER_WORKERS ?? availableParallelism());
+  Array.from({ length }, () => cluster.fork());
 } else {
   process.stderr.write(`NODE_CLUSTER_WORKERS: ${NODE_CLUSTER_WORKERS} is no number from 1 to 99\n`);
   process.exitCode = 1;

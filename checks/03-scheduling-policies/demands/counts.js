@@ -2,9 +2,16 @@
  * What lesson 3 demands of /counts. It goes through the record of what was asked and answered: what must have been reported
  * by then, and what cannot have been counted yet; and says which mistake leads to such counts.
  */
-import { Undecided, demand, isTypedJson, whyOfCrash } from '../../../lib/check/checking.js';
+import {
+  Undecided,
+  demand,
+  isTypedJson,
+  momentOf,
+  whyOfCrash,
+} from '../../../lib/check/checking.js';
 import { ONE_LISTENER, storyOfCrash } from './policies.js';
 
+const COUNTS = 'JSON such as {"5172":10,"5177":10}: how many requests for / each process has had';
 const TRY = {
   tell: 'served += 1; process.send({ served }); in the route of /',
   ask: "process.send({ ask: 'counts' }) in /counts, each time; answer when process.on('message', ...) hears the primary",
@@ -16,10 +23,50 @@ const TRY = {
 export function demandCounts({ events, ...record }) {
   const fault = firstFault(record);
   demand(!fault, {
-    expected: 'JSON such as {"5172":10,"5177":10}: how many requests for / each process has had',
+    expected: COUNTS,
     ...fault,
     ...(fault?.isWaiting ? whyAmongSeveral(fault, events) : storyOfCrash(events)),
   });
+}
+
+/**
+ * With two workers in haste: none gives up the primary, each of two questions in one millisecond is answered, and a request
+ * is reported before the worker looks at the next.
+ * @param {Awaited<ReturnType<typeof import('../looks/haste.js').askInHaste>>} look
+ */
+export function demandCountsInHaste({ program, together, late }) {
+  if (together?.early?.status === 200)
+    demand(false, { expected: COUNTS, ...faultOfCopy(together.pid) });
+  const lost = together?.answers.find(({ error }) => error?.startsWith('no answer'));
+  demand(!lost, {
+    expected: COUNTS,
+    got: `Two clients asked process ${together?.pid} for /counts in the same millisecond. One got ${lost?.error}.`,
+    why: 'Each needs its own answer, so no two questions may have the same number, and the time is not a number of one.',
+    try: 'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
+  });
+  if (!late) return;
+  const told = parse(late.answer.body)[late.pid] ?? 0;
+  demand(told >= late.had, {
+    expected: `${COUNTS}, and each is reported before its worker looks at the next request`,
+    got: `Process ${late.pid} had answered ${late.had} requests for / and was in /block. /counts of the other worker said ${told}.`,
+    why: 'What came together is reported together, and a request that blocks holds the report up. Each must be reported separately, before it is answered or right after.',
+    try: TRY.tell,
+    shows: {
+      program,
+      moments: [
+        momentOf(late.moments.home, 'a / that is not reported'),
+        momentOf(late.moments.block, 'already in the next request'),
+      ],
+    },
+  });
+}
+
+function parse(/** @type {string} */ body) {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
 }
 
 /** A crash says which; if several waited, that is it. */

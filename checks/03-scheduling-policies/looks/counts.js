@@ -70,7 +70,7 @@ const tooLate = () =>
 
 const sizesOf = (groups) => new Map([...groups].map(([key, { length }]) => [key, length]));
 
-const keepingOpen = () => new Agent({ keepAlive: true, maxSockets: 1 });
+export const keepingOpen = () => new Agent({ keepAlive: true, maxSockets: 1 });
 
 /** Two connections to each worker, or one. */
 function pairsOf(opened, agents, had) {
@@ -122,7 +122,7 @@ function createRecord(program, beginMs) {
   };
 }
 
-const isGood = ({ status, error }) => status === 200 && !error;
+export const isGood = ({ status, error }) => status === 200 && !error;
 
 /** Ends with the first answer that failed. */
 async function askAll(program, record, pairs) {
@@ -197,7 +197,7 @@ async function askWhileItStands(program, record, pairs) {
 const primaryOf = ({ events, pid }) => forksOf(events)[0]?.pid ?? pid;
 
 /** Waits until these processes have turned their event loops twice, or nobody asks for it any more. */
-async function waitForTurns(program, pids, isDone) {
+export async function waitForTurns(program, pids, isDone) {
   const sinceMs = nowMs();
   const isDue = (events) => isDone() || haveTurned(events, pids, 2, sinceMs);
   await program.until(isDue, BEGUN_MS);

@@ -3,11 +3,11 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const wanted = process.env.NODE_CLUSTER_WORKERS ?? `${availableParallelism()}`;
-if (!/^[1-9]\d?$/.test(wanted)) {
+const wanted = process.env.NODE_CLUSTER_WORKERS;
+if (wanted !== undefined && !/^[1-9]\d?$/.test(wanted)) {
   console.error(`NODE_CLUSTER_WORKERS must be a whole number from 1 to 99, not "${wanted}".`);
   process.exit(1);
 }
 
 cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)) });
-for (let left = Number(wanted); left > 0; left -= 1) cluster.fork();
+for (let left = Number(wanted ?? availableParallelism()); left > 0; left -= 1) cluster.fork();
