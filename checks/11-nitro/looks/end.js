@@ -28,7 +28,7 @@ const MOST_IN_A_ROW = 8; // in one place; the last four come after another has l
 export const MANY_IN_A_ROW = 7; // so many are enough when it takes long
 const MOST_FAILED_STARTS = 12; // two places with their own counts come to nine, and one more is told to leave
 const MANY_FAILED_STARTS = 9; // so many are enough when it takes long
-const OTHER_CODES = [0, 3]; // a worker that throws ends with 1; one that leaves by itself may say anything, even that all is well
+const OTHER_CODES = [0, 3]; // a worker that throws ends with 1; one that leaves by itself may say anything, even 'all is well'
 const FAILING = 2; // workers, on a port that does not exist
 const BRIEF_MS = 50; // a worker takes longer to start, so a timer that is shortened has fired before it listens
 const SOONER = 30; // times
@@ -187,9 +187,10 @@ export async function killWorkers({ launch }, { entry }) {
 }
 
 /**
- * Kills the two that have listened, and each that comes in the place of one of them before it listens. In the middle of that row the other
- * place is filled: a worker that comes to listen is no end, and resets nothing. Half of them are killed by SIGTERM, half by SIGKILL: who
- * counts only one of these never gets to five. Returns how many were killed before they listened, and how the program ended.
+ * Kills the two that have listened, and each that comes in the place of one of them before it listens. In the middle of
+ * that row the other place is filled: a worker that comes to listen is no end, and resets nothing. Half of them are killed
+ * by SIGTERM, half by SIGKILL: who counts only one of these never gets to five. Returns how many were killed before they
+ * listened, and how the program ended.
  */
 async function killUntilItGivesUp(program) {
   const forked = forksOf(program.events).length;
