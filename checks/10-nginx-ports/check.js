@@ -19,7 +19,7 @@ import {
   startWithoutPort,
   stopAtWork,
 } from './looks/nginx.js';
-import { killAgainAndAgain, openMachines } from './looks/machines.js';
+import { killAgainAndAgain, openMachines, stopWhileGone } from './looks/machines.js';
 import { measureWays } from './looks/measure.js';
 
 const promises = {
@@ -53,6 +53,9 @@ check('10-nginx-ports', promises, (lesson) => {
   const deaths = meanwhile([nginx, asked], (bin) => killAgainAndAgain(launch, bin), {
     isSlow: true,
   });
+  const stoppedWhileGone = meanwhile([nginx, asked], (bin) => stopWhileGone(launch, bin), {
+    isSlow: true,
+  });
   const machines = meanwhile([nginx, asked], (bin) => openMachines(launch, bin));
   const terminated = meanwhile([nginx, asked], stop('SIGTERM', SOONER));
   const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));
@@ -83,7 +86,9 @@ check('10-nginx-ports', promises, (lesson) => {
   );
   hold('says-why-not', [blocked], (end) => demandReasons([end]), { needs: ['contained'] });
   hold('machines-serve', [machines], demandMachines, { needs });
-  hold('death-routed-around', [deaths, terminated], demandDeaths, { needs: ['machines-serve'] });
+  hold('death-routed-around', [deaths, stoppedWhileGone, terminated], demandDeaths, {
+    needs: ['machines-serve'],
+  });
 
   measure([many, machines], (door, pair) => measureWays(lesson, door, pair));
 });

@@ -23,7 +23,7 @@ import {
   startOutput,
   workOf,
 } from './looks/nitro.js';
-import { killWorkers, failToStart, stopAtStart, stopAtWork } from './looks/end.js';
+import { killWorkers, failToStart, replaceOne, stopAtStart, stopAtWork } from './looks/end.js';
 
 const promises = {
   builds: 'nitropack builds the folder, as configured and with the preset node-server',
@@ -51,12 +51,17 @@ check('11-nitro', promises, (lesson) => {
   const byDefault = meanwhile([built], (seen) => forkByDefault(lesson, seen));
   const terminated = meanwhile(
     [byDefault],
-    async ({ program }) => stopAtWork(await lesson.ready(program, PRETENDED_CORES), 'SIGTERM'),
+    async ({ program }) => {
+      const whole = await lesson.ready(program, PRETENDED_CORES);
+      return stopAtWork(await replaceOne(whole), 'SIGTERM');
+    },
     { isSlow: true },
   );
   const alone = meanwhile([built], start(1));
   const interrupted = meanwhile([alone], (program) => stopAtWork(program, 'Ctrl-C'));
-  const atStart = meanwhile([built], (seen) => stopAtStart(lesson, seen));
+  const atStart = ['SIGTERM', 'Ctrl-C'].map((how) =>
+    meanwhile([built], (seen) => stopAtStart(lesson, seen, how)),
+  );
   const failedStarts = meanwhile([built], (seen) => failToStart(lesson, seen));
   const killed = meanwhile([built], (seen) => killWorkers(lesson, seen));
 
@@ -73,7 +78,7 @@ check('11-nitro', promises, (lesson) => {
   hold('same-answers', [answers, main, homes], demandSameAnswers, {
     needs: [...needs, 'work-blocks'],
   });
-  hold('stops-clean', [interrupted, terminated, atStart], (...stops) => demandCleanStop(stops));
+  hold('stops-clean', [interrupted, terminated, ...atStart], (...stops) => demandCleanStop(stops));
   hold('gives-up', [failedStarts, killed], demandEnd);
 
   measure([single, main], (control, candidate) => measureSpeedup(lesson, { control, candidate }));

@@ -1,15 +1,31 @@
 /**
  * Preloaded where a check asks "and does it still know that, so much later?" and nobody wants to wait: from the start of the
- * process on, the time of day runs FORKSHOP_PRETEND_CLOCK times as fast. Only what Date tells a program: timers are
- * pretend-timers.cjs's, and performance.now(), which the probe uses, is as it was.
+ * process on, time runs FORKSHOP_PRETEND_CLOCK times as fast, as Date, performance.now(), process.hrtime() and
+ * process.uptime() tell it. Timers are pretend-timers.cjs's. The probe, which is loaded before, keeps the true clock.
  */
 'use strict';
 
+const { process } = globalThis;
+const { bigint } = process.hrtime;
 const times = Number(process.env.FORKSHOP_PRETEND_CLOCK);
-const { now } = Date;
-const startMs = now();
+/** A clock that has told the same up to now, and runs faster from now on. */
+function faster(clock) {
+  const start = clock();
+  return () => start + times * (clock() - start);
+}
 
-Date.now = () => Math.round(startMs + times * (now() - startMs));
+const now = faster(Date.now);
+Date.now = () => Math.round(now());
+performance.now = faster(performance.now.bind(performance));
+process.uptime = faster(process.uptime);
+const elapsedNs = faster(() => Number(bigint()));
+process.hrtime = Object.assign(
+  ([seconds, nanoseconds] = [0, 0]) => {
+    const ns = Math.round(elapsedNs()) - seconds * 1e9 - nanoseconds;
+    return [Math.floor(ns / 1e9), ns % 1e9];
+  },
+  { bigint: () => BigInt(Math.round(elapsedNs())) },
+);
 globalThis.Date = new Proxy(Date, {
   construct: (date, args, target) =>
     Reflect.construct(date, args.length === 0 ? [date.now()] : args, target),

@@ -20,6 +20,7 @@ import {
 } from './shown.js';
 
 const LEAST_PAUSE_MS = 950; // of a second: the clocks of two processes may differ a little
+const MOST_TURNS = 80; // of the program's loop, 20 ms each: no more fit into a second, and half of another one
 const LEAST_ASKED = 20; // so many requests, and none for the machine that is back
 
 export function demandMachines(/** @type {any} */ { missing, door, nginxMs, serving }) {
@@ -89,12 +90,18 @@ function withoutAddress(address) {
   };
 }
 
-/** @param {any} seen @param {any} stopped  with servers in place of machines: what it leaves then is reported elsewhere */
-export function demandDeaths(seen, stopped) {
+/**
+ * @param {any} seen
+ * @param {any} ended  told to stop while a machine is dead
+ * @param {any} stopped  with servers in place of machines: what it leaves then is reported elsewhere
+ */
+export function demandDeaths(seen, ended, stopped) {
   if (!seen) return; // there are not two machines, which has already been reported
   demandUp(seen);
   demandDeathRoutedAround(seen.atWork);
-  demandLaterDeath(seen, stopped);
+  demandLaterDeaths(seen);
+  if (!ended) throw tooBusy('With --machines it came up once, and not a second time.');
+  demandEnd(ended, stopped);
 }
 
 function demandUp({ program, first, atWork }) {
@@ -166,13 +173,12 @@ const ordersShown = ({ program, deadMs }) =>
     'a POST, sent again',
   ).moments;
 
-/** The same machine dies a second time, and a third; and then there is a SIGTERM. */
-function demandLaterDeath(seen, stopped) {
-  const { program, address, isBack, dead, deadMs, deaths, other, fate } = seen;
-  const { stopMs, isAgain, isTooLate, left, natives, files } = seen;
-  const death = deaths > 2 ? 'third death' : 'second death';
+/** The same machine dies a second time, and a third. */
+function demandLaterDeaths(seen) {
+  const { program, address, deaths, other, fate } = seen;
+  const { isBack, dead, deadMs } = deaths.at(-1);
+  const death = deaths.length > 1 ? 'third death' : 'second death';
   const output = program.output();
-  const stop = { pid: program.pid, t: stopMs, says: 'SIGTERM' };
   demand(isBack, {
     expected: `Machine ${address} dies, and a second later it is started again, each time.`,
     got: fate
@@ -180,7 +186,7 @@ function demandLaterDeath(seen, stopped) {
       : `After its ${death} it did not come back.`,
     why:
       whyOfCrash(program.events) ??
-      (deaths > 2
+      (deaths.length > 1
         ? 'It came back twice. A machine that dies now and then is switched on each time: nothing counts that.'
         : "Each start makes a new child, and its 'exit' needs a listener too."),
     try: "child.on('exit', ...) within startMachine(HOST), which calls startMachine(HOST) itself",
@@ -198,12 +204,32 @@ function demandLaterDeath(seen, stopped) {
     shows: { program, moments: afterShown(program, deadMs) },
     output,
   });
-  demandPause({ ...other, deadMs }, program);
+  demandPause(other, program);
+  for (const one of deaths) demandSamePause({ address, ...one }, program);
+  demandSamePause(other, program);
+}
+
+/** The pause is a second each time, not longer after each death. */
+function demandSamePause({ address, deadMs, startMs, turns }, program) {
+  demand(turns <= MOST_TURNS, {
+    expected: `Machine ${address} dies, and is started again a second later, each time.`,
+    got: `It was started again after ${Math.round(startMs - deadMs)} ms.`,
+    why: 'Until then the other machine has all the work, and if that dies too, nobody is there. This is no worker that fails as soon as it starts, and here nothing counts the deaths.',
+    try: 'setTimeout(boot, 1_000), the same each time',
+    shows: startedShown(program, deadMs),
+    output: program.output(),
+  });
+}
+
+/** A machine has died; then there is a SIGTERM. */
+function demandEnd({ program, stopMs, isAgain, isTooLate, fate, left, natives, files }, stopped) {
+  const output = program.output();
+  const stop = { pid: program.pid, t: stopMs, says: 'SIGTERM' };
   demand(!isAgain, {
     expected: 'With --machines, after SIGTERM: all end, and nothing is started any more.',
     got: 'A machine was started again after SIGTERM, and listens.',
-    why: "A machine that was told to end has an 'exit' too; and one that had died a moment before has a timer, which still runs.",
-    try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000)): looked at when the timer fires",
+    why: "A machine that was told to end has an 'exit' too; and one that had died a moment before has a timer, which still runs, also while nginx answers what is under way.",
+    try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000)): looked at when the timer fires, and true from the signal on",
     shows: { program, moments: [stop, ...afterShown(program, stopMs)] },
     output,
   });

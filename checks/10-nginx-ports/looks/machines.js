@@ -12,8 +12,17 @@ import {
   nowMs,
   requestsOf,
   turnedMs,
+  turnsOf,
 } from '../../../lib/check/checking.js';
-import { DEADLINE_MS, goneOrLeft, listenersIn, nativesOf, openDoor, tooBusy } from './nginx.js';
+import {
+  DEADLINE_MS,
+  goneOrLeft,
+  listenersIn,
+  nativesOf,
+  openDoor,
+  sendHalf,
+  tooBusy,
+} from './nginx.js';
 
 const MACHINES = ['127.0.0.2', '127.0.0.3'];
 const WORKERS = 2; // of each machine
@@ -26,6 +35,7 @@ const RETURN_MS = 3_000;
 const PAUSE_MS = 50;
 const ROUNDS = 3;
 const HEARD = 2; // turns of an event loop: what came before has been heard
+const SECOND_TURNS = 65; // of the program's loop, 20 ms each: by then a timer of a second has fired, and more
 const LATER_TURNS = 10; // of the program's loop: by then it has started nginx, if it does not wait for the other machine
 
 /** The addresses that this computer does not have. */
@@ -101,8 +111,7 @@ export function machinesOf(program) {
 
 /**
  * A machine dies at work, is back and used, and dies again; at the same time the other one loses its last worker, and
- * ends. When both are back it dies a third time; and when it is back from that once more, and before it is started again all are told
- * to stop. Here a machine has only one worker.
+ * ends. When both are back it dies a third time. Here a machine has only one worker.
  */
 export async function killAgainAndAgain(launch, nginx) {
   if ((await findMissing()).length > 0) return undefined;
@@ -115,13 +124,8 @@ export async function killAgainAndAgain(launch, nginx) {
   if (isLost || !atWork.isUsed || program.fate) return { ...seen, fate: program.fate };
   const twice = await killBoth(program, victim.address);
   const areBack = twice.isBack && twice.other.isBack;
-  const both = areBack ? { ...twice, ...(await killOnceMore(program, victim.address)) } : twice;
-  const stopped =
-    both.isBack && both.other.isBack ? await stopWhileGone(program, victim.address) : {};
-  const left = both.isBack && program.fate ? await goneOrLeft(program) : [];
-  const natives = nativesOf(program, left);
-  const files = program.fate ? readdirSync(/** @type {string} */ (program.temporary)) : [];
-  return { ...seen, ...both, ...stopped, fate: program.fate, left, natives, files };
+  const all = areBack ? [twice, await killOnceMore(program, victim.address)] : [twice];
+  return { ...seen, other: twice.other, deaths: all, fate: program.fate };
 }
 
 /**
@@ -223,6 +227,7 @@ async function killBoth(program, address) {
   const deadMs = nowMs();
   for (const pid of dead) program.kill(pid, 'SIGKILL');
   const end = await loseWorkers(program, lost);
+  const heardMs = await haveHeard(program, [...dead, ...lost]);
   const freshAt = (one) => pidsAt(one).filter((pid) => ![...dead, ...lost].includes(pid));
   const isUp = (one) => freshAt(one).length > 1;
   const areUp = () => [address, otherAddress].every(isUp);
@@ -235,8 +240,15 @@ async function killBoth(program, address) {
   if (!isSaid && !program.fate && isCrowded())
     throw tooBusy('Something was started in the place of a machine, but was not up in 20 s.');
   const waitedMs = (startOf(program, fresh) ?? Infinity) - deadMs;
-  const other = { address: otherAddress, isBack: isUp(otherAddress), end, waitedMs };
-  return { deaths: 2, isBack: isUp(address), dead, deadMs, other };
+  const pauseAt = (one) => pauseOf(program, freshAt(one), heardMs);
+  const other = { address: otherAddress, isBack: isUp(otherAddress), end, waitedMs, deadMs };
+  return {
+    isBack: isUp(address),
+    dead,
+    deadMs,
+    ...pauseAt(address),
+    other: { ...other, ...pauseAt(otherAddress) },
+  };
 }
 
 /** Its third death. Is it started again? */
@@ -244,38 +256,77 @@ async function killOnceMore(program, address) {
   const pidsAt = () => machinesOf(program).find((each) => each.address === address)?.pids ?? [];
   const dead = pidsAt();
   const deadMs = nowMs();
-  await loseMachine(program, address);
+  const heardMs = await loseMachine(program, address);
   const fresh = () => pidsAt().filter((pid) => !dead.includes(pid));
   const isUp = () => fresh().length > 1;
   if (await isStartedAgain(program, deadMs)) await program.until(isUp, DEADLINE_MS);
   const isSaid = isUp() && (await haveSaid(program, fresh()));
   if (!isSaid && !program.fate && isCrowded())
     throw tooBusy('After its third death a machine was not up in 20 s.');
-  return { deaths: 3, isBack: isUp(), dead, deadMs };
+  return { isBack: isUp(), dead, deadMs, ...pauseOf(program, fresh(), heardMs) };
 }
 
 /**
- * A machine dies, and before it is started again the program is told to stop. Does it start one all the same? On a busy
- * machine the restart may come before the signal.
+ * When the program started one of these, and how often its event loop had turned by then: since it had heard of the death,
+ * or since it last started something that did not come up. A timer fires on time however busy the machine is, and meanwhile
+ * the loop turns less often then, not more.
  */
-async function stopWhileGone(program, address) {
+function pauseOf(program, fresh, heardMs) {
+  const startMs = startOf(program, fresh) ?? heardMs;
+  const up = machinesOf(program).flatMap(({ pids }) => pids);
+  const vain = startsSince(program, program.events, heardMs).findLast(
+    ({ childPid, t }) => t < startMs && !up.includes(childPid),
+  );
+  const fromMs = vain?.t ?? heardMs;
+  return { startMs, turns: turnsOf(program.events, program.pid, fromMs, startMs) };
+}
+
+/**
+ * A machine dies, and before it is started again the program is told to stop, while a client has sent only half a
+ * request: nginx waits for that until the pause of a second is over. Is a machine started all the same? On a busy computer
+ * it may be started before the signal.
+ */
+export async function stopWhileGone(launch, nginx) {
+  if ((await findMissing()).length > 0) return undefined;
+  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
+  const address = MACHINES.find((one) => machinesOf(program).some((each) => each.address === one));
+  const isUp = first?.status === 200 && address !== undefined;
+  return isUp ? stopWithout(program, address) : undefined; // this is reported elsewhere
+}
+
+async function stopWithout(program, address) {
+  const sendRest = await sendHalf(program);
   const deadMs = nowMs();
   await loseMachine(program, address);
   const stopMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
   const toldMs = nowMs();
-  const isAgain = () => {
+  const started = () => {
     const { events, pid } = program;
     const heardMs = turnedMs(events, pid, HEARD, toldMs);
-    const listening = machinesOf(program).flatMap(({ pids }) => pids);
-    return startsSince(program, events, heardMs).some(({ childPid }) =>
-      listening.includes(childPid),
-    );
+    return startsSince(program, events, heardMs).map(({ childPid }) => childPid);
   };
+  const isAgain = () => {
+    const listening = machinesOf(program).flatMap(({ pids }) => pids);
+    return started().some((pid) => listening.includes(pid));
+  };
+  const isPauseOver = (events) =>
+    haveTurned(events, [program.pid], SECOND_TURNS, toldMs) && !started().some(isBooting(events));
+  await program.until((events) => program.fate || isAgain() || isPauseOver(events), DEADLINE_MS);
+  await sendRest();
   await program.until(() => program.fate || isAgain(), DEADLINE_MS);
   const isTooLate = startsSince(program, program.events, deadMs).some(({ t }) => t < toldMs);
-  return { stopMs, isAgain: isAgain(), isTooLate };
+  const { fate } = program;
+  const left = fate ? await goneOrLeft(program) : [];
+  const files = fate ? readdirSync(program.temporary) : [];
+  const seen = { program, stopMs, isAgain: isAgain(), isTooLate, fate };
+  return { ...seen, left, natives: nativesOf(program, left), files };
 }
+
+/** Has this Node.js process been started, and not ended? */
+const isBooting = (events) => (pid) =>
+  events.some((one) => one.what === 'start' && one.pid === pid) &&
+  !events.some((one) => one.what === 'exit' && one.pid === pid);
 
 /** These have turned, and then the program has: it has been told their addresses. */
 async function haveSaid(program, fresh) {
@@ -286,14 +337,23 @@ async function haveSaid(program, fresh) {
   return (await waitForTurns(fresh)) && waitForTurns([program.pid]);
 }
 
-/** A machine is killed, and the program has heard of it. */
+/** A machine is killed, and the program has heard of it. @returns {Promise<number>} by when */
 async function loseMachine(program, address) {
   const { pids = [] } = machinesOf(program).find((one) => one.address === address) ?? {};
   for (const pid of pids) program.kill(pid, 'SIGKILL');
-  const areGone = () => pids.every((pid) => !program.survivors().includes(pid));
+  return haveHeard(program, pids);
+}
+
+/** These have been killed, and the program has heard of it. @returns {Promise<number>} by when */
+async function haveHeard(program, pids) {
+  const areGone = () => {
+    const alive = program.survivors();
+    return pids.every((pid) => !alive.includes(pid));
+  };
   await program.until(areGone, DEADLINE_MS);
   const goneMs = nowMs();
   await program.until((events) => haveTurned(events, [program.pid], HEARD, goneMs), DEADLINE_MS);
+  return nowMs();
 }
 
 /** The workers of a machine are killed; it ends on its own then, or is killed, too. Returns how it ended. */

@@ -29,6 +29,7 @@ const LEFT_MS = 4_000; // it has had time to end, unless the machine is busy
 const MOST_ASKED = 60; // with a random choice among five, one is missed once in a hundred thousand checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const UNDER_WAY = 6;
+const REST_BYTES = 100_000; // of a request: nginx puts them into a file
 const TAKEN_MS = 3_000; // nginx takes a request at once
 const HELD_MS = 700; // a program that waits for a time, not for nginx to end, waits less
 export const SOONER = /** @type {const} */ ([1_000, 20_000, 4]); // its timers: two seconds are over before that
@@ -223,25 +224,25 @@ const haveServersLeft = (events) => {
 };
 
 /**
- * A client that has begun its request: nginx has taken it, and waits for the rest.
+ * A client that has begun its request: nginx has taken it, and waits for the rest, which is too large for its memory.
  * @param {import('../../../lib/observe/program.js').Program} program
  * @returns {Promise<() => Promise<string | undefined>>}  sends the rest, and tells what came: a status, or 'none'; nothing
  *   where nginx has not said that it waits
  */
-async function sendHalf(program) {
+export async function sendHalf(program) {
   const socket = connect(program.port, '127.0.0.1');
   let told = '';
   let isClosed = false;
   socket.setEncoding('latin1').on('data', (part) => (told += part));
   socket.on('error', () => {}).on('close', () => (isClosed = true));
   const head = ['GET /pid HTTP/1.1', 'Host: x', 'Connection: close', 'Expect: 100-continue'];
-  socket.write([...head, 'Content-Length: 1', '', ''].join('\r\n'));
+  socket.write([...head, `Content-Length: ${REST_BYTES}`, '', ''].join('\r\n'));
   const isTaken = () => /^HTTP\/1\.1 100 /.test(told);
   await program.until(() => isTaken() || isClosed, TAKEN_MS);
   return async () => {
     const closed = new Promise((done) => socket.on('close', done));
     if (isTaken() && !isClosed) {
-      socket.setTimeout(DEADLINE_MS, () => socket.destroy()).write('x');
+      socket.setTimeout(DEADLINE_MS, () => socket.destroy()).write('x'.repeat(REST_BYTES));
       await closed;
     }
     socket.destroy();

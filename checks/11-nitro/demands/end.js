@@ -30,6 +30,12 @@ const endsShown = ({ events }) =>
 /** [condition, got, why, try]: what to fix first in a stop. The first whose condition is met. */
 const STOP_FAULTS = [
   [
+    ({ isEarly }) => isEarly,
+    () => 'it had ended before, when one of its workers was killed.',
+    'A worker that has listened and dies is replaced, and the others go on serving.',
+    'count only workers that never listened, and end after five of these in a row',
+  ],
+  [
     ({ left }) => left.length > 0,
     ({ left }) => `process ${left.join(', ')} is still there.`,
     'What child_process has started goes on without its parent: nobody watches it, and it holds the port.',
@@ -52,6 +58,12 @@ const STOP_FAULTS = [
     () => 'no worker has ended, and it goes on serving.',
     "Nitro's primary hears the signal and then waits, 30 s, for workers that nobody has told.",
     'for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);',
+  ],
+  [
+    ({ areLater }) => areLater,
+    () => 'the worker that had not left was one that had been forked in the place of a dead one.',
+    'A list of workers that is made once does not know those that are forked later. Nobody tells them, and they go on serving.',
+    'Object.values(cluster.workers) in the signal handler itself: then it has those that are there now',
   ],
   [
     ({ fate }) => !fate,
@@ -125,7 +137,7 @@ function demandKilledCount({ fate, ends, isBroken, isBetween, output }) {
     expected: `A worker that had listened is killed, and so is each that comes in its place, before it listens${isBetween ? '; in the middle of that row another place is filled, by one that listens' : ''}: after five of these, or a few more, a message with "giving up", and exit code 1.`,
     got: fate
       ? `It ended with ${fate.signal ?? `exit code ${fate.code}`}${isTold ? '' : ', and without such a message'}.`
-      : `${ends} in a row had been killed, and it went on.`,
+      : `${ends} in a row had been killed, ${FAILED_STARTS} of them by SIGTERM, and it went on.`,
     why: 'The kernel kills what takes too much memory, also while it starts. Such a worker has no exit code, but it has never listened, and the next one will not either.',
     try: `cluster.on('exit', ({ id }) => ...): whether it was ever 'listening' decides, not its exit code or signal${isBetween ? "; and only the end of one that had listened resets the count, in 'exit', not in 'listening'" : ''}`,
     output,

@@ -28,22 +28,33 @@ const MOST_IN_A_ROW = 8; // in one place; the last four come after another has l
 export const MANY_IN_A_ROW = 7; // so many are enough when it takes long
 const MOST_FAILED_STARTS = 12; // two places with their own counts come to nine, and one more is told to leave
 const MANY_FAILED_STARTS = 9; // so many are enough when it takes long
-const OTHER_CODE = 3; // a worker that throws ends with 1; one that leaves by itself may say anything
+const OTHER_CODES = [0, 3]; // a worker that throws ends with 1; one that leaves by itself may say anything, even 'all is well'
+const FAILING = 2; // workers, on a port that does not exist
 const BRIEF_MS = 50; // a worker takes longer to start, so a timer that is shortened has fired before it listens
 const SOONER = 30; // times
 const MINUTES_EACH = 1_000; // times as fast: a tenth of a second is more than a minute and a half
 
 const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
 
+/** A worker that listens is killed, and replaced by one that was not there at the start. */
+export async function replaceOne(program) {
+  const living = livingOf(program.events);
+  const [killed] = living;
+  if (killed) program.kill(killed, 'SIGKILL');
+  await listenAgain(program, living.length, killed);
+  return program;
+}
+
 /** The signal comes while requests are under way. After SIGTERM the workers are held: they take longer than they otherwise would. */
 export async function stopAtWork(program, how) {
+  const isEarly = program.fate !== undefined;
+  const later = replacementsIn(program.events);
   const first = program.events.length;
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
   const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
   const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
-  if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(program.pid, 'SIGTERM');
+  tell(program, how);
   const { isLateServed, held } =
     how === 'SIGTERM' ? await holdWorkers(program) : { isLateServed: false, held: Infinity };
   const lost = (await asked).filter(({ status }) => status !== 200);
@@ -51,10 +62,19 @@ export async function stopAtWork(program, how) {
   const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
   if (isLate && isCrowded()) throw busy(`A request had no answer within ${DEADLINE_MS / 1_000} s.`);
   const end = await endOf(program);
-  const stop = { how, lost, isLateServed, behind: leftBehind(program.events), ...end };
+  const behind = leftBehind(program.events);
+  const untold = end.fate ? behind : livingOf(program.events);
+  const areLater = untold.length > 0 && untold.every((pid) => later.includes(pid));
+  const stop = { how, lost, isLateServed, behind, areLater, isEarly, ...end };
   if (held < LEAST_HELD && isClean(stop))
     throw busy('Its workers had ended before they could be made to wait for each other.');
   return stop;
+}
+
+/** Ctrl-C reaches the whole process group, SIGTERM only the program. */
+function tell(program, how) {
+  if (how === 'Ctrl-C') program.interrupt('SIGINT');
+  else program.kill(program.pid, 'SIGTERM');
 }
 
 /** @param {{ fate?: { code?: number | null }, lost: any[], left: any[], behind: any[], isLateServed?: boolean }} stop */
@@ -62,7 +82,7 @@ export const isClean = ({ fate, lost, left, behind, isLateServed }) =>
   fate?.code === 0 && [lost, left, behind].every(({ length }) => length === 0) && !isLateServed;
 
 /** The signal comes while all of many workers start. */
-export async function stopAtStart({ launch }, { entry }) {
+export async function stopAtStart({ launch }, { entry }, signal) {
   const program = await launch({ entry, env: told(MANY) });
   const haveForked = (events) => {
     const last = events.findLastIndex(({ what }) => what === 'fork');
@@ -70,8 +90,8 @@ export async function stopAtStart({ launch }, { entry }) {
     return turns >= (forksOf(events).length >= MANY ? 1 : NO_MORE); // long before it is idle
   };
   await program.until(haveForked, LONG_DEADLINE_MS);
-  program.kill(program.pid, 'SIGTERM');
-  const how = 'SIGTERM while the workers start';
+  tell(program, signal);
+  const how = `${signal} while the workers start`;
   return { how, lost: [], behind: [], isAtStart: true, ...(await endOf(program)) };
 }
 
@@ -110,6 +130,12 @@ function leftBehind(events) {
   const primary = forksOf(events)[0]?.pid;
   const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
   return livingOf(events.slice(0, Math.max(end, 0)));
+}
+
+/** The workers that were forked when others had ended. @returns {number[]} pids */
+function replacementsIn(events) {
+  const end = events.findIndex(({ what }) => what === 'worker-exit');
+  return end < 0 ? [] : forksOf(events.slice(end)).map(({ workerPid }) => workerPid);
 }
 
 /** Waits until each of these has turned its event loop, or ended: what came before that has been heard. */
@@ -161,9 +187,10 @@ export async function killWorkers({ launch }, { entry }) {
 }
 
 /**
- * Kills the two that have listened, and each that comes in the place of one of them before it listens. In the middle of that row the other
- * place is filled: a worker that comes to listen is no end, and resets nothing. Returns how many were killed before they listened,
- * and how the program ended.
+ * Kills the two that have listened, and each that comes in the place of one of them before it listens. In the middle of
+ * that row the other place is filled: a worker that comes to listen is no end, and resets nothing. Half of them are killed
+ * by SIGTERM, half by SIGKILL: who counts only one of these never gets to five. Returns how many were killed before they
+ * listened, and how the program ended.
  */
 async function killUntilItGivesUp(program) {
   const forked = forksOf(program.events).length;
@@ -173,19 +200,21 @@ async function killUntilItGivesUp(program) {
   program.kill(victim, 'SIGKILL');
   const late = await holdNext(program, forked);
   program.kill(other, 'SIGKILL');
-  await killEarly(program, forked + 1, FAILED_STARTS, isOver);
+  await killEarly(program, forked + 1, { signal: 'SIGTERM', isOver });
   const fifth = await holdNext(program, forked + 1 + FAILED_STARTS);
   const isBetween = await letListen(program, late);
   if (fifth) program.kill(fifth, 'SIGKILL');
   const killed = FAILED_STARTS + 1;
-  await killEarly(program, forked + 1 + killed, MOST_IN_A_ROW - killed, isOver);
+  await killEarly(program, forked + 1 + killed, { times: MOST_IN_A_ROW - killed, isOver });
   await program.until((events) => program.fate || isIdle(events), TURN_MS);
   const { events, fate } = program;
   const listened = listenedOf(events);
   const ended = exitsOf(events.slice(first)).filter(
     ({ workerPid }) => ![victim, other].includes(workerPid),
   );
-  const early = ended.filter(({ workerPid }) => !listened.has(workerPid)).length;
+  const early = ended.filter(
+    ({ workerPid, signal }) => signal && !listened.has(workerPid), // one that had got further may hear SIGTERM, and leave
+  ).length;
   const isBroken = early < ended.length;
   return { fate, ends: early, isBroken, isBetween, output: program.output() };
 }
@@ -216,21 +245,25 @@ function hasHadItsTurn(events, pid) {
 }
 
 /** Kills the next few workers, each as soon as it appears. */
-async function killEarly(program, from, times = FAILED_STARTS, isOver = () => false) {
+async function killEarly(
+  program,
+  from,
+  { times = FAILED_STARTS, signal = 'SIGKILL', isOver = () => false } = {},
+) {
   for (let index = from; index < from + times && !isOver(); index += 1) {
     const next = (events) => forksOf(events)[index]?.workerPid;
     const isSo = (events) => next(events) || isOver() || isIdle(events);
     await program.until(isSo, LONG_DEADLINE_MS);
     const pid = next(program.events);
-    if (pid) program.kill(pid, 'SIGKILL');
+    if (pid) program.kill(pid, signal);
   }
 }
 
-/** Waits until there are so many workers, and all that are alive listen. */
-async function listenAgain(program, wanted) {
+/** Waits until there are so many workers, not counting one that was killed, and all that are alive listen. */
+async function listenAgain(program, wanted, killed) {
   const isDone = (events) => {
     const listened = listenedOf(events);
-    const living = livingOf(events);
+    const living = livingOf(events).filter((pid) => pid !== killed);
     const isEveryone = living.length >= wanted && living.every((pid) => listened.has(pid));
     return isEveryone || isIdle(events);
   };
@@ -239,14 +272,25 @@ async function listenAgain(program, wanted) {
 }
 
 /**
- * On an impossible port, each worker ends before it listens, with an exit code of its own. Timers are shortened: a program
- * that calls a worker healthy after it has lived for a while does so here too, not only on a slow machine; and by the clock
- * each lives for minutes.
+ * On an impossible port, each worker ends before it listens, with exit code 0. A cluster of one's own, as in lesson 5, may
+ * replace none that ends so, and then each ends with another one.
  */
-export async function failToStart({ launch }, { entry }) {
+export async function failToStart(lesson, built) {
+  const [zero, other] = OTHER_CODES;
+  const seen = await failWith(lesson, built, zero);
+  return seen.starts === FAILING && seen.ends === FAILING && seen.fate?.code !== 1
+    ? failWith(lesson, built, other)
+    : seen;
+}
+
+/**
+ * Timers are shortened: a program that calls a worker healthy after it has lived for a while does so here too, not only on
+ * a slow machine; and by the clock each lives for minutes.
+ */
+async function failWith({ launch }, { entry }, code) {
   const pretendTimers = /** @type {const} */ ([BRIEF_MS, LIMIT_MS, SOONER]);
-  const pretended = { pretendTimers, pretendClock: MINUTES_EACH, pretendExitCode: OTHER_CODE };
-  const program = await launch({ entry, ...pretended, env: { PORT: '80800', ...told(2) } });
+  const pretended = { pretendTimers, pretendClock: MINUTES_EACH, pretendExitCode: code };
+  const program = await launch({ entry, ...pretended, env: { PORT: '80800', ...told(FAILING) } });
   const endsIn = (events) => forksOf(events).length - livingOf(events).length; // a program that leaves in worker.on('exit') leaves before the cluster's
   const isOver = (events) => program.fate || endsIn(events) >= MOST_FAILED_STARTS || isIdle(events);
   await program.until(isOver, LONG_DEADLINE_MS);
@@ -257,5 +301,5 @@ export async function failToStart({ launch }, { entry }) {
   const starts = forksOf(events).length;
   if (!isDecided)
     throw busy(`Within ${LONG_DEADLINE_MS / 1_000} s only ${ends} of its workers had ended.`);
-  return { fate, starts, ends, leftWith: OTHER_CODE, output: program.output() };
+  return { fate, starts, ends, leftWith: code, output: program.output() };
 }
