@@ -33,7 +33,7 @@ export { get } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';
 export { canListen, freePort } from '../observe/ports.js';
-export { hasPid } from '../observe/processes.js';
+export { hasPid, hasStopped } from '../observe/processes.js';
 export { acceptQueueOf, listeningSockets } from '../observe/sockets.js';
 export {
   deepestOverlap,

@@ -8,6 +8,7 @@
  * @property {number} pgid
  * @property {string} born  when it started; with the pid it names one process for ever, although pids are used again
  * @property {number} rssBytes
+ * @property {string} state  a letter, see proc(5): R runs or wants to, S sleeps, T was stopped
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -39,7 +40,8 @@ function readStat(pid) {
     const [state, ppid, pgid, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const threads = Number(rest[14]); // its first thread may be a zombie while others still hold files and ports
     if (state === 'X' || (state === 'Z' && threads <= 1)) return undefined;
-    return { pid, ppid: +ppid, pgid: +pgid, born: rest[16], rssBytes: +rest[18] * PAGE_BYTES };
+    const rssBytes = +rest[18] * PAGE_BYTES;
+    return { pid, ppid: +ppid, pgid: +pgid, born: rest[16], rssBytes, state };
   } catch {
     return undefined; // it ended while we were looking
   }
@@ -51,7 +53,8 @@ function fromPs() {
   return text.split('\n').flatMap((line) => {
     const [pid, ppid, pgid, rss, state, ...born] = line.trim().split(/\s+/);
     if (!pid || state.startsWith('Z')) return [];
-    return [{ pid: +pid, ppid: +ppid, pgid: +pgid, born: born.join(' '), rssBytes: +rss * 1024 }];
+    const rssBytes = +rss * 1024;
+    return [{ pid: +pid, ppid: +ppid, pgid: +pgid, born: born.join(' '), rssBytes, state: state[0] }];
   });
 }
 
@@ -74,6 +77,12 @@ export function hasPid(pid) {
  */
 export const isLiving = (pid) =>
   process.platform === 'linux' ? readStat(pid) !== undefined : hasPid(pid);
+
+/**
+ * Does it stand still? A process that was sent SIGSTOP runs on until it gets a core. Linux only; elsewhere true.
+ * @param {number} pid
+ */
+export const hasStopped = (pid) => process.platform !== 'linux' || readStat(pid)?.state === 'T';
 
 /**
  * Is this still the same process, alive?

@@ -8,6 +8,7 @@ import {
   forksOf,
   get,
   groupBy,
+  hasStopped,
   haveTurned,
   nowMs,
   requestsOf,
@@ -94,6 +95,7 @@ async function blockAtOnce(program, pair, other) {
   const askCounts = () => get(`${program.url}/counts`, { agent: other.agent });
   if (!program.kill(pid, 'SIGSTOP')) return undefined;
   try {
+    await program.until(() => hasStopped(pid), BEGUN_MS); // before that it may take the first for a round of its own
     get(`${program.url}/`, { agent: x.agent });
     await sleep(SENT_MS);
     get(`${program.url}/block`, { agent: y.agent });
