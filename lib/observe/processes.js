@@ -8,7 +8,7 @@
  * @property {number} pgid
  * @property {string} born  when it started; with the pid it names one process for ever, although pids are used again
  * @property {number} rssBytes
- * @property {string} state  a letter, see proc(5): R runs or wants to, S sleeps, T was stopped
+ * @property {string} [state]  a letter, on Linux: R runs or wants to, S sleeps, T was stopped; see proc(5)
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -53,8 +53,7 @@ function fromPs() {
   return text.split('\n').flatMap((line) => {
     const [pid, ppid, pgid, rss, state, ...born] = line.trim().split(/\s+/);
     if (!pid || state.startsWith('Z')) return [];
-    const rssBytes = +rss * 1024;
-    return [{ pid: +pid, ppid: +ppid, pgid: +pgid, born: born.join(' '), rssBytes, state: state[0] }];
+    return [{ pid: +pid, ppid: +ppid, pgid: +pgid, born: born.join(' '), rssBytes: +rss * 1024 }];
   });
 }
 
