@@ -192,6 +192,15 @@ function demandCut({ program, roll, stuck, fate, signalMs, firstCutMs, blocked, 
     try: BOTH_LIMITS,
     output,
   });
+  demand(fate.code === 0, {
+    expected: `${FOREVER} After SIGTERM the server ends with exit code 0, although its workers had to cut something.`,
+    got: `It ended with ${fate.signal ?? `exit code ${fate.code}`}.`,
+    why:
+      whyOfPrimary(program) ??
+      'It did what it was told, and whatever started it takes any other exit code for a failure. That something was cut is told by the exit codes of the workers.',
+    try: "let the primary end on its own, when its last worker has left; a worker's exit code is not its own",
+    output,
+  });
   demand(firstCutMs >= LEAST_OF_LIMIT * LIMIT_MS, {
     expected: `${FOREVER} After SIGTERM it has the whole limit.`,
     got: `It was cut after ${Math.round(firstCutMs)} ms.`,
