@@ -2,6 +2,7 @@
 import { eventsOf, forksOf, haveTurned, nowMs, requestsOf } from '../../../lib/check/checking.js';
 import {
   DEADLINE_MS,
+  LITTLE_BOOT_MS,
   WORKERS,
   endOf,
   hasRested,
@@ -14,7 +15,6 @@ import {
 import { slowUpload } from './limit.js';
 
 const TOLD = 6; // turns of the primary's event loop and of a worker's: by then it has been told
-const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
 
 /** In the middle of a reload an old worker is killed; in the middle of the next one the program is told to stop. */
 export async function breakIn({ program, deploy }) {

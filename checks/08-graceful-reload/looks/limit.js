@@ -113,8 +113,10 @@ async function halfClient(program, { isSecond = false } = {}) {
   socket.resume();
   const isIt = (/** @type {any} */ { client }) => client && client === socket.localPort;
   const its = () => eventsOf(program.events, 'connection').find(isIt);
-  const isRead = (events) =>
-    its() && haveTurned(events, [its().pid], HEARD_AT, Math.max(sentMs, its().t));
+  const isRead = (events) => {
+    const { pid, t } = its() ?? { pid: 0, t: Infinity };
+    return haveTurned(events, [pid], HEARD_AT, Math.max(sentMs, t));
+  };
   await program.until(isRead, DEADLINE_MS / 2);
   return { pid: its()?.pid, seen, end: () => socket.destroy() };
 }
