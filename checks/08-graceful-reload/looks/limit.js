@@ -24,7 +24,7 @@ import {
   waitFor,
 } from './reload.js';
 
-const LATE_MS = 1_000; // nobody has to answer this client
+export const LATE_MS = 1_000; // nobody has to answer this client
 const AGAIN_MS = 0.5 * LIMIT_MS; // the next order comes before the limit of the last one is over
 const HALF = 'GET / HTTP/1.1\r\nHost: local'; // of a request
 const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the first order, or read what was sent
