@@ -152,12 +152,10 @@ async function countAborted(program) {
   const sockets = await Promise.all(
     Array.from({ length: WORKERS * ANSWERED }, () => abortingClient(program)),
   );
-  const ports = sockets.map(({ localPort }) => localPort);
+  const isTheirs = ({ client }) => sockets.some(({ localPort }) => localPort === client);
+  const theirs = requestsOf(program.events, '/forever').filter(isTheirs);
   for (const socket of sockets) socket.destroy();
   const fromMs = nowMs();
-  const theirs = requestsOf(program.events, '/forever').filter(({ client }) =>
-    ports.includes(client),
-  );
   const pids = [...new Set(theirs.map(({ pid }) => pid))];
   const haveHeard = (events) => haveTurned(events, pids, GONE, fromMs);
   await program.until(haveHeard, DEADLINE_MS / 2);
