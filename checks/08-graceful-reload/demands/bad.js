@@ -1,5 +1,5 @@
 /** Lesson 8: what is demanded when a version cannot start, and when the program is told to stop in the middle of a reload. */
-import { demand, eventsOf, forksOf } from '../../../lib/check/checking.js';
+import { demand, eventsOf, forksOf, momentOf } from '../../../lib/check/checking.js';
 import { BOOT_LIMIT_MS, HASTE, HEARD, busy } from '../looks/reload.js';
 import {
   SECONDS,
@@ -121,7 +121,7 @@ function demandStopWhileBooting({ program, stopped, output }) {
 }
 
 /** The stop in the middle of a reload. */
-function demandStopInReload(program, { fate, signalMs, isLate, left, lost, of, output }) {
+function demandStopInReload(program, { fate, signalMs, isLate, left, lost, deaf, of, output }) {
   const missing = 'SIGTERM in the middle of a reload: it is still running.';
   if (!fate) demandCalm(program, signalMs, missing, isLate ? [] : [program.pid, ...left]);
   if (!fate && isLate) return; // a program that forks that early has more than one worker too many, which is reported elsewhere
@@ -139,6 +139,17 @@ function demandStopInReload(program, { fate, signalMs, isLate, left, lost, of, o
       whyOfPrimary(program) ??
       'A worker that is draining for the reload may be told to drain a second time.',
     try: 'if (isDraining) return; at the top of drain(), and the same stop as without a reload',
+    output,
+  });
+  demand(deaf.length === 0, {
+    expected: 'SIGTERM in the middle of a reload: all workers drain at the same time, and at once.',
+    got: `Process ${deaf[0]?.pid}, a worker, served a new client and did not say "Connection: close", although an old one is still busy with what it had begun.`,
+    why: 'The stop waited for the present step of the reload. Until a slow client of one old worker has finished, the others take new clients.',
+    try: 'in stop(): retire(worker) for each, at once; the reload only looks at isStopping before it forks again',
+    shows: {
+      program,
+      moments: deaf.map((one) => momentOf({ ...one, t: one.startMs }, 'a late client')),
+    },
     output,
   });
   demand(lost === 0, {

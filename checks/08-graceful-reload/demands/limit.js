@@ -38,19 +38,27 @@ const OTHERS_LIMIT =
 const BOTH_LIMITS = `${OWN_LIMIT} and in the primary SIGKILL, a little later, for a worker that cannot do even that`;
 const WHY_BLOCKED = 'A worker that is blocked hears no message and no signal, and runs no timer.';
 
+/** What the clients of holdLong have sent. */
+const WHICH = [
+  'An upload',
+  'A request of which half of the headers had come',
+  'A second request on one connection, of which half of the headers had come,',
+];
+
 /** Long before the limit nobody cuts anything, whatever constant is in the program. */
-function demandUncut({ program, cutsMs, begun, fate, exits, output }) {
-  if (begun === 0) throw busy('No worker has begun to read a request.');
+function demandUncut({ program, cutsMs, isBegun, fate, exits, output }) {
+  if (!isBegun) throw busy('No worker has begun to read a request.');
   const cutMs = Math.min(...cutsMs);
+  const which = WHICH[cutsMs.indexOf(cutMs)];
   const killed = exits.find(({ signal }) => signal);
-  const got = `It was cut after ${Math.round(cutMs)} ms, ${killed ? `when its worker was ended by ${killed.signal}` : 'by its worker'}. The program's timers fired ${HASTE} times as early as usual, to save waiting for them.`;
-  demand(cutsMs.length === 0, {
-    expected: `DRAIN_LIMIT_MS is ${program.options.env.DRAIN_LIMIT_MS}, and clients upload something when SIGTERM comes. For all that time nothing cuts them.`,
+  const got = `${which} was cut after ${Math.round(cutMs)} ms, ${killed ? `when its worker was ended by ${killed.signal}` : 'by its worker'}. The program's timers fired ${HASTE} times as early as usual, to save waiting for them.`;
+  demand(cutMs === Infinity, {
+    expected: `DRAIN_LIMIT_MS is ${program.options.env.DRAIN_LIMIT_MS}, and clients have sent a part of a request when SIGTERM comes: of an upload, or only of the headers. For all that time nothing cuts them.`,
     got: fate && cutMs === Infinity ? 'The primary ended.' : got,
     why:
       whyOfPrimary(program) ??
       'Some clients are slow, and some answers long. They may be cut only at the limit, and the person who starts the server sets that.',
-    try: 'process.exit(), closeAllConnections() and SIGKILL only in timers of limitMs, or a little more',
+    try: 'process.exit(), closeAllConnections() and SIGKILL only in timers of limitMs, or a little more; before that server.closeIdleConnections(), which leaves half a request alone',
     output,
   });
 }
@@ -190,6 +198,15 @@ function demandCut({ program, roll, stuck, fate, signalMs, firstCutMs, blocked, 
     got: `${SECONDS} s later it was still running.`,
     why: 'A server that does not stop gets SIGKILL in the end: systemd waits 90 s, Docker 10 s.',
     try: BOTH_LIMITS,
+    output,
+  });
+  demand(fate.code === 0, {
+    expected: `${FOREVER} After SIGTERM the server ends with exit code 0, although its workers had to cut something.`,
+    got: `It ended with ${fate.signal ?? `exit code ${fate.code}`}.`,
+    why:
+      whyOfPrimary(program) ??
+      'It did what it was told, and whatever started it takes any other exit code for a failure. That something was cut is told by the exit codes of the workers.',
+    try: "let the primary end on its own, when its last worker has left; a worker's exit code is not its own",
     output,
   });
   demand(firstCutMs >= LEAST_OF_LIMIT * LIMIT_MS, {

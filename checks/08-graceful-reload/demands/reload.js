@@ -230,6 +230,7 @@ export function demandByMessage(roll) {
 
 export function demandCapacity(underLoad, byMessage, broken, slowVersion) {
   for (const roll of [underLoad, byMessage]) demandCapacityOf(roll);
+  demandTurns(underLoad);
   demandOneMore({ ...slowVersion, size: WORKERS });
   demandWord(byMessage, underLoad.output);
   demandPlaceFilled(broken);
@@ -256,6 +257,35 @@ function demandCapacityOf({ program, first, last, old, serving, size = WORKERS, 
     output,
   });
   demandOneMore({ program, first, last, old, size, output });
+}
+
+/**
+ * A worker that says "Connection: close" is leaving. Before the first new one listens none may, before the second one only one,
+ * and so on: clients that keep their connections see it.
+ */
+function demandTurns({ program, first, old, sent, output }) {
+  const ups = eventsOf(program.events.slice(first), 'listening').filter(
+    ({ pid, port }) => port === program.port && !old.includes(pid),
+  );
+  const requests = requestsOf(program.events);
+  const goodbyes = sent.flatMap(({ isKept, first: answer }) => {
+    if (!isKept || !/close/i.test(answer.headers.connection ?? '')) return [];
+    const isIt = ({ client, startMs }) => client === answer.client && startMs >= answer.sentMs;
+    const { pid, startMs, endMs } = requests.find(isIt) ?? {};
+    return endMs && old.includes(pid) ? [{ pid, t: startMs, endMs }] : [];
+  });
+  const leavingAt = (t) => new Set(goodbyes.filter(({ endMs }) => endMs < t).map(({ pid }) => pid));
+  const count = ups.findIndex(({ t }, index) => leavingAt(t).size > index);
+  const early = count < 0 ? [] : goodbyes.filter(({ endMs }) => endMs < ups[count].t);
+  demand(early.length === 0, {
+    expected:
+      'One worker after the other: an old one says "Connection: close" when a new one listens in its place, not before.',
+    got: `When ${count === 0 ? 'no new one' : `only ${count} of the new ones`} listened yet, ${leavingAt(ups[count]?.t).size} of the old ones had said it.`,
+    why: "Their turn had not come: clients keep their connections, and a worker that sends them away serves less than it could. Perhaps all were told when the order came, or the reload took somebody else's 'listening' for the new one's: an old worker had just begun to listen on another port, too.",
+    try: "worker.on('listening', ...) on the one that you have just forked, not cluster.on; only then tell one old worker to drain",
+    shows: shown(program, early, 'says "Connection: close"'),
+    output,
+  });
 }
 
 /** A program that skips a second order says so. */
@@ -314,9 +344,13 @@ function demandOneMore({ program, first, last, old, size, output }) {
 function whyOfGap(events, first, old) {
   const news = events.slice(first);
   const gone = exitsOf(news).find(({ workerPid }) => old.includes(workerPid));
-  const before = (kind) => eventsOf(news, kind).some(({ t }) => t < (gone?.t ?? Infinity));
-  if (!before('fork')) return 'The old one had left before the new one was even forked.';
-  if (!before('worker-listening'))
+  const before = (kind) => eventsOf(news, kind).filter(({ t }) => t < (gone?.t ?? Infinity));
+  if (before('fork').length === 0)
+    return 'The old one had left before the new one was even forked.';
+  const ups = before('worker-listening').map(({ workerPid }) => old.includes(workerPid));
+  if (ups.length > 0 && ups.every(Boolean))
+    return "An old worker had just begun to listen on another port, too, and that was taken for the new one's 'listening'. worker.on('listening', ...) hears only that of its own worker, cluster.on those of all.";
+  if (ups.length === 0)
     return "'online' means that Node.js has started: the file has not run yet, so nothing listens. A version may take seconds to boot.";
   return 'More than one old worker left for one that came.';
 }

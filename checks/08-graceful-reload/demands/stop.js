@@ -186,6 +186,8 @@ function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, 
 export function demandClientsLetGo(stop) {
   const { program, fate, told, untold, cutMs, isAskedLater, signalMs, output } = stop;
   demandKept(stop);
+  demandForgotten(stop);
+  demandAbortedForgotten(stop);
   const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
   const isSure =
@@ -207,7 +209,6 @@ export function demandClientsLetGo(stop) {
     try: repair,
     output,
   });
-  demandForgotten(stop);
 }
 
 /** Before anybody wants to leave, connections are kept. */
@@ -217,6 +218,17 @@ function demandKept({ isKept, output }) {
     got: 'Answers said "Connection: close" long before it.',
     why: 'With no connection to keep there is little to drain; but each request pays for a new connection, all year, for a moment at the end.',
     try: "if (isDraining) response.setHeader('Connection', 'close')",
+    output,
+  });
+}
+
+/** One whose client has hung up never finishes, it is only closed. */
+function demandAbortedForgotten({ aborted, output }) {
+  demand(!(aborted > MOST_KEPT), {
+    expected: 'A response whose client has hung up before its end is forgotten, too.',
+    got: `Of about ${ANSWERED} that a worker had begun, and whose clients had hung up, ${Math.min(aborted, ANSWERED)} were still in its memory.`,
+    why: "'finish' comes only when all has been sent; 'close' comes in any case. What is remembered for ever takes memory, and a drain that waits for it waits until the limit.",
+    try: "response.on('close', () => open.delete(response)): 'close', not 'finish', nor what the application does",
     output,
   });
 }

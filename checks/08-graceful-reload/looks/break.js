@@ -1,7 +1,16 @@
 /** Lesson 8: what comes in the middle of a reload: a death, and a stop. */
-import { eventsOf, forksOf, haveTurned, nowMs, requestsOf } from '../../../lib/check/checking.js';
+import { Agent } from 'node:http';
+import {
+  eventsOf,
+  forksOf,
+  get,
+  haveTurned,
+  nowMs,
+  requestsOf,
+} from '../../../lib/check/checking.js';
 import {
   DEADLINE_MS,
+  LITTLE_BOOT_MS,
   WORKERS,
   endOf,
   hasRested,
@@ -11,10 +20,9 @@ import {
   servingOf,
   waitFor,
 } from './reload.js';
-import { slowUpload } from './limit.js';
+import { LATE_MS, slowUpload } from './limit.js';
 
 const TOLD = 6; // turns of the primary's event loop and of a worker's: by then it has been told
-const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
 
 /** In the middle of a reload an old worker is killed; in the middle of the next one the program is told to stop. */
 export async function breakIn({ program, deploy }) {
@@ -69,6 +77,7 @@ async function stopInReload(program) {
   const areTold = (events) => haveTurned(events, [program.pid, ...busyPids], TOLD, signalMs);
   const isCut = () => clients.some(({ seen }) => seen.closedMs);
   await program.until((events) => program.fate || isCut() || areTold(events), DEADLINE_MS);
+  const deaf = isCut() ? [] : await deafOf(program, signalMs);
   const answered = await Promise.all(clients.map((client) => client.finish()));
   const lost = areBegun(program.events) ? answered.filter((isAnswered) => !isAnswered).length : 0;
   const fate = await endOf(program);
@@ -79,5 +88,31 @@ async function stopInReload(program) {
   const heardMs = beats[1]?.t ?? Infinity; // by then the primary has had the signal, whatever held it up
   const before = forksOf(news).filter(({ t }) => t < heardMs);
   const isLate = !isInTime || before.length > 1; // the next one started already, and a message may not have reached it
-  return { ...begun, signalMs, isLate, fate, left, lost, of: WORKERS, output };
+  return { ...begun, signalMs, isLate, fate, left, lost, deaf, of: WORKERS, output };
+}
+
+/**
+ * Workers that listened before the signal, and long after it serve a new client that would keep its connection, without
+ * "Connection: close".
+ */
+async function deafOf(program, signalMs) {
+  const listened = servingOf(program.events.filter(({ t }) => t < signalMs));
+  const hasHeard = (pid) => haveTurned(program.events, [program.pid, pid], TOLD, signalMs);
+  const told = listened.filter(hasHeard);
+  const answers = await Promise.all(
+    Array.from({ length: 2 * (WORKERS + 1) }, () => askToKeep(program)),
+  );
+  const theirs = answers.flatMap(({ status, headers, client }) =>
+    status === 200 && !/close/i.test(headers.connection ?? '')
+      ? requestsOf(program.events, '/version').filter((one) => one.client === client)
+      : [],
+  );
+  return theirs.filter(({ pid, startMs }) => told.includes(pid) && startMs > signalMs);
+}
+
+async function askToKeep({ url }) {
+  const agent = new Agent({ keepAlive: true });
+  const answer = await get(`${url}/version`, { agent, timeoutMs: LATE_MS });
+  agent.destroy();
+  return answer;
 }

@@ -24,9 +24,10 @@ import {
   waitFor,
 } from './reload.js';
 
-const LATE_MS = 1_000; // nobody has to answer this client
+export const LATE_MS = 1_000; // nobody has to answer this client
 const AGAIN_MS = 0.5 * LIMIT_MS; // the next order comes before the limit of the last one is over
-const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the first order
+const HALF = 'GET / HTTP/1.1\r\nHost: local'; // of a request
+const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the first order, or read what was sent
 export const PUT_OFF = 50; // turns after its limit, a second: its timer has not been set for that
 
 /**
@@ -93,41 +94,61 @@ function turnsAfterLimit(events, pid, orderMs) {
   return turnsOf(events, pid, turnedMs(events, pid, HEARD_AT, orderMs) + LIMIT_MS);
 }
 
-/** One that has sent only a part of the head of its request; `pid` is the worker that has its connection. */
-async function halfClient(program) {
+/**
+ * One that has sent only a part of the head of a request: its first, or its second, when it has had an answer. `pid` is the
+ * worker that has its connection.
+ */
+async function halfClient(program, { isSecond = false } = {}) {
   const socket = connect(program.port, '127.0.0.1');
   const seen = { closedMs: 0 };
+  let sentMs = Infinity;
+  const sendHalf = () => {
+    socket.write(HALF);
+    sentMs = nowMs();
+  };
   socket.on('error', () => {}); // it is closed, in whatever way
   socket.on('close', () => (seen.closedMs = nowMs()));
-  socket.on('connect', () => socket.write('GET / HTTP/1.1\r\nHost: local')).resume();
+  socket.on('connect', isSecond ? () => socket.write(`${HALF}\r\n\r\n`) : sendHalf);
+  if (isSecond) socket.once('data', sendHalf);
+  socket.resume();
   const isIt = (/** @type {any} */ { client }) => client && client === socket.localPort;
-  const its = () => eventsOf(program.events, 'connection').find(isIt)?.pid;
-  await program.until(its, DEADLINE_MS / 2);
-  return { pid: its(), seen, end: () => socket.destroy() };
+  const its = () => eventsOf(program.events, 'connection').find(isIt);
+  const isRead = (events) => {
+    const { pid, t } = its() ?? { pid: 0, t: Infinity };
+    return haveTurned(events, [pid], HEARD_AT, Math.max(sentMs, t));
+  };
+  await program.until(isRead, DEADLINE_MS / 2);
+  return { pid: its()?.pid, seen, end: () => socket.destroy() };
 }
 
 /**
- * Uploads that take long, while the server is told to stop: nobody may cut one before the limit, which is far away; and
- * no worker waits for its turn to leave, serving meanwhile, nor is there a reload after that. All timers of the program come early.
+ * Clients that take long to send their requests, while the server is told to stop: nobody may cut one before the limit,
+ * which is far away; and no worker waits for its turn to leave, serving meanwhile, nor is there a reload after that. All timers
+ * of the program come early. Mostly one worker has half an upload, and the other nothing but half of a head.
  */
 export async function holdLong({ program }) {
-  const clients = await Promise.all(Array.from({ length: WORKERS }, () => slowUpload(program)));
-  const areBegun = (events) => requestsOf(events, '/upload').length >= WORKERS;
-  await program.until(areBegun, DEADLINE_MS / 2);
+  const upload = await slowUpload(program);
+  await program.until((events) => requestsOf(events, '/upload').length > 0, DEADLINE_MS / 2);
+  const clients = [
+    upload,
+    await halfClient(program),
+    await halfClient(program, { isSecond: true }),
+  ];
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
-  const pids = requestsOf(program.events, '/upload').map(({ pid }) => pid);
+  const [begun] = requestsOf(program.events, '/upload');
+  const pids = [begun?.pid, ...clients.map(({ pid }) => pid)].filter(Boolean);
   const isCut = () => clients.some(({ seen }) => seen.closedMs);
   const isLong = () => haveTurned(program.events, [program.pid, ...pids], HELD_TURNS, signalMs);
   await program.until(() => isCut() || isLong(), DEADLINE_MS);
-  const cutsMs = clients.flatMap(({ seen }) => (seen.closedMs ? [seen.closedMs - signalMs] : []));
+  const cutsMs = clients.map(({ seen }) => (seen.closedMs || Infinity) - signalMs);
   const { fate, events } = program;
   const exits = exitsOf(events);
   const late = isCut() ? undefined : await askLate(program);
   const hasTurned = isLong();
   const forks = fate || isCut() ? 0 : await countForks(program);
   for (const client of clients) client.end();
-  const seen = { program, signalMs, cutsMs, begun: pids.length, fate, exits, forks };
+  const seen = { program, signalMs, cutsMs, isBegun: Boolean(begun), fate, exits, forks };
   return { ...seen, late, hasTurned, output: program.output() };
 }
 

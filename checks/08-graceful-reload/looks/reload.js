@@ -30,6 +30,7 @@ export const LIMIT_MS = 200; // DRAIN_LIMIT_MS, where a response never ends
 const LONG_LIMIT_MS = 30_000; // where nobody should need it
 export const UNDER_WAY = 6;
 const SLOW_MS = 300; // an answer to /slow
+export const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
 const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
 export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
@@ -52,11 +53,12 @@ const LOOK_AGAIN_MS = 1_000;
 export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
 
 /**
- * The text of an app.js. It reports who loads it, keeps idle connections for a minute, so that simply waiting does not work, and
- * knows how many of its responses are still in memory: /kept.
+ * The text of an app.js. It reports who loads it, keeps idle connections for a minute, so that simply waiting does not work,
+ * knows how many of its responses are still in memory, /kept, and listens on another port for a moment, /second-port.
  */
 function appOf({ version, bootMs = 0, isBad = false }) {
   return `
+    import { createServer } from 'node:net';
     import { setTimeout as sleep } from 'node:timers/promises';
     console.log('app.js ${version} is loaded by process ' + process.pid);
     ${isBad ? "throw new Error('this version cannot start');" : ''}
@@ -70,8 +72,14 @@ function appOf({ version, bootMs = 0, isBad = false }) {
       if (request.url === '/slow') await sleep(${SLOW_MS});
       if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       if (request.url === '/upload') for await (const part of request);
+      if (request.url === '/second-port') await listenOnce();
       if (request.url === '/forever') response.write('to be continued');
       else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
+    }
+    function listenOnce() {
+      const server = createServer();
+      const close = (done) => setImmediate(() => server.close(done)); // the primary hears of it first
+      return new Promise((done) => server.listen(0, () => close(done)));
     }
     async function countKept(refs) {
       const [v8, vm] = [await import('node:v8'), await import('node:vm')];
@@ -321,10 +329,14 @@ async function versionsOf({ url }) {
   return answers.map(({ body, error }) => error ?? body);
 }
 
-/** A reload under load, to another version; and when it is done one more, of the workers that the first has brought. */
+/**
+ * A reload under load, to another version; and when it is done one more, of the workers that the first has brought. While the
+ * first new one boots an old one listens once more, on another port: that is not what is waited for.
+ */
 export async function reloadUnderLoad({ program, deploy }) {
   const roll = await rollUnderLoad(program, {
-    deploy: () => deploy({ version: '2' }),
+    deploy: () => deploy({ version: '2', bootMs: LITTLE_BOOT_MS }),
+    meanwhile: () => get(`${program.url}/second-port`, { timeoutMs: DEADLINE_MS }),
     end: (traffic) => traffic.stop(),
   });
   const versions = await versionsOf(program);
@@ -360,13 +372,18 @@ async function stopWhileBooting({ program, deploy }) {
  * @param {any} program
  * @param {object} options
  * @param {() => void} [options.deploy]  what is reloaded; the same again, if left out
+ * @param {() => Promise<any>} [options.meanwhile]  when the first new one has been forked
  * @param {(traffic: ReturnType<typeof startTraffic>) => Promise<any[]>} options.end  of the traffic
  */
-export async function rollUnderLoad(program, { deploy, end }) {
+export async function rollUnderLoad(program, { deploy, meanwhile, end }) {
   const traffic = startTraffic(program.url, MIXED);
   await sleep(WARM_MS);
   deploy?.();
-  const roll = await renew(program);
+  const roll = await renew(program, async () => {
+    const first = program.events.length;
+    program.kill(program.pid, 'SIGHUP');
+    if (meanwhile && (await isHeard(program, first))) await meanwhile();
+  });
   await sleep(AFTER_MS);
   const sent = await end(traffic);
   const lost = lostOf(sent, requestsOf(program.events));

@@ -29,6 +29,7 @@ const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is 
 const SIGNAL_ARRIVES_MS = 150;
 const MOST_LATE_MS = 15;
 export const ANSWERED = 30; // requests on one connection
+const GONE = 3; // turns of a worker's event loop: by then it knows that a client has hung up
 const HEARD_FIRST = 2; // turns of a worker's event loop: by then it has heard the first of two signals
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -90,6 +91,7 @@ const timersOf = (events, pid) =>
  */
 export async function stopWithClients({ program }) {
   const { inMemory, isKept } = await countKept(program);
+  const aborted = await countAborted(program);
   const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
   const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
   const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
@@ -116,7 +118,18 @@ export async function stopWithClients({ program }) {
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
   const heard = { later, told, underWay, untold, cutMs };
-  return { program, inMemory, isKept, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
+  return {
+    program,
+    inMemory,
+    aborted,
+    isKept,
+    signalMs,
+    fate,
+    isIdleHeld,
+    ...heard,
+    isAskedLater,
+    output,
+  };
 }
 
 /**
@@ -132,6 +145,35 @@ async function countKept({ url }) {
   agent.destroy();
   const isKept = answers.every((answer) => answer.status !== 200 || !isToldToClose(answer));
   return { inMemory: status === 200 ? Number(body) : undefined, isKept };
+}
+
+/** How many responses a worker has in memory at most whose clients have hung up before they had all. */
+async function countAborted(program) {
+  const sockets = await Promise.all(
+    Array.from({ length: WORKERS * ANSWERED }, () => abortingClient(program)),
+  );
+  const isTheirs = ({ client }) => sockets.some(({ localPort }) => localPort === client);
+  const theirs = requestsOf(program.events, '/forever').filter(isTheirs);
+  for (const socket of sockets) socket.destroy();
+  const fromMs = nowMs();
+  const pids = [...new Set(theirs.map(({ pid }) => pid))];
+  const haveHeard = (events) => haveTurned(events, pids, GONE, fromMs);
+  await program.until(haveHeard, DEADLINE_MS / 2);
+  if (!haveHeard(program.events)) return undefined; // it may not know yet
+  const ask = () => get(`${program.url}/kept`, { timeoutMs: DEADLINE_MS });
+  const answers = await Promise.all(Array.from({ length: WORKERS }, ask));
+  const counts = answers.filter(({ status }) => status === 200).map(({ body }) => Number(body));
+  return counts.length > 0 ? Math.max(...counts) : undefined;
+}
+
+/** One that has had a part of its answer. */
+async function abortingClient({ port }) {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {}); // it is closed, in whatever way
+  socket.write('GET /forever HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false });
+  await Promise.race([once(socket, 'data'), once(socket, 'close'), tooLong]);
+  return socket;
 }
 
 /** Those whose worker had said goodbye to another client before it answered them: it knew that it would leave. */

@@ -9,6 +9,7 @@ const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 
 class Drainable {
   sockets = new Map();
+  read = new WeakMap(); // how many bytes had come when the last response was done: more are half a request
   responses = new Set();
   isDraining = false;
 
@@ -21,6 +22,7 @@ class Drainable {
       response.on('close', () => {
         this.responses.delete(response);
         this.sockets.set(socket, this.sockets.get(socket) - 1);
+        this.read.set(socket, socket.bytesRead);
         if (this.isDraining) this.sweep(socket);
       });
       handle(request, response);
@@ -37,7 +39,8 @@ class Drainable {
   }
 
   sweep(socket) {
-    if (this.sockets.get(socket) === 0 && this.isOver) socket.end();
+    const isIdle = this.sockets.get(socket) === 0 && socket.bytesRead === this.read.get(socket);
+    if (isIdle && this.isOver) socket.end();
   }
 
   drain() {
@@ -47,7 +50,7 @@ class Drainable {
     setTimeout(() => {
       this.isOver = true;
       cluster.worker.disconnect();
-      for (const socket of this.sockets.keys()) if (socket.bytesRead > 0) this.sweep(socket);
+      for (const socket of this.sockets.keys()) this.sweep(socket);
     }, 250);
     setTimeout(() => {
       for (const socket of this.sockets.keys()) socket.destroy();
