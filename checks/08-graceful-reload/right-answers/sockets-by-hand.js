@@ -21,6 +21,7 @@ class Drainable {
       if (this.isDraining) this.sayGoodbye();
       response.on('close', () => {
         this.responses.delete(response);
+        if (!this.sockets.has(socket)) return; // its client has hung up: it has been forgotten
         this.sockets.set(socket, this.sockets.get(socket) - 1);
         this.read.set(socket, socket.bytesRead);
         if (this.isDraining) this.sweep(socket);
