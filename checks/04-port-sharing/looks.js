@@ -65,8 +65,12 @@ export async function openDoor({ launch, ready }, give, children = FEW, args = [
   const program = await launch({ env, args, pretendTimers });
   const early = receiveEarly(program);
   const door = { give, children, program, early };
+  const isShared = give === 'listener';
   try {
-    await ready(program, give === 'listener' ? 1 + children : 1);
+    await Promise.all([
+      ready(program, isShared ? 1 + children : 1),
+      isShared && stopOne(program, children),
+    ]);
     await program.until(() => early.isDone() || hasRested(program, REST_TURNS), DEADLINE_MS);
   } catch (/** @type {any} */ fault) {
     if (!fault.story) throw fault;
@@ -217,6 +221,43 @@ function receiveEarly(program) {
   };
   visitAll();
   return { stop: () => (isOver = true), isDone: () => served >= EARLY, waiting: () => waiting };
+}
+
+/**
+ * One child stands still when the listener is sent, while clients come: a parent that closes its copy when all children have
+ * got it has not closed it by then. So that this child is ready, and not all are, the last one stands still before.
+ */
+async function stopOne(program, children) {
+  const begun = () =>
+    eventsOf(program.events, 'child').flatMap(({ pid, childPid }) =>
+      pid === program.pid ? [childPid] : [],
+    );
+  const haveRested = (events, apart, turns) =>
+    hasRested({ events: events.filter((one) => one.childPid !== apart), pid: program.pid }, turns);
+  await program.until((events) => begun().length >= children || listens(events), DEADLINE_MS);
+  const [first, last] = [begun()[0], begun().at(-1)];
+  if (begun().length < children || !program.kill(last, 'SIGSTOP')) return;
+  try {
+    await program.until(
+      (events) => listens(events) || haveRested(events, last, OWN_TURNS),
+      DEADLINE_MS,
+    );
+    if (listens(program.events)) return;
+    program.kill(first, 'SIGSTOP');
+    program.kill(last, 'SIGCONT');
+    const isOpen = await program.until(
+      (events) => listens(events) || haveRested(events, first, REST_TURNS),
+      DEADLINE_MS,
+    );
+    const sinceMs = nowMs();
+    if (isOpen)
+      await program.until(
+        (events) => haveTurned(events, [program.pid], OWN_TURNS, sinceMs),
+        HELD_MS,
+      );
+  } finally {
+    for (const pid of [first, last]) program.kill(pid, 'SIGCONT');
+  }
 }
 
 /** The Node processes that the parent has started. */
