@@ -40,9 +40,9 @@ const STOP_FAULTS = [
     "detached: true; on the signal front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
   ],
   [
-    ({ half }) => half === '500',
+    ({ isFolderGone }) => isFolderGone,
     () =>
-      'a request that nginx had only in part when the signal came, and the rest of it afterwards, was answered with status 500.',
+      'a long request that nginx had only in part when the signal came, and the rest of it afterwards, was answered with status 500.',
     'What is too large for memory nginx keeps in the folder until it has passed it on. By then the folder had been removed.',
     'rmSync(folder, { recursive: true }) as the last thing, when nginx and the servers have ended',
   ],

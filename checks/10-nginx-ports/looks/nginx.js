@@ -29,7 +29,7 @@ const LEFT_MS = 4_000; // it has had time to end, unless the machine is busy
 const MOST_ASKED = 60; // with a random choice among five, one is missed once in a hundred thousand checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const UNDER_WAY = 6;
-const REST_BYTES = 100_000; // of a request: nginx puts them into a file
+const MANY_BYTES = 30_000; // of a request: nginx puts them into a file
 const TAKEN_MS = 3_000; // nginx takes a request at once
 const HELD_MS = 700; // a program that waits for a time, not for nginx to end, waits less
 export const SOONER = /** @type {const} */ ([1_000, 20_000, 4]); // its timers: two seconds are over before that
@@ -152,6 +152,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const { program, first } = door;
   if (first?.status !== 200) return { door, how };
   const sendRest = await sendHalf(program);
+  const sendMuch = await sendHalf(program, MANY_BYTES);
   const since = program.events.length;
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
@@ -164,12 +165,12 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
   const resting = asked.then(async () => {
     if (how === 'SIGTERM' && isPatient(program)) await program.until(haveServersLeft, HELD_MS);
-    return sendRest(); // until it is answered nginx has to be there, and so do the servers
+    return Promise.all([sendRest(), sendMuch()]); // until they are answered nginx has to be there, and so do the servers
   });
   resting.catch(() => {}); // it is reported below
   const fate = await program.ended(DEADLINE_MS);
   const answers = await asked;
-  const rest = await resting;
+  const [rest, much] = await resting;
   const half = rest === 'none' && isCrowded() ? undefined : rest; // a graceful stop may have a limit
   const lost = answers.filter(({ status }) => status !== 200);
   const turnedAway = (await knocked).flat().find((status) => status >= 500);
@@ -181,6 +182,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
     answers,
     lost,
     half,
+    isFolderGone: much === '500', // any other status may come of a server that hangs up before it has read it all
     hurry,
     turnedAway,
     ...(await leftOf(program, fate)),
@@ -224,25 +226,26 @@ const haveServersLeft = (events) => {
 };
 
 /**
- * A client that has begun its request: nginx has taken it, and waits for the rest, which is too large for its memory.
+ * A client that has begun its request: nginx has taken it, and waits for the rest.
  * @param {import('../../../lib/observe/program.js').Program} program
+ * @param {number} [bytes]  of the rest
  * @returns {Promise<() => Promise<string | undefined>>}  sends the rest, and tells what came: a status, or 'none'; nothing
  *   where nginx has not said that it waits
  */
-export async function sendHalf(program) {
+export async function sendHalf(program, bytes = 1) {
   const socket = connect(program.port, '127.0.0.1');
   let told = '';
   let isClosed = false;
   socket.setEncoding('latin1').on('data', (part) => (told += part));
   socket.on('error', () => {}).on('close', () => (isClosed = true));
   const head = ['GET /pid HTTP/1.1', 'Host: x', 'Connection: close', 'Expect: 100-continue'];
-  socket.write([...head, `Content-Length: ${REST_BYTES}`, '', ''].join('\r\n'));
+  socket.write([...head, `Content-Length: ${bytes}`, '', ''].join('\r\n'));
   const isTaken = () => /^HTTP\/1\.1 100 /.test(told);
   await program.until(() => isTaken() || isClosed, TAKEN_MS);
   return async () => {
     const closed = new Promise((done) => socket.on('close', done));
     if (isTaken() && !isClosed) {
-      socket.setTimeout(DEADLINE_MS, () => socket.destroy()).write('x'.repeat(REST_BYTES));
+      socket.setTimeout(DEADLINE_MS, () => socket.destroy()).write('x'.repeat(bytes));
       await closed;
     }
     socket.destroy();
