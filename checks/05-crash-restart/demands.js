@@ -624,13 +624,7 @@ export function demandEndOfWait({ how, program, fate, isStuck, output, signalMs 
       ? 'leave the end to Node: clear every timer, and keep nothing open'
       : 'set process.exitCode where you give up, and nowhere else',
     output,
-    shows: {
-      program,
-      moments: [
-        { pid: program.pid, t: signalMs, says: how },
-        ...(fate ? [endOfPrimary(program)] : []),
-      ],
-    },
+    shows: { program, moments: stopShown({ program, signalMs, how }) },
   });
 }
 
@@ -681,13 +675,7 @@ export function demandLast({ program, fate, left, output, signalMs }) {
     why: 'Whatever stopped the server waits for the primary only. Once that has ended the container is gone, with everything its workers had under way.',
     try: "when your patience is at its end: worker.process.kill('SIGKILL'), and no process.exit(); the primary then ends on its own",
     output,
-    shows: {
-      program,
-      moments: [
-        { pid: program.pid, t: signalMs, says: how },
-        ...(fate ? [endOfPrimary(program)] : []),
-      ],
-    },
+    shows: { program, moments: stopShown({ program, signalMs, how }) },
   });
 }
 
