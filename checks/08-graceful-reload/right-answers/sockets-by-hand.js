@@ -53,10 +53,7 @@ class Drainable {
       cluster.worker.disconnect();
       for (const socket of this.sockets.keys()) this.sweep(socket);
     }, 250);
-    setTimeout(() => {
-      for (const socket of this.sockets.keys()) socket.destroy();
-      setTimeout(() => process.exit(1), 50).unref();
-    }, limitMs).unref();
+    setTimeout(() => process.exit(1), limitMs).unref();
   }
 }
 
