@@ -94,14 +94,22 @@ const timersIn = (events) =>
 
 const firstTimers = (beats) => beats.find(({ timers }) => timers !== undefined).timers;
 
-/** The same, except for workers that have not reported since they listen: a server has its own timer. */
+/**
+ * The same, except for workers that have not reported since they listen: a server has its own timer. What a primary had before
+ * its last fork may have been the timer for that: then the fewest count.
+ */
 function settledTimersIn(events) {
   const told = timersIn(events);
-  for (const { t, workerPid } of listeningOf(events)) {
-    const isTold = (/** @type {any} */ beat) =>
-      beat.pid === workerPid && beat.timers !== undefined && beat.t > t;
-    if (!eventsOf(events, 'beat').some(isTold)) told.delete(workerPid);
-  }
+  const reports = eventsOf(events, 'beat').filter(({ timers }) => timers !== undefined);
+  const isTold = (/** @type {number} */ pid, sinceMs) =>
+    reports.some((beat) => beat.pid === pid && beat.t > sinceMs);
+  for (const { t, workerPid } of listeningOf(events))
+    if (!isTold(workerPid, t)) told.delete(workerPid);
+  const [{ t: upMs = Infinity } = {}] = listeningOf(events);
+  const [{ pid: primary }] = eventsOf(events, 'start');
+  const fewest = reports.filter(({ pid, t }) => pid === primary && t > upMs);
+  if (!isTold(primary, forksOf(events).at(-1)?.t) && fewest.length > 0)
+    told.set(primary, Math.min(...fewest.map(({ timers }) => timers)));
   return told;
 }
 
@@ -629,7 +637,8 @@ export async function stopWhileItStarts(launch) {
     );
     const exit = exitsOf(program.events).find(({ workerPid }) => workerPid === newborn);
     newborn = next(program.events);
-    if ((isClear || program.fate) && !newborn && exit?.signal === signal) lost = exit;
+    const { fate } = program;
+    if ((isClear || fate) && !newborn && exit?.signal === signal && !fate?.code) lost = exit; // else it has given up
   }
   const isJudged = newborn !== undefined && !program.fate; // else it does not replace them, which is found elsewhere
   if (isJudged) kill(program, [program.pid], 'SIGTERM');

@@ -37,6 +37,7 @@ const LATE_ROWS = 500;
 const POISON = { name: 'adam&name=eve', rows: 100 }; // an array: no child survives that, unless somebody has seen to it
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const SENT_TURNS = 2; // of the server's: by then it has sent the job
+const UNSENT = /\b(EPIPE|ERR_IPC_CHANNEL_CLOSED)\b[^]*node:internal\/child_process/; // the stack of process.send()
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
 
@@ -313,7 +314,7 @@ export async function endServer(program, signal) {
 
 /**
  * Kills a server whose children stand still, one with a report to build. They go on when it is dead: nobody hears the answer.
- * @returns {Promise<any>}  also what a child has thrown then
+ * @returns {Promise<any>}  also what a child has thrown then, because a message could not be sent
  */
 export async function endUnheard(program) {
   await letChildrenSettle(program);
@@ -328,7 +329,7 @@ export async function endUnheard(program) {
   await program.until(hasCome, PATIENCE_MS);
   const end = await endNow(program, 'SIGKILL');
   const crash = eventsOf(program.events.slice(before), 'crash').find(
-    ({ pid }) => pid !== program.pid,
+    ({ pid, error }) => pid !== program.pid && UNSENT.test(error),
   );
   return { ...end, crash };
 }
