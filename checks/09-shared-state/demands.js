@@ -102,7 +102,7 @@ export function demandTogether(program, { times, adds, told, unknown, pids, stil
     why,
     try: repair,
   });
-  demandUnknown(unknown);
+  demandUnknown(program, unknown);
   if (still) demandOneOwner(still, where);
 }
 
@@ -118,7 +118,7 @@ function demandOneOwner({ counts, count }, where) {
 }
 
 /** A name that nobody has counted, and then somebody. */
-function demandUnknown({ name, count, isCrowded, anew, ...answer }) {
+function demandUnknown(program, { name, count, isCrowded, anew, hasEnded, ...answer }) {
   const isOwn = name in {};
   if (count === undefined && isCrowded) throw busy(`GET /count/${name}: ${wordsOf(answer)}.`);
   demand(count === 0, {
@@ -130,6 +130,13 @@ function demandUnknown({ name, count, isCrowded, anew, ...answer }) {
     try: isOwn
       ? tryMap
       : '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
+  });
+  demand(!hasEnded, {
+    expected:
+      'Clients count with names that nobody has used before: nobody, constructor and __proto__.',
+    got: 'The server ended.',
+    why: whyOfPrimary(program) ?? whyOwn('constructor'),
+    try: tryMap,
   });
   if (anew.includes(undefined)) throw busy('Nobody could be asked for a count.');
   demand(

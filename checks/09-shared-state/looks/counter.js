@@ -157,7 +157,7 @@ async function readAnew(program) {
 
 /**
  * The count of a name that nobody has counted, the last answer of a few, if none was a 200; and when all have read it and
- * it has been counted, what they say then.
+ * it has been counted, what they say then, and whether the server ended of it.
  */
 async function readUnknown(program, name) {
   let answer;
@@ -167,7 +167,8 @@ async function readUnknown(program, name) {
   if (seen.count !== 0) return seen;
   await readByAll(program, name);
   await addUntilCounted(program, { name, id: `${name}-0` });
-  return { ...seen, anew: await readByAll(program, name) };
+  const anew = await readByAll(program, name);
+  return { ...seen, anew, hasEnded: Boolean(program.fate) };
 }
 
 /**
