@@ -9,6 +9,7 @@ import {
   mean,
   meanOf,
   momentOf,
+  parseBody,
   quickestOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
@@ -21,7 +22,6 @@ import {
   faultOfReports,
   isOwnFault,
   isTrue,
-  parse,
   wasDisturbed,
 } from './looks.js';
 
@@ -36,6 +36,7 @@ const MORE_BEATS = 34; // of 20 ms: in 500 there is room for 26; one that waits 
 const MARKED = 3; // moments, of many of a kind
 const OWN_MS = 5; // a / needs no more than that beside its blocking
 const DATABASE_MS = 98;
+const SLEEP = "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);";
 const LONG_DATABASE_MS = 120;
 const SLOW_DATABASE_MS = 300;
 const TOO_MANY_BEATS = 7; // of 20 ms: in 100 there is room for six at the most
@@ -309,7 +310,7 @@ const asSeen = (value) =>
 export function demandReport({ answers, requests, starvedMs }, late, program) {
   const took = (one) => durationOf(one).toFixed(1);
   const bad = [...answers, ...late.answers].find(
-    ({ status, error, body }) => error || status !== 200 || parse(body).rows !== 100,
+    ({ status, error, body }) => error || status !== 200 || parseBody(body).rows !== 100,
   );
   const expected = '{"rows":100}, 100 ms after each request';
   const joined = [late.first, ...late.between, ...late.later.requests];
@@ -328,7 +329,7 @@ export function demandReport({ answers, requests, starvedMs }, late, program) {
     expected,
     got: `The quickest took ${quickest.toFixed(1)} ms.`,
     why: 'The database is as slow as before: only the way of waiting changes. Without await nobody waits.',
-    try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+    try: SLEEP,
     shows: shown(quickestIn(requests), 'the quickest'),
   });
   demandNotSlow(program, { requests, starvedMs }, late.first, expected);
@@ -433,7 +434,7 @@ export function demandOverlap(reports, late, program) {
         '/health is answered in between, and each takes 100 ms.',
       got,
       why,
-      try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+      try: SLEEP,
       shows: { program, moments: SHOWN[kind](seen) },
     });
   }
@@ -454,7 +455,7 @@ export function demandNoLimit({ program, answers, requests, mostBeats }) {
       ? `One got status ${refused.status}.`
       : `The quickest took ${took[0]} ms, the slowest ${took[1]} ms.`,
     why: 'There is no limit on how many may wait, not even a large one: one more would wait for another to be done.',
-    try: "import { setTimeout as sleep } from 'node:timers/promises'; then: await sleep(100);",
+    try: SLEEP,
     shows: { program, moments: SHOWN.queue({ requests }) },
   });
 }

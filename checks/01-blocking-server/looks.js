@@ -13,6 +13,7 @@ import {
   isCrowded,
   isTypedJson,
   nowMs,
+  parseBody,
   requestsOf,
 } from '../../lib/check/checking.js';
 
@@ -78,14 +79,6 @@ function ownTimeOf(program, request, starvedMs) {
 }
 
 export const cameInTime = ({ healthSentMs, firstEndMs }) => healthSentMs < firstEndMs;
-
-export const parse = (/** @type {string} */ body) => {
-  try {
-    return Object(JSON.parse(body));
-  } catch {
-    return {};
-  }
-};
 
 /** How reports that came together held somebody up, if they did. */
 export function faultOfReports(seen) {
@@ -197,7 +190,7 @@ export async function readDelays(program, areFree) {
     const answer = await get(`${program.url}/health`, options);
     if (answer.error) unanswered = answer.error;
     if (!isTypedJson(answer)) type = answer.headers['content-type'];
-    return parse(answer.body).eventLoopDelayMs;
+    return parseBody(answer.body).eventLoopDelayMs;
   };
   await tell();
   await beatsToCome(program, FIRST_SAMPLE_BEATS);
@@ -251,7 +244,7 @@ const hasJoined = (requests) =>
  *   nothing, where no process can be stopped
  */
 export async function readAfterHold(program) {
-  const tell = async () => parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  const tell = async () => parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
   const first = program.events.length; // it may be kept from running between its answer and our hearing it
   await tell();
   await beatsToCome(program, REST_BEATS);
@@ -276,7 +269,7 @@ export async function readAtRest(program) {
   await program.until(() => beats().length >= QUIET_BEATS, QUIET_MS); // most of them came while others were looked at
   const { body } = await get(`${program.url}/health`);
   await beatsToCome(program, FIRST_SAMPLE_BEATS); // it may have been kept from running just before it answered
-  return { told: parse(body).eventLoopDelayMs, lateMs: latestOf(beats()) };
+  return { told: parseBody(body).eventLoopDelayMs, lateMs: latestOf(beats()) };
 }
 
 const latestOf = (beats) => Math.max(0, ...beats.map(({ late }) => late));

@@ -228,15 +228,12 @@ function receiveEarly(program) {
  * got it has not closed it by then. So that this child is ready, and not all are, the last one stands still before.
  */
 async function stopOne(program, children) {
-  const begun = () =>
-    eventsOf(program.events, 'child').flatMap(({ pid, childPid }) =>
-      pid === program.pid ? [childPid] : [],
-    );
   const haveRested = (events, apart, turns) =>
     hasRested({ events: events.filter((one) => one.childPid !== apart), pid: program.pid }, turns);
-  await program.until((events) => begun().length >= children || listens(events), DEADLINE_MS);
-  const [first, last] = [begun()[0], begun().at(-1)];
-  if (begun().length < children || !program.kill(last, 'SIGSTOP')) return;
+  const areForked = () => forkedBy(program).length >= children;
+  await program.until((events) => areForked() || listens(events), DEADLINE_MS);
+  const [first, last] = [forkedBy(program)[0], forkedBy(program).at(-1)];
+  if (!areForked() || !program.kill(last, 'SIGSTOP')) return;
   try {
     await program.until(
       (events) => listens(events) || haveRested(events, last, OWN_TURNS),
@@ -263,9 +260,11 @@ async function stopOne(program, children) {
 /** The Node processes that the parent has started. */
 export function childrenOf(program) {
   const started = new Set(eventsOf(program.events, 'start').map(({ pid }) => pid));
-  const children = eventsOf(program.events, 'child').filter(({ pid }) => pid === program.pid);
-  return children.map(({ childPid }) => childPid).filter((pid) => started.has(pid));
+  return forkedBy(program).filter((pid) => started.has(pid));
 }
+
+const forkedBy = ({ events, pid: parent }) =>
+  eventsOf(events, 'child').flatMap(({ pid, childPid }) => (pid === parent ? [childPid] : []));
 
 export const socketsOpened = (program) =>
   eventsOf(program.events, 'listening').filter(

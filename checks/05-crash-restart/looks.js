@@ -74,8 +74,6 @@ function servingOf(events) {
   return [...pids].filter((pid) => !ended.has(pid));
 }
 
-const someServing = (events) => (servingOf(events).length > 0 ? servingOf(events) : undefined);
-
 /** The processes of a program that run, or are about to. */
 function aliveIn(events) {
   const begun = eventsOf(events, 'start').map(({ pid }) => pid);
@@ -698,8 +696,7 @@ export async function stopAtWork(program, how) {
   if (others.length > 0) program.kill(held, 'SIGSTOP');
   const signalMs = nowMs();
   const said = program.output();
-  if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(program.pid, 'SIGTERM');
+  program.tellToStop(how);
   if (others.length > 0) {
     await program.until((events) => haveLeft(events, others, program.pid, before), HOLD_MS);
     program.kill(held, 'SIGCONT');
@@ -731,7 +728,8 @@ export async function stopAtWork(program, how) {
  * loses it may end the worker, and then itself: does the primary leave it behind?
  */
 export async function stopBesideOneThatStays(program) {
-  const [stayer] = (await program.until(someServing, DEADLINE_MS)) ?? [];
+  await program.until((events) => servingOf(events).length > 0, DEADLINE_MS);
+  const [stayer] = servingOf(program.events);
   if (stayer === undefined) throw busy('No worker served yet when it was to be told to stop.');
   kill(program, [stayer], 'SIGSTOP');
   kill(program, [program.pid], 'SIGTERM');

@@ -119,24 +119,21 @@ function demandOneOwner({ counts, count }, where) {
 
 /** A name that nobody has counted, and then somebody. */
 function demandUnknown(program, { name, count, isCrowded, anew, hasEnded, ...answer }) {
-  const isOwn = name in {};
+  const own = name in {} && storyOfOwn(name);
   if (count === undefined && isCrowded) throw busy(`GET /count/${name}: ${wordsOf(answer)}.`);
   demand(count === 0, {
     expected: `GET /count/${name}, a name that nobody has counted: status 200, and "count" is 0.`,
     got: `${wordsOf(answer)}.`,
-    why: isOwn
-      ? whyOwn(name)
-      : 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
-    try: isOwn
-      ? tryMap
-      : '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
+    why: 'Nothing was counted, and that is an answer. What is 0, or null in a store, is easily taken for none.',
+    try: '(await ...) ?? 0 where there may be nothing; and to see whether an answer has come look at its number, not at the count',
+    ...own,
   });
   demand(!hasEnded, {
     expected:
       'Clients count with names that nobody has used before: nobody, constructor and __proto__.',
     got: 'The server ended.',
-    why: whyOfPrimary(program) ?? whyOwn('constructor'),
-    try: tryMap,
+    ...storyOfOwn('constructor'),
+    ...(whyOfPrimary(program) && { why: whyOfPrimary(program) }),
   });
   if (anew.includes(undefined)) throw busy('Nobody could be asked for a count.');
   demand(
@@ -144,17 +141,17 @@ function demandUnknown(program, { name, count, isCrowded, anew, hasEnded, ...ans
     {
       expected: `All have read ${name}, a count of 0, then somebody has added one: now each is told 1.`,
       got: `They are told ${anew.join(', ')}.`,
-      why: isOwn
-        ? whyOwn(name)
-        : 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
-      try: isOwn ? tryMap : "read() asks each time, as add() does: ask('read', name)",
+      why: 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
+      try: "read() asks each time, as add() does: ask('read', name)",
+      ...own,
     },
   );
 }
 
-const whyOwn = (text) =>
-  `Clients choose names and ids, and ${text} is one like any other. But a plain object has its own ${text} from the start.`;
-const tryMap = 'a Map: new Map(), get(), set() and has()';
+const storyOfOwn = (text) => ({
+  why: `Clients choose names and ids, and ${text} is one like any other. But a plain object has its own ${text} from the start.`,
+  try: 'a Map: new Map(), get(), set() and has()',
+});
 
 const firstTrue = (faults) => (faults.find(([isSo]) => isSo) ?? []).slice(1);
 
@@ -266,8 +263,7 @@ function demandOwn(answers) {
       got: unheard
         ? `One got no answer: ${wordsOf(unheard.last)}.`
         : `They were ${answers.map(({ told }) => quoted(told)).join(' and ')}.`,
-      why: whyOwn(id),
-      try: tryMap,
+      ...storyOfOwn(id),
     },
   );
 }
@@ -555,8 +551,9 @@ export function demandLastStandsIn(seen) {
   if (!seen) return;
   const { program, victims, visits, hung, broken, wasAwake, fate } = seen;
   const lost = visits.filter(({ status }) => status !== 200);
+  const expected = `${victims.length} of ${victims.length + 1} workers die at once: the one that is left serves all clients.`;
   demand(!fate, {
-    expected: `${victims.length} of ${victims.length + 1} workers die at once: the one that is left serves all clients.`,
+    expected,
     got: `The whole server ended (${fate?.signal ?? `exit code ${fate?.code}`}).`,
     why: whyOfPrimary(program),
     try: toldBySend,
@@ -564,7 +561,7 @@ export function demandLastStandsIn(seen) {
   const vain = Math.max(lost.length, hung.length, broken.length);
   if (broken.length === 0 && vain > 0 && !wasAwake) throw busy(`${vain} clients were not served.`);
   demand(vain === 0, {
-    expected: `${victims.length} of ${victims.length + 1} workers die at once: the one that is left serves all clients.`,
+    expected,
     got: `${vain} of ${visits.length} clients were not served when they came${broken[0] ? ` (${broken[0].error})` : ''}.`,
     why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled.',
     try: 'go on around until a place is filled: around.find((one) => places.has(one)); and deal again after each failed send()',

@@ -267,6 +267,14 @@ export class Program {
   }
 
   /**
+   * Tells it to stop: SIGTERM reaches only its first process.
+   * @param {'Ctrl-C' | 'SIGTERM'} how
+   */
+  tellToStop(how) {
+    return how === 'Ctrl-C' ? this.interrupt() : this.kill(Number(this.pid), 'SIGTERM');
+  }
+
+  /**
    * Waits for the end of the program's first process.
    * @param {number} [deadlineMs]
    * @returns {Promise<Fate | undefined>}  undefined when it still runs then

@@ -37,6 +37,19 @@ export function isTypedJson({ headers }) {
   return type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type);
 }
 
+/**
+ * What an answer in JSON says.
+ * @param {string} body
+ * @returns {any}  an object, without anything in it where the body isn't JSON
+ */
+export function parseBody(body) {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
+}
+
 /** Random bytes have every digit, and nothing in them comes a second time. @param {string[]} texts @param {number} parts */
 function faultOfChance(texts, parts) {
   const all = texts.join(' ');

@@ -7,6 +7,7 @@ import {
   demand,
   isTypedJson,
   momentOf,
+  parseBody,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
 import { ONE_LISTENER, storyOfCrash } from './policies.js';
@@ -45,7 +46,7 @@ export function demandCountsInHaste({ program, together, late }) {
     try: 'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
   });
   if (!late) return;
-  const told = parse(late.answer.body)[late.pid] ?? 0;
+  const told = parseBody(late.answer.body)[late.pid] ?? 0;
   demand(told >= late.had, {
     expected: `${COUNTS}, and each is reported before its worker looks at the next request`,
     got: `Process ${late.pid} had answered ${late.had} requests for / and was in /block. /counts of the other worker said ${told}.`,
@@ -59,14 +60,6 @@ export function demandCountsInHaste({ program, together, late }) {
       ],
     },
   });
-}
-
-function parse(/** @type {string} */ body) {
-  try {
-    return Object(JSON.parse(body));
-  } catch {
-    return {};
-  }
 }
 
 /** A crash says which; if several waited, that is it. */

@@ -194,7 +194,7 @@ async function askWhileItStands(program, record, pairs) {
   }
 }
 
-const primaryOf = ({ events, pid }) => forksOf(events)[0]?.pid ?? pid;
+export const primaryOf = ({ events, pid }) => forksOf(events)[0]?.pid ?? pid;
 
 /** Waits until these processes have turned their event loops twice, or nobody asks for it any more. */
 export async function waitForTurns(program, pids, isDone) {

@@ -5,7 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  forksOf,
   get,
   groupBy,
   hasStopped,
@@ -13,7 +12,7 @@ import {
   nowMs,
   requestsOf,
 } from '../../../lib/check/checking.js';
-import { isGood, keepingOpen, waitForTurns } from './counts.js';
+import { isGood, keepingOpen, primaryOf, waitForTurns } from './counts.js';
 
 const WORKERS = 2;
 const CONNECTIONS = 3; // in turn: two to one worker, one to the other
@@ -53,7 +52,7 @@ export async function askInHaste({ launch, ready }) {
 
 /** Two clients ask the same worker while the primary stands still. */
 async function askTogether(program, pair) {
-  const { pid: primary } = forksOf(program.events)[0];
+  const primary = primaryOf(program);
   const [{ pid }] = pair;
   const first = program.events.length;
   /** @type {any} */
@@ -105,7 +104,7 @@ async function blockAtOnce(program, pair, other) {
     program.kill(pid, 'SIGSTOP');
     let isDone = false;
     const asked = askCounts().finally(() => (isDone = true));
-    const pids = [forksOf(program.events)[0].pid, other.pid];
+    const pids = [primaryOf(program), other.pid];
     for (let tries = 0; tries < TRIES && !isDone; tries += 1)
       await waitForTurns(program, pids, () => isDone); // it may be there, and we are late
     if (!isDone) return undefined; // the primary may have asked all workers

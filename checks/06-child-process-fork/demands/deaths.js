@@ -1,5 +1,5 @@
 /** What lesson 6 demands when children are killed, at work or idle, and when the server ends. */
-import { demand, whyOfCrash } from '../../../lib/check/checking.js';
+import { demand, parseBody, whyOfCrash } from '../../../lib/check/checking.js';
 import {
   CHILDREN,
   CHILDREN_ELSEWHERE,
@@ -7,7 +7,6 @@ import {
   LAST_MS,
   SILENT,
   isRight,
-  parse,
   tooBusy,
 } from '../looks/jobs.js';
 import { faultOfAnswers, shorten, tell } from './jobs.js';
@@ -69,7 +68,7 @@ function faultOfKilled({ victims, areBusy, ends, isRetried, fate, queued }) {
       why: "The other child's task was rejected too.",
       try: 'for (const [id, task] of tasks) if (task.child === child) ...',
     };
-  if (bad?.length === 1 && bad[0].error !== SILENT && !parse(bad[0].body).digest)
+  if (bad?.length === 1 && bad[0].error !== SILENT && !parseBody(bad[0].body).digest)
     return faultOfTold(bad[0]);
   if (bad) return { ...waits, ...faultOfSilence(areBusy, isRetried) };
   const failed = queued.filter(({ status }) => status >= 500).length;
@@ -100,7 +99,7 @@ function faultOfSilence(areBusy, isRetried) {
 
 /** Is there a word in it, or in JSON one beside what the client has said itself? @param {string} body */
 function saysWhy(body) {
-  const fields = Object.entries(parse(body)); // none in a text
+  const fields = Object.entries(parseBody(body)); // none in a text
   const told = fields.flatMap(([key, value]) =>
     ['name', 'rows'].includes(key) || value === null ? [] : [value],
   );
@@ -112,7 +111,9 @@ function faultOfTold({ error, status, body }) {
   const isEmptyWord = /\bundefined\b/.test(body); // it stands for what nobody knew
   if (!error && status === 503 && saysWhy(body) && !isEmptyWord) return undefined;
   const got = `The report of the killed child got ${error ?? `status ${status}`}`;
-  const isErrorObject = Object.values(parse(body)).some((value) => JSON.stringify(value) === '{}');
+  const isErrorObject = Object.values(parseBody(body)).some(
+    (value) => JSON.stringify(value) === '{}',
+  );
   if (error) return { got: `${got} instead of an answer.`, try: CATCH };
   if (status === 503 && isEmptyWord)
     return {

@@ -8,6 +8,7 @@ import {
   eventsOf,
   isCrowded,
   momentOf,
+  parseBody,
   requestsOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
@@ -21,7 +22,6 @@ import {
   digestOf,
   isChild,
   isRight,
-  parse,
   tooBusy,
 } from '../looks/jobs.js';
 
@@ -108,7 +108,7 @@ export function faultOfAnswers(answers) {
   const [{ error, status, job, body }] = bad;
   const of = `${bad.length} of ${answers.length} are wrong: the report ${ofJob(job)}`;
   if (error || status !== 200) return `${of} got ${error ?? `status ${status}`}.`;
-  const { digest } = parse(body);
+  const { digest } = parseBody(body);
   const owner = answers.find((other) => digestOf(other.job) === digest)?.job;
   if (owner) return `${of} got the digest ${ofJob(owner)}.`;
   return digest && typeof digest === 'object'

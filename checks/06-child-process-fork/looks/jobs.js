@@ -12,6 +12,7 @@ import {
   eventsOf,
   get,
   haveTurned,
+  parseBody,
   queuedMsOf,
   requestsOf,
 } from '../../../lib/check/checking.js';
@@ -373,15 +374,7 @@ export const askAtOnce = (program, names, rows) =>
   Promise.all(names.map((name) => ask(program, { name, rows })));
 
 export const isRight = ({ error, status, body, job }) =>
-  !error && status === 200 && parse(body).digest === digestOf(job);
-
-export function parse(body) {
-  try {
-    return Object(JSON.parse(body));
-  } catch {
-    return {};
-  }
-}
+  !error && status === 200 && parseBody(body).digest === digestOf(job);
 
 export const tooBusy = (got) =>
   new Undecided({

@@ -1,8 +1,8 @@
 /** Lesson 6, what is only shown: the event-loop delay, and what a worker of each kind costs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { get, mean, meanOf } from '../../../lib/check/checking.js';
-import { askAtOnce, parse } from './jobs.js';
+import { get, mean, meanOf, parseBody } from '../../../lib/check/checking.js';
+import { askAtOnce } from './jobs.js';
 
 const REST_MS = 15; // the histogram behind /health needs a turn of its timer, of 5 ms, before and after a delay
 const ROWS = 50_000;
@@ -29,7 +29,7 @@ async function delayOf(program) {
   await sleep(REST_MS);
   await askAtOnce(program, ['a', 'b'], ROWS);
   await sleep(REST_MS);
-  return parse((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  return parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
 }
 
 export function tellOfDelays({ measured, drawn }, { yours, before }) {

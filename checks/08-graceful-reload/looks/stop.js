@@ -64,8 +64,7 @@ async function stopOne({ program }) {
 export async function stopAtWork({ program }, how) {
   const begun = await begin(program, '/slow', UNDER_WAY);
   const signalMs = nowMs();
-  if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(program.pid, 'SIGTERM');
+  program.tellToStop(how);
   const fate = await endOf(program);
   const output = program.output();
   if (!fate) await program.stop();
@@ -90,8 +89,7 @@ const timersOf = (events, pid) =>
  * wait for slow answers.
  */
 export async function stopWithClients({ program }) {
-  const { inMemory, isKept } = await countKept(program);
-  const aborted = await countAborted(program);
+  const counted = { ...(await countKept(program)), aborted: await countAborted(program) };
   const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
   const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
   const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
@@ -118,18 +116,7 @@ export async function stopWithClients({ program }) {
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
   const heard = { later, told, underWay, untold, cutMs };
-  return {
-    program,
-    inMemory,
-    aborted,
-    isKept,
-    signalMs,
-    fate,
-    isIdleHeld,
-    ...heard,
-    isAskedLater,
-    output,
-  };
+  return { program, ...counted, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
 }
 
 /**

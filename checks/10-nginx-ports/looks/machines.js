@@ -114,10 +114,9 @@ export function machinesOf(program) {
  * ends. When both are back it dies a third time. Here a machine has only one worker.
  */
 export async function killAgainAndAgain(launch, nginx) {
-  if ((await findMissing()).length > 0) return undefined;
-  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
-  const victim = machinesOf(program).find(({ address }) => MACHINES.includes(address));
-  if (first?.status !== 200 || !victim) return { program, first };
+  const door = await openTwo(launch, nginx);
+  if (!door?.victim) return door;
+  const { program, first, victim } = door;
   const atWork = await killAtWork(program, victim);
   const seen = { program, first, address: victim.address, atWork };
   const isLost = atWork.doubles > 0 || atWork.answers.some(({ status }) => status !== 200);
@@ -126,6 +125,14 @@ export async function killAgainAndAgain(launch, nginx) {
   const areBack = twice.isBack && twice.other.isBack;
   const all = areBack ? [twice, await killOnceMore(program, victim.address)] : [twice];
   return { ...seen, other: twice.other, deaths: all, fate: program.fate };
+}
+
+/** Two machines of one worker; victim: one of them, if it came up. Nothing where this computer lacks their addresses. */
+async function openTwo(launch, nginx) {
+  if ((await findMissing()).length > 0) return undefined;
+  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
+  const found = machinesOf(program).find(({ address }) => MACHINES.includes(address));
+  return { program, first, victim: first?.status === 200 ? found : undefined };
 }
 
 /**
@@ -287,11 +294,8 @@ function pauseOf(program, fresh, heardMs) {
  * it may be started before the signal.
  */
 export async function stopWhileGone(launch, nginx) {
-  if ((await findMissing()).length > 0) return undefined;
-  const { program, first } = await openDoor(launch, { count: 1, nginx, args: ['--machines'] });
-  const address = MACHINES.find((one) => machinesOf(program).some((each) => each.address === one));
-  const isUp = first?.status === 200 && address !== undefined;
-  return isUp ? stopWithout(program, address) : undefined; // this is reported elsewhere
+  const door = await openTwo(launch, nginx);
+  return door?.victim ? stopWithout(door.program, door.victim.address) : undefined; // this is reported elsewhere
 }
 
 async function stopWithout(program, address) {

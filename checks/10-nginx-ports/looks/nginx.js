@@ -160,8 +160,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   await program.until(begun, DEADLINE_MS / 2);
   const hurry = hurryOf(program);
   const signalMs = nowMs();
-  if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(/** @type {number} */ (program.pid), 'SIGTERM');
+  program.tellToStop(how);
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
   const resting = asked.then(async () => {
     if (how === 'SIGTERM' && isPatient(program)) await program.until(haveServersLeft, HELD_MS);

@@ -54,7 +54,7 @@ export async function stopAtWork(program, how) {
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
   const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
   const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
-  tell(program, how);
+  program.tellToStop(how);
   const { isLateServed, held } =
     how === 'SIGTERM' ? await holdWorkers(program) : { isLateServed: false, held: Infinity };
   const lost = (await asked).filter(({ status }) => status !== 200);
@@ -71,12 +71,6 @@ export async function stopAtWork(program, how) {
   return stop;
 }
 
-/** Ctrl-C reaches the whole process group, SIGTERM only the program. */
-function tell(program, how) {
-  if (how === 'Ctrl-C') program.interrupt('SIGINT');
-  else program.kill(program.pid, 'SIGTERM');
-}
-
 /** @param {{ fate?: { code?: number | null }, lost: any[], left: any[], behind: any[], isLateServed?: boolean }} stop */
 export const isClean = ({ fate, lost, left, behind, isLateServed }) =>
   fate?.code === 0 && [lost, left, behind].every(({ length }) => length === 0) && !isLateServed;
@@ -90,7 +84,7 @@ export async function stopAtStart({ launch }, { entry }, signal) {
     return turns >= (forksOf(events).length >= MANY ? 1 : NO_MORE); // long before it is idle
   };
   await program.until(haveForked, LONG_DEADLINE_MS);
-  tell(program, signal);
+  program.tellToStop(signal);
   const how = `${signal} while the workers start`;
   return { how, lost: [], behind: [], isAtStart: true, ...(await endOf(program)) };
 }
