@@ -1,6 +1,7 @@
 // Verifies that a limit counts only the time in which a program had its turn.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nowMs } from '../lib/observe/clock.js';
 import { Starved, createTurn, starvedBetween } from '../lib/observe/turn.js';
 import { isSettled } from '../lib/observe/settled.js';
 import { until } from './nothing-left.js';
@@ -48,6 +49,12 @@ test('a limit is reached in its own time', async () => {
       return error instanceof Starved;
     }
   });
+});
+
+test('a program that has not been started has had no turn', async () => {
+  const turn = createTurn(() => []);
+  const fromMs = nowMs();
+  await until('that time counts as lost', () => turn.starvedSince(fromMs) > 0);
 });
 
 test('a limit that its program had no turn to reach is no verdict, and says why', () => {

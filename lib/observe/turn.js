@@ -44,7 +44,7 @@ export function ignoreStarved(error) {
 
 /**
  * Follows how long a program's processes were kept from running.
- * @param {() => Iterable<number>} pidsOf  those that are alive
+ * @param {() => Iterable<number>} pidsOf  those that are alive; none: it has not been started yet
  */
 export function createTurn(pidsOf) {
   /** @type {{ t: number, starvedMs: number }[]} how much in all up to a moment, where it grew */
@@ -54,8 +54,9 @@ export function createTurn(pidsOf) {
   const look = () => {
     const t = nowMs();
     if (t - last.t < LOOK_EVERY_MS) return;
-    const threads = isContended() ? readThreads(pidsOf()) : new Map();
-    const starvedMs = starvedBetween(last, { t, threads });
+    const pids = [...pidsOf()];
+    const threads = isContended() ? readThreads(pids) : new Map();
+    const starvedMs = pids.length > 0 ? starvedBetween(last, { t, threads }) : t - last.t;
     last = { t, threads };
     const before = history[history.length - 1];
     if (starvedMs > 0) history.push({ t, starvedMs: before.starvedMs + starvedMs });

@@ -14,6 +14,7 @@ import {
 
 const LEAST_OF_LIMIT = 0.8;
 const LITTLE_MORE_MS = 100;
+const TURNS_MORE = 4; // of 20 ms, than when it was told in one way only
 const OVERDUE = 3; // turns of a worker's event loop: a timer that was due before them has run
 
 export function demandLimit(held, long, { program, killed, stopped }) {
@@ -28,6 +29,7 @@ export function demandLimit(held, long, { program, killed, stopped }) {
   demandHalfIsCut(held);
   demandCut(held);
   demandOwnEnd(held);
+  demandOneLimit(held);
   demandDeadLeftOut(program, killed, stopped);
 }
 
@@ -121,6 +123,27 @@ function demandNotPutOff({ program, one: { signalMs, orders, lastMs, late, exit 
     got: `It was sent SIGTERM ${orders} times, and ended ${Math.round(exit.t - lastMs)} ms after the last one, ${Math.round(exit.t - signalMs)} ms after the first. Its event loop turned ${late.first} times after its limit.`,
     why: 'Each order put the limit off. Somebody who loses patience and types kill again waits longer for it.',
     try: 'if (isDraining) return; at the top of drain(), before anything else, and the limit in a timer that nobody clears',
+    shows: endsShown(program, [exit]),
+    output,
+  });
+}
+
+/**
+ * The primary told it, and then somebody sent it SIGTERM: did it end a whole limit after that? A timer that was due has run
+ * when its event loop has turned, however busy the machine is; the way to the end may take so many turns as at the first time.
+ */
+function demandOneLimit({ program, one, twice, signalMs, output }) {
+  if (!twice?.exit || twice.exit.signal) return; // it came when it was just ending, or somebody else ended it
+  const { exit, againMs, late } = twice;
+  const got = `It ended ${Math.round(exit.t - againMs)} ms after SIGTERM, ${Math.round(exit.t - signalMs)} ms after the primary had been told to stop. Its event loop turned ${late} times after its limit.`;
+  const isPutOff =
+    late - one.late.first >= TURNS_MORE && exit.t - againMs >= LEAST_OF_LIMIT * LIMIT_MS;
+  if (isPutOff) demandUndisturbed(program, signalMs, got);
+  demand(!isPutOff, {
+    expected: `${FOREVER} The primary tells its worker to leave, and shortly before the limit is over somebody sends it SIGTERM as well. The limit counts from the first, whichever way that came.`,
+    got,
+    why: 'Each way of telling it begins a limit of its own. Somebody who loses patience and types kill waits longer for it.',
+    try: 'if (isDraining) return; at the top of drain(), for the message and for SIGTERM',
     shows: endsShown(program, [exit]),
     output,
   });

@@ -25,6 +25,7 @@ import {
 } from './reload.js';
 
 export const LATE_MS = 1_000; // nobody has to answer this client
+const NEARLY = 0.9;
 const AGAIN_MS = 0.5 * LIMIT_MS; // the next order comes before the limit of the last one is over
 const HALF = 'GET / HTTP/1.1\r\nHost: local'; // of a request
 const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the first order, or read what was sent
@@ -47,6 +48,7 @@ export async function holdForever({ program }) {
   await begin(program, '/blocked', 1);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
+  const again = await tellAgain(program, roll.last, signalMs);
   const fate = await endOf(program);
   const output = program.output();
   if (!fate) await program.stop();
@@ -54,7 +56,30 @@ export async function holdForever({ program }) {
   const [blocked] = requestsOf(program.events.slice(roll.last), '/blocked');
   const left = servingOf(program.events);
   const firstCutMs = Math.min(...cutsMs);
-  return { program, one, stuck, roll, fate, signalMs, firstCutMs, blocked, left, output };
+  const twice = again && { ...again, ...endOfDrain(program, again.workerPid, signalMs) };
+  return { program, one, stuck, roll, fate, signalMs, firstCutMs, blocked, left, twice, output };
+}
+
+/**
+ * The primary has told its workers to leave. One of them, which is not blocked and has a response that never ends, gets
+ * SIGTERM as well when its limit is nearly over. Undefined where it has ended by then.
+ */
+async function tellAgain(program, first, signalMs) {
+  const begun = (path) => requestsOf(program.events.slice(first), path).map(({ pid }) => pid);
+  const blocked = begun('/blocked');
+  const workerPid = begun('/forever').find((pid) => !blocked.includes(pid));
+  if (workerPid === undefined) return undefined;
+  const isNearlyOver = () => nowMs() > signalMs + NEARLY * LIMIT_MS;
+  await program.until(isNearlyOver, DEADLINE_MS);
+  const againMs = nowMs();
+  return program.kill(workerPid, 'SIGTERM') ? { workerPid, againMs } : undefined;
+}
+
+/** When it ended, and how late: its limit began when the primary had heard the signal, and it had heard of it from the primary. */
+function endOfDrain({ events, pid: primary }, workerPid, signalMs) {
+  const exit = exitsOf(events).find((one) => one.workerPid === workerPid);
+  const toldMs = turnedMs(events, primary, HEARD_AT, signalMs);
+  return { exit, late: turnsAfterLimit(events, workerPid, toldMs) };
 }
 
 /**
