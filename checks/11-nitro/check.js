@@ -18,6 +18,7 @@ import {
   askUntilAllAnswer,
   build,
   forkByDefault,
+  forkElsewhere,
   measureSpeedup,
   startCluster,
   startOutput,
@@ -62,6 +63,7 @@ check('11-nitro', promises, (lesson) => {
   const atStart = ['SIGTERM', 'Ctrl-C'].map((how) =>
     meanwhile([built], (seen) => stopAtStart(lesson, seen, how)),
   );
+  const elsewhere = meanwhile([built], (seen) => forkElsewhere(lesson, seen));
   const failedStarts = meanwhile([built], (seen) => failToStart(lesson, seen));
   const killed = meanwhile([built], (seen) => killWorkers(lesson, seen));
 
@@ -74,7 +76,13 @@ check('11-nitro', promises, (lesson) => {
     demandOneWorker(one);
   });
   const needs = ['preset-forks'];
-  hold('cores-unless-told', [byDefault], demandCores, { needs });
+  hold(
+    'cores-unless-told',
+    [byDefault, elsewhere],
+    ({ forks, program }, others) =>
+      [{ cores: PRETENDED_CORES, forks, program }, ...others].forEach(demandCores),
+    { needs },
+  );
   hold('same-answers', [answers, main, homes], demandSameAnswers, {
     needs: [...needs, 'work-blocks'],
   });

@@ -188,6 +188,13 @@ function demandGivesUp({ fate, starts, ends, leftWith, output }) {
 }
 
 function demandGoesOn({ fate, served, failedStarts, were, are, output }) {
+  demand(fate || were <= KILLED, {
+    expected: `NODE_CLUSTER_WORKERS=${KILLED}: workers that are killed before they listen are replaced, each by one, so there are ${KILLED} again.`,
+    got: `There were ${were}.`,
+    why: 'Two handlers of the same exit have forked. Each worker costs memory, and a connection to the database, and nobody has asked for more.',
+    try: "no cluster.fork() of yours: Nitro's exit handler forks, also where yours comes first and finds the place still empty",
+    output,
+  });
   const isEarly = served === 0;
   const ended = `it ended with ${fate?.signal ?? `exit code ${fate?.code}`}.`;
   const deaths = `${served} worker${served === 1 ? '' : 's'} that had listened and ${failedStarts} that had not were killed, at most ${FAILED_STARTS} of these in a row`;

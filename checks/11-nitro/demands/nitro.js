@@ -204,13 +204,15 @@ const whyInherited = (isAtTop) =>
     ? 'An import is loaded before the first line of the file runs, wherever it stands: Nitro has forked by then.'
     : 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded. By then it was not set, was set too late, or was left as it was. NODE_CLUSTER_WORKERS is our name, and wins.';
 
-export function demandCores({ forks, program }) {
-  demand(forks === PRETENDED_CORES, {
-    expected: `${PRETENDED_CORES} workers where os.availableParallelism() is ${PRETENDED_CORES}.`,
+export function demandCores({ cores, forks, program }, /** @type {number} */ index) {
+  demand(forks === cores, {
+    expected: `${cores === 1 ? 'One worker' : `${cores} workers`} where os.availableParallelism() is ${cores}.`,
     got: `It forked ${forks}.`,
     why:
       whyOfCrash(program.events) ??
-      "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
+      (index === 0
+        ? "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use."
+        : `With ${PRETENDED_CORES} cores it was right. It has to be right on other machines, too: one for each core, on every one.`),
     try: 'const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();',
     shows: forksShown(program),
     output: program.output(),

@@ -27,6 +27,7 @@ import {
 export const WORKERS = cpus().length === 4 ? 3 : 4;
 export const INHERITED = WORKERS + 3; // what NITRO_CLUSTER_WORKERS says already
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
+const OTHER_CORES = [1, 128]; // where somebody takes two for the least, or so many for the most
 const FEW_CORES = 2; // fewer than the workers that are wanted: the number that is told counts, not the cores
 export const DEADLINE_MS = 10_000;
 export const LONG_DEADLINE_MS = 20_000; // for what takes many starts
@@ -130,6 +131,42 @@ export async function forkByDefault({ launch }, { entry }) {
   await program.settled((events) => forksOf(events).length >= PRETENDED_CORES);
   await program.settled((events) => forksOf(events).length > PRETENDED_CORES, ONE_MORE_MS);
   return { forks: forksOf(program.events).length, program };
+}
+
+/**
+ * How many workers it forks when it is not told, on machines that say they have fewer or many more cores; of the first with
+ * a wrong number, or of all.
+ */
+export async function forkElsewhere({ launch }, { entry }) {
+  const tried = [];
+  for (const cores of OTHER_CORES) {
+    const one = await forkOn(launch, { entry, pretendCores: cores });
+    tried.push({ cores, ...one });
+    if (one.forks !== cores) break;
+  }
+  return tried;
+}
+
+/**
+ * A fork starts no process here. Where that leads to fewer it may be waiting for something that only real workers do, so it
+ * is started for real, and it is enough that it goes on.
+ */
+async function forkOn(launch, options) {
+  const { pretendCores: cores } = options;
+  const pretended = await forksUpTo(await launch({ ...options, pretendForks: true }), cores);
+  if (pretended.forks >= cores) return pretended;
+  const real = await forksUpTo(await launch(options), pretended.forks + 1);
+  return real.forks > pretended.forks && cores > 1 ? { ...real, forks: cores } : real;
+}
+
+/** How many it forks, one more than so many at least, if it forks more. */
+async function forksUpTo(program, wanted) {
+  const count = () => forksOf(program.events).length;
+  const isOver = (events) => program.fate || count() >= wanted || isIdle(events);
+  if (!(await program.until(isOver, LONG_DEADLINE_MS))) throw busy('It has not forked yet.');
+  await program.until(() => count() > wanted, ONE_MORE_MS);
+  await program.stop();
+  return { forks: count(), program };
 }
 
 /** Each program's answers, side by side. */
