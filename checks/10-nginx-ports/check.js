@@ -8,7 +8,7 @@ import {
   demandOwnPorts,
   demandValid,
 } from './demands/nginx.js';
-import { demandDeaths, demandMachines } from './demands/machines.js';
+import { demandDeaths, demandMachines, demandNoneAgain } from './demands/machines.js';
 import { lookAtFiles } from './looks/files.js';
 import {
   SOONER,
@@ -19,7 +19,12 @@ import {
   startWithoutPort,
   stopAtWork,
 } from './looks/nginx.js';
-import { killAgainAndAgain, openMachines, stopWhileGone } from './looks/machines.js';
+import {
+  failWithMachines,
+  killAgainAndAgain,
+  openMachines,
+  stopWhileGone,
+} from './looks/machines.js';
 import { measureWays } from './looks/measure.js';
 
 const promises = {
@@ -60,6 +65,7 @@ check('10-nginx-ports', promises, (lesson) => {
   const terminated = meanwhile([nginx, asked], stop('SIGTERM', SOONER));
   const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));
   const failedStarts = meanwhile([nginx, asked], (bin) => failToStart(launch, bin));
+  const failedMachines = meanwhile([asked], () => failWithMachines(launch));
   const blocked = meanwhile(
     [nginx, failedStarts],
     (bin, ends) => {
@@ -86,9 +92,15 @@ check('10-nginx-ports', promises, (lesson) => {
   );
   hold('says-why-not', [blocked], (end) => demandReasons([end]), { needs: ['contained'] });
   hold('machines-serve', [machines], demandMachines, { needs });
-  hold('death-routed-around', [deaths, stoppedWhileGone, terminated], demandDeaths, {
-    needs: ['machines-serve'],
-  });
+  hold(
+    'death-routed-around',
+    [deaths, stoppedWhileGone, terminated, failedMachines],
+    (seen, ended, stopped, failed) => {
+      demandDeaths(seen, ended, stopped);
+      demandNoneAgain(failed);
+    },
+    { needs: ['machines-serve'] },
+  );
 
   measure([many, machines], (door, pair) => measureWays(lesson, door, pair));
 });

@@ -3,6 +3,11 @@ import { whyOfCrash } from '../../../lib/check/checking.js';
 import { demandNone, endOf, list } from './nginx.js';
 import { endsShown, stopShown } from './shown.js';
 
+const WHY_PATIENT =
+  'After that time a graceful stop is over, and nginx hangs up, also on a client that is still sending its request. A request here takes 300 ms, and others take longer.';
+const TRY_PATIENT =
+  'worker_shutdown_timeout 5s; three seconds at least; or leave it out: then nginx waits for all of them';
+
 /** What to fix first in a stop. @type {import('./nginx.js').Fault[]} */
 const STOP_FAULTS = [
   [
@@ -29,8 +34,8 @@ const STOP_FAULTS = [
     ({ lost, hurry }) => lost.length > 0 && hurry,
     ({ lost, answers, hurry }) =>
       `of ${answers.length} requests under way ${lost.length} were lost. The configuration says ${hurry}`,
-    'After that time a graceful stop is over: nginx hangs up. A request here takes 300 ms, and others take longer.',
-    'worker_shutdown_timeout 5s; or leave it out: then nginx waits for all of them',
+    WHY_PATIENT,
+    TRY_PATIENT,
   ],
   [
     ({ lost }) => lost.length > 0,
@@ -38,6 +43,12 @@ const STOP_FAULTS = [
       `of ${answers.length} requests under way ${lost.length} were lost (${lost[0].error ?? `status ${lost[0].status}`}).`,
     'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers have to be there until nginx is gone.',
     "detached: true; on the signal front.kill('SIGQUIT'), wait for its 'exit', and only then stopAll()",
+  ],
+  [
+    ({ hurry }) => hurry,
+    ({ hurry }) => `the configuration says ${hurry}`,
+    WHY_PATIENT,
+    TRY_PATIENT,
   ],
   [
     ({ isFolderGone }) => isFolderGone,

@@ -263,6 +263,20 @@ function demandEnd({ program, stopMs, isAgain, isTooLate, fate, left, natives, f
   });
 }
 
+/** There is no nginx for the two machines, and the program ends them: that is no death. */
+export function demandNoneAgain(/** @type {any} */ failed) {
+  if (!failed) return; // this computer lacks their addresses, which has already been reported
+  const { program, isAgain, fate } = failed;
+  demand(fate || !isAgain, {
+    expected: 'With --machines, and no nginx: both machines end, and so does the program.',
+    got: 'A machine was started again, and the program was still running.',
+    why: "A machine that is ended because nginx cannot start has an 'exit' too. Started again, it serves nobody, holds its address, and keeps the program alive.",
+    try: 'isStopping = true; also when the program ends because something has failed',
+    shows: doorsShown(program),
+    output: program.output(),
+  });
+}
+
 /** What was started since, and where it listens; or how it ended. */
 function afterShown(program, sinceMs) {
   const listeners = listenersIn(program.events).filter(({ t }) => t > sinceMs);

@@ -35,6 +35,7 @@ const RETURN_MS = 3_000;
 const PAUSE_MS = 50;
 const ROUNDS = 3;
 const HEARD = 2; // turns of an event loop: what came before has been heard
+const AFTERMATH_MS = 4_000; // for what is started while the program ends
 const SECOND_TURNS = 65; // of the program's loop, 20 ms each: by then a timer of a second has fired, and more
 const LATER_TURNS = 10; // of the program's loop: by then it has started nginx, if it does not wait for the other machine
 
@@ -325,6 +326,24 @@ async function stopWithout(program, address) {
   const files = fate ? readdirSync(program.temporary) : [];
   const seen = { program, stopMs, isAgain: isAgain(), isTooLate, fate };
   return { ...seen, left, natives: nativesOf(program, left), files };
+}
+
+/**
+ * Both machines listen, and there is no nginx: the program has failed, and ends them. Are they started again all the same?
+ * What it says, and with which exit code it ends, is seen with servers.
+ */
+export async function failWithMachines(launch) {
+  if ((await findMissing()).length > 0) return undefined;
+  const env = { NODE_CLUSTER_WORKERS: '1', NGINX_BIN: '/nowhere/nginx' };
+  const program = await launch({ args: ['--machines'], env, temporary: 'with a blank' });
+  const upMs = () => listenersIn(program.events)[MACHINES.length - 1]?.t ?? Infinity;
+  const areAgain = (events) =>
+    eventsOf(events, 'start').some(({ ppid, t }) => ppid === program.pid && t > upMs());
+  await program.settled(areAgain, DEADLINE_MS);
+  const isAgain = areAgain(program.events);
+  const fate = isAgain ? await program.ended(AFTERMATH_MS) : program.fate;
+  await program.stop();
+  return { program, isAgain, fate };
 }
 
 /** Has this Node.js process been started, and not ended? */

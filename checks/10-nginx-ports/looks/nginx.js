@@ -33,7 +33,8 @@ const MANY_BYTES = 30_000; // of a request: nginx puts them into a file
 const TAKEN_MS = 3_000; // nginx takes a request at once
 const HELD_MS = 700; // a program that waits for a time, not for nginx to end, waits less
 export const SOONER = /** @type {const} */ ([1_000, 20_000, 4]); // its timers: two seconds are over before that
-const LEAST_LIMIT_S = 4;
+const LEAST_LIMIT_S = 3; // of nginx, in seconds: several
+const HOLDING_LIMIT_S = 4; // leaves us time to hold a request
 
 /**
  * The program with so many servers, and the first answer that its port gave, if any.
@@ -158,12 +159,13 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
   const begun = (events) => requestsOf(events.slice(since), '/report').length >= UNDER_WAY;
   await program.until(begun, DEADLINE_MS / 2);
-  const hurry = hurryOf(program);
+  const { directive, seconds } = limitOf(program);
   const signalMs = nowMs();
   program.tellToStop(how);
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
   const resting = asked.then(async () => {
-    if (how === 'SIGTERM' && isPatient(program)) await program.until(haveServersLeft, HELD_MS);
+    if (how === 'SIGTERM' && seconds >= HOLDING_LIMIT_S)
+      await program.until(haveServersLeft, HELD_MS);
     return Promise.all([sendRest(), sendMuch()]); // until they are answered nginx has to be there, and so do the servers
   });
   resting.catch(() => {}); // it is reported below
@@ -182,7 +184,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
     lost,
     half,
     isFolderGone: much === '500', // any other status may come of a server that hangs up before it has read it all
-    hurry,
+    hurry: seconds < LEAST_LIMIT_S ? directive : undefined,
     turnedAway,
     ...(await leftOf(program, fate)),
   };
@@ -202,20 +204,19 @@ async function knockUntilShut(program) {
   return told;
 }
 
-/** The directive that makes nginx hang up on slower clients, if it says less than a second. */
-function hurryOf(program) {
-  const hurry = configurationOf(program)?.directives.find(
-    ({ name }) => name === 'worker_shutdown_timeout',
-  );
-  return hurry && /^\d+ms$/.test(hurry.args[0]) ? `${hurry.name} ${hurry.args[0]};` : undefined;
+/** How long a graceful stop of nginx may take: the directive that says so, and the seconds. */
+function limitOf(program) {
+  const { name, args } = configurationOf(program)?.directives.find(
+    (one) => one.name === 'worker_shutdown_timeout',
+  ) ?? { name: 'no limit', args: ['0'] };
+  return { directive: `${name} ${args[0]};`, seconds: secondsOf(args[0]) };
 }
 
-/** Has it set no limit to a graceful stop, or one that leaves us time to hold a request? */
-function isPatient(program) {
-  const limit = configurationOf(program)?.directives.find(
-    ({ name }) => name === 'worker_shutdown_timeout',
-  )?.args[0];
-  return limit === undefined || Number(/^(\d+)s?$/.exec(limit)?.[1]) >= LEAST_LIMIT_S;
+/** A time as nginx reads it; without an end where it is more than seconds, or 0, which means no limit. */
+function secondsOf(/** @type {string} */ time) {
+  if (/^\d+$/.test(time)) return Number(time) || Infinity;
+  const [, seconds = 0, ms = 0] = /^(?:(\d+)s)? ?(?:(\d+)ms)?$/.exec(time) ?? ['', Infinity];
+  return Number(seconds) + Number(ms) / 1_000 || Infinity;
 }
 
 /** Has a server reported its end? */
