@@ -187,9 +187,9 @@ function demandGivesUp({ fate, starts, ends, leftWith, output }) {
   });
 }
 
-function demandGoesOn({ fate, served, failedStarts, were, are, output }) {
-  demand(fate || were <= KILLED, {
-    expected: `NODE_CLUSTER_WORKERS=${KILLED}: workers that are killed before they listen are replaced, each by one, so there are ${KILLED} again.`,
+function demandGoesOn({ fate, served, failedStarts, wanted, were, are, output }) {
+  demand(fate || were <= wanted, {
+    expected: `Workers that are killed before they listen are replaced, each by one: there are ${wanted} again.`,
     got: `There were ${were}.`,
     why: 'Two handlers of the same exit have forked. Each worker costs memory, and a connection to the database, and nobody has asked for more.',
     try: "no cluster.fork() of yours: Nitro's exit handler forks, also where yours comes first and finds the place still empty",

@@ -161,6 +161,8 @@ export async function killWorkers({ launch }, { entry }) {
   await killEarly(program, 0);
   await listenAgain(program, KILLED);
   const before = livingOf(program.events);
+  const firstEnd = program.events.findIndex(({ what }) => what === 'worker-exit');
+  const wanted = Math.max(KILLED, forksOf(program.events.slice(0, firstEnd)).length); // it may not do as it is told
   const forked = forksOf(program.events).length;
   for (const pid of before) program.kill(pid, 'SIGKILL');
   await killEarly(program, forked);
@@ -177,7 +179,7 @@ export async function killWorkers({ launch }, { entry }) {
   const ends = exitsOf(events).map(({ workerPid }) => listenedOf(events).has(workerPid));
   const served = ends.filter((hadListened) => hadListened).length;
   const failedStarts = ends.length - served;
-  return { fate, served, failedStarts, were, are, vain, output: program.output() };
+  return { fate, served, failedStarts, wanted, were, are, vain, output: program.output() };
 }
 
 /**
