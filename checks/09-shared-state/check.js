@@ -29,6 +29,7 @@ import {
   ODD_PLACES,
   PLACES,
   isSpread,
+  letGoOn,
   visitAfterDeath,
   visitInTurn,
   visitOddPlaces,
@@ -67,10 +68,11 @@ check('09-shared-state', promises, (lesson) => {
   const start = async (
     state,
     workers,
-    { listeners = workers, env = {}, ...options } = /** @type {any} */ ({}),
+    { listeners = workers, env = {}, begun = () => {}, ...options } = /** @type {any} */ ({}),
   ) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
     const program = await launch({ args: ['--state', state], env: all, ...options });
+    begun(program);
     await program.ready(listeners, START_MS);
     return ready(program, listeners);
   };
@@ -90,8 +92,10 @@ check('09-shared-state', promises, (lesson) => {
   const startInHaste = () => start('primary', 1, hasty).catch(unlessOurs); // what limits its starts cannot be hurried
   const aged = meanwhile([together], async () => ageIds(await startInHaste()), { isSlow: true });
   const away = meanwhile([together], () => loseStore(launch, start), { isSlow: true });
-  const startSticky = (places) => start('sticky', places, { listeners: 1 });
-  const sticky = meanwhile([], async () => visitInTurn(await startSticky(PLACES)));
+  const startSticky = (places, options = {}) =>
+    start('sticky', places, { listeners: 1, ...options });
+  const standing = { haltsChildren: true, begun: letGoOn };
+  const sticky = meanwhile([], async () => visitInTurn(await startSticky(PLACES, standing)));
   const moved = meanwhile([sticky], visitAfterDeath);
   const reduced = meanwhile([moved], visitTheLast);
   const stored = meanwhile([], () => countInStore(launch, start, TIMES));

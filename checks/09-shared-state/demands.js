@@ -529,6 +529,7 @@ export function demandOthersStay(seen) {
     why: 'hash % (number of the living) changes when one of them dies, and with it most places.',
     try: 'hash % size, where size never changes; an empty place is passed on to the next, and only that',
   });
+  demandStandIn(again, wasAwake);
   demandOneStandIn(visits.slice(0, again.length), again);
   const waited = `Clients that waited five seconds for nothing, and came again: ${hung.length}.`;
   if (hung.length > 0 && !wasAwake) throw busy(waited);
@@ -565,6 +566,20 @@ export function demandLastStandsIn(seen) {
     got: `${vain} of ${visits.length} clients were not served when they came${broken[0] ? ` (${broken[0].error})` : ''}.`,
     why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled.',
     try: 'go on around until a place is filled: around.find((one) => places.has(one)); and deal again after each failed send()',
+  });
+}
+
+/** A place is empty until its new worker is ready, not only until that has been forked. */
+function demandStandIn(visits, wasAwake) {
+  const vain = visits.filter(({ status, hung }) => status !== 200 || hung);
+  const got = `${vain.length} of ${visits.length} clients were not served when they came.`;
+  if (vain.length > 0 && !wasAwake) throw busy(got);
+  demand(vain.length === 0, {
+    expected:
+      'A worker dies, and its clients come while the new one has been forked, but is not ready: the next place that is filled stands in.',
+    got,
+    why: 'What is sent to a worker that has not loaded its files yet waits for it, or is lost. (The check made this one stand still.)',
+    try: "the 'ready' of a worker fills its place: not fork(), and not 'online'",
   });
 }
 

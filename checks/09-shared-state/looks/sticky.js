@@ -4,8 +4,10 @@ import {
   Undecided,
   canListen,
   eventsOf,
+  exitsOf,
   forksOf,
   get,
+  haveTurned,
   isCrowded,
   nowMs,
   requestsOf,
@@ -23,7 +25,8 @@ const SCOUT_AGAIN_MS = 100;
 const LATE_MS = { idle: 1_500, calm: 6_000, crowded: 12_000 }; // for a worker to come up
 const CONNECTED_MS = 50;
 const ASLEEP_MS = 1_500; // of the five seconds for which a client waits
-const UNREADY_MS = 20; // after its start a Node.js has not loaded a single file of ours
+const GO_ON_MS = 10;
+const HEARD = 2; // turns of an event loop: what came before has been heard
 const BUSY = 0.5; // share of the time: it loads its packages
 const CALM_BEATS = 4;
 const LONG_CALM_BEATS = 25; // half a second: a worker that once had nothing to do for so long had got ready
@@ -45,6 +48,9 @@ export async function visitOddPlaces(program) {
   await program.stop();
   return { ...seen, used, alike };
 }
+
+/** Of each program whose worker has died, from which event on the next that starts is kept where it stands. */
+const keptFrom = new WeakMap();
 
 /** Has every worker served somebody? */
 export const isSpread = ({ rounds }) =>
@@ -161,12 +167,14 @@ export async function visitAfterDeath({ program, rounds }) {
   if (!victim) return undefined; // nobody has served the first client
   const first = program.events.length;
   const { visits, again } = await visitAtDeath(program, victim);
+  const all = [...visits, ...again];
   const broken = visits.flatMap((one) => one.broken ?? []);
   const others = new Set([program.pid, ...homes.values()]);
   others.delete(victim);
   const hung = visits.flatMap((one) => one.hung ?? []);
-  const wasAwake = hung.every((one) => [...others].every((pid) => isAwake(program, pid, one)));
-  if (visits.every(({ status }) => status === 200)) {
+  const hungAtAll = all.flatMap((one) => one.hung ?? []);
+  const wasAwake = hungAtAll.every((one) => [...others].every((pid) => isAwake(program, pid, one)));
+  if (areServed(all)) {
     await program.settled((events) => isReplaced(events, first), SETTLED_MS);
     visits.push(...(await visit(program, 'calm')));
   }
@@ -240,18 +248,31 @@ function isAwake({ events }, pid, { sentMs, doneMs }) {
   return [...times, doneMs].every((t, index) => t - (times[index - 1] ?? sentMs) < ASLEEP_MS);
 }
 
-/** They come again while the place of the dead is still empty: `again`, if that is certain. */
+/**
+ * They come again while the place of the dead is still empty: `again`, if that is certain. The worker that has been forked for it
+ * is online then, and stands still before the first line of its file.
+ */
 async function visitAtDeath(program, victim) {
   const first = program.events.length;
-  let isOver = false;
-  let held;
-  const { visits, again } = await visitFrozen(program, [victim], () => {
-    const visiting = visitTwice(program).finally(() => (isOver = true));
-    held = holdNext(program, first, () => isOver);
-    return visiting;
+  const started = () => startsOf(program, program.events.slice(first));
+  keptFrom.set(program, first);
+  const seen = await visitFrozen(program, [victim], async () => {
+    const visits = await visit(program, 'soon');
+    if (!areServed(visits)) return { visits, again: [] };
+    const isOnline = (events) => {
+      const [next] = started();
+      return next !== undefined && haveTurned(events, [program.pid], HEARD, next.t);
+    };
+    await program.settled(isOnline, SETTLED_MS);
+    const next = started().length;
+    const again = await visit(program, 'again');
+    return { visits, again: next < 2 && started().length === next ? again : [] };
   });
-  return { visits, again: (await held) ? again : [] };
+  keptFrom.delete(program);
+  return seen;
 }
+
+const areServed = (visits) => visits.every(({ status }) => status === 200);
 
 /** Workers die, and all clients come, while the primary is frozen: no connection is on its way to the dead. */
 async function visitFrozen(program, victims, come) {
@@ -272,26 +293,21 @@ async function visitFrozen(program, victims, come) {
   }
 }
 
-async function visitTwice(program) {
-  const visits = await visit(program, 'soon');
-  const areServed = visits.every(({ status }) => status === 200);
-  return { visits, again: areServed ? await visit(program, 'again') : [] };
-}
+/** The processes that the program has started, by whatever way. */
+const startsOf = (program, events) =>
+  eventsOf(events, 'start').filter(({ tid, pid }) => tid === undefined && pid !== program.pid);
 
 /**
- * Stops the next worker that is forked, if it cannot be ready yet, until `isOver`.
- * @returns {Promise<boolean>}  whether nobody can have been ready before
+ * For a program whose workers stand still before the first line of their file: each goes on, however often that has to be said
+ * to it, but not the first that has started since a death, until everybody has come.
  */
-async function holdNext(program, first, isOver) {
-  const next = () => forksOf(program.events.slice(first))[0]?.workerPid;
-  await program.until(() => isOver() || next(), INSIST_MS);
-  const pid = next();
-  if (!pid) return true;
-  program.kill(pid, 'SIGSTOP');
-  const start = eventsOf(program.events.slice(first), 'start').find((event) => event.pid === pid);
-  const isHeld = !start || nowMs() < start.t + UNREADY_MS;
-  if (isHeld) await program.until(isOver, INSIST_MS);
-  const isAlone = forksOf(program.events.slice(first)).length === 1;
-  program.kill(pid, 'SIGCONT');
-  return isHeld && isAlone && isOver();
+export async function letGoOn(program) {
+  while (!program.fate && !program.closed) {
+    const { events, lastBeats } = program;
+    const ended = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
+    const kept = startsOf(program, events.slice(keptFrom.get(program) ?? Infinity))[0]?.pid;
+    for (const { pid } of startsOf(program, events))
+      if (pid !== kept && !ended.has(pid) && !lastBeats.has(pid)) program.kill(pid, 'SIGCONT');
+    await sleep(GO_ON_MS);
+  }
 }
