@@ -29,6 +29,7 @@ const busy = (got) =>
 const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
 
 const MARKED = 6; // moments of a kind
+const LONG = 40; // characters
 
 const crashShown = (program) => ({
   program,
@@ -230,7 +231,7 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
 
 /** Ids that came again, several times at once and later. */
 export function demandRepeated(repeats, where) {
-  const { namesakes, twins, twinsCount, own, others } = repeats;
+  const { namesakes, twins, twinsCount, own, alike, others } = repeats;
   demandNamesakes(namesakes, where);
   const [unheard] = twins.filter((one) => one.count === undefined);
   const [other] = twins.filter((one) => one.told !== 1);
@@ -250,7 +251,41 @@ export function demandRepeated(repeats, where) {
   });
   demandKept(repeats, `after ${others} others`);
   own.forEach(demandOwn);
+  demandDistinct(alike);
 }
+
+/** Texts that are nearly the same: each is an id, and a name, of its own. */
+function demandDistinct({ ids, names }) {
+  const [unheard] = [...ids, ...names].filter(({ count }) => count === undefined);
+  const silent = unheard && `${spelt(unheard.name)} got no answer: ${wordsOf(unheard.last)}.`;
+  const story = {
+    why: 'Clients choose them, and any text may come. Folded, trimmed, cut, or read as a number, two of them become one.',
+    try: 'take each text as it comes, and all of it',
+  };
+  const firstWith = (/** @type {any} */ { told }) => ids.find((one) => one.told === told);
+  const [twin] = ids.filter((one) => firstWith(one) !== one);
+  demand(!silent && !twin && ids.every(({ told }) => told <= ids.length), {
+    expected: `${ids.length} clients count, each with a new id, and some ids look alike: the answers are 1 to ${ids.length}, each once.`,
+    got:
+      silent ??
+      (twin
+        ? `${spelt(firstWith(twin).id)} and ${spelt(twin.id)} were both answered ${quoted(twin.told)}.`
+        : `They were ${ids.map(({ told }) => quoted(told)).join(', ')}.`),
+    ...(!silent && story),
+  });
+  const [other] = names.filter(({ told }) => told !== 1);
+  demand(!other, {
+    expected: `${names.length} clients count, each for a name that nobody has counted, and some names look alike: each is answered 1.`,
+    got: `For ${spelt(other?.name)} the answer was ${quoted(other?.told)}.`,
+    ...story,
+  });
+}
+
+/** A text in quotes; of a long one what can be told of it in a line. */
+const spelt = (text = '') =>
+  text.length > LONG
+    ? `one of ${text.length} characters that ends in ${text.at(-1)}`
+    : JSON.stringify(text);
 
 /** An id that every object has as a property, twice: new the first time, and known the second. */
 function demandOwn(answers) {
@@ -602,7 +637,7 @@ function demandOneStandIn(visits, again) {
 
 /** In Redis, through a death and a restart. */
 export function demandStore(
-  { program, first, clients, isCrowded, together },
+  { program, first, clients, isCrowded, crossed, together },
   { death, repeats, kept, late, young, keptLater },
 ) {
   if (isCrowded) throw busy('No increment was counted in Redis as yet.');
@@ -616,6 +651,7 @@ export function demandStore(
         : 'No worker has a connection to Redis, whose address is in REDIS_URL.'),
     try: clients > 0 ? undefined : 'createClient({ url, ... }), and then client.connect()',
   });
+  demandNamesakes(crossed, 'Redis');
   demandTogether(program, together, 'Redis');
   demandExact(program, death, 'Redis stands still and a worker dies');
   demandRepeated(repeats, 'Redis');

@@ -7,6 +7,7 @@
  * @property {() => void} still  stops it in its tracks (SIGSTOP): connections stay, and nothing is answered
  * @property {() => void} goOn
  * @property {(ms: number) => Promise<void>} age  for what it keeps for a time so much of that has passed
+ * @property {() => Promise<string[]>} keys  all that it keeps something under
  * @property {() => Promise<number>} countClients  how many are connected
  * @property {() => Promise<number[]>} stop  ends it, with all that it held
  */
@@ -28,6 +29,9 @@ const AGE = `
     if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
   end
   return 'OK'`;
+
+/** A reply in one piece, as `ask` takes it; of few keys. */
+const KEYS = `return cjson.encode(redis.call('KEYS', '*'))`;
 
 /**
  * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('../observe/program.js').Program>} launch
@@ -53,6 +57,12 @@ export async function startRedis(launch, { port } = {}) {
     async age(ms) {
       const reply = await ask(ours, ['EVAL', AGE, '0', String(ms)]);
       if (!reply.includes('OK')) throw explainSilence(ours, `${program.output()} ${reply}`);
+    },
+    async keys() {
+      const reply = await ask(ours, ['EVAL', KEYS, '0']);
+      const [, json] = /^\$\d+\r\n(.*)\r\n$/s.exec(reply) ?? [];
+      if (!json) throw explainSilence(ours, `${program.output()} ${reply}`);
+      return Object.values(JSON.parse(json)); // of none, {}
     },
     async countClients() {
       const [, count] = /connected_clients:(\d+)/.exec(await ask(ours, ['INFO', 'clients'])) ?? [];

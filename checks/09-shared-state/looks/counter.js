@@ -39,6 +39,22 @@ const SHARES = [0.6, 0.32]; // of that time, one after the other
 const UNKNOWN_TRIES = 3;
 const OWN = ['constructor', '__proto__']; // every object has these, also an empty one
 const UNKNOWN = ['nobody', ...OWN];
+const LONG = 'long'.repeat(75);
+/** Different texts, which somebody may take for one: who folds, trims, reads a number, takes accents apart, or cuts. */
+const ALIKE = [
+  'a1',
+  'A1',
+  ' a1',
+  'a1 ',
+  '1',
+  '01',
+  '1.0',
+  '1a',
+  '\u00e9',
+  'e\u0301',
+  `${LONG}1`,
+  `${LONG}2`,
+];
 const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
 /** The count in an answer; undefined unless it is a whole 200, and NaN if it isn't a number. */
@@ -65,13 +81,13 @@ export const primaryOf = (program) => ({
 
 /** Several clients may ask with the same id: `client` tells their requests apart. */
 const queryOf = (/** @type {any} */ { id, client }) =>
-  client === undefined ? `?id=${id}` : `?client=${client}&id=${id}`;
+  `?${client === undefined ? '' : `client=${client}&`}id=${encodeURIComponent(id)}`;
 
 /** Asks for an increment, or only for the count. */
 export function add({ url }, { agent = /** @type {Agent | false} */ (false), ...question }) {
   const { name, isRead } = question;
   const method = isRead ? 'GET' : 'POST';
-  const path = `/count/${name}${queryOf(question)}`;
+  const path = `/count/${encodeURIComponent(name)}${queryOf(question)}`;
   return get(url + path, { agent, method, timeoutMs: PATIENCE_MS });
 }
 
@@ -268,7 +284,20 @@ export async function repeatIds(program, owner, { adds }) {
   for (let flood = 0; flood < FLOODS && others < OTHERS; flood += 1)
     others += await addOthers(program, `others-${flood}`, OTHERS);
   const own = await Promise.all(OWN.map((id) => countTwice(program, { name: `own-${id}`, id })));
-  return { namesakes, twins, twinsCount, own, others, ...(await repeat(program, 'pears', adds)) };
+  const alike = await countAlike(program);
+  const again = await repeat(program, 'pears', adds);
+  return { namesakes, twins, twinsCount, own, alike, others, ...again };
+}
+
+/** New ids for one name, then new names, which differ as little as texts can. */
+async function countAlike(program) {
+  const count = (/** @type {any[]} */ questions) =>
+    Promise.all(
+      questions.map(async (one) => ({ ...one, ...(await addUntilCounted(program, one)) })),
+    );
+  const ids = await count(ALIKE.map((id) => ({ name: 'alike', id })));
+  const names = await count(ALIKE.map((name, index) => ({ name, id: `alike-${index}` })));
+  return { ids, names };
 }
 
 /** Both answers to an id that comes twice. */
@@ -282,6 +311,8 @@ function countNamesakes(program, name, id) {
   const questions = [
     { name: 'apples', id: name, like: `${name} is also the name of a count` },
     { name: id, id: 'apples-0', like: `${id} is also an id that has been counted` },
+    { name: 'cherries', id: `count:${name}`, like: `${name} is also the name of a count` },
+    { name: `id:${id}`, id: 'cherries-0', like: `${id} is also an id that has been counted` },
   ];
   const ask = async (one) => ({ ...one, ...(await addUntilCounted(program, one)) });
   return Promise.all(questions.map(ask));

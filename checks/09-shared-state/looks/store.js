@@ -27,6 +27,7 @@ import {
   withWaits,
 } from './counter.js';
 
+const FIRST = { name: 'quinces', id: 'basket-1' };
 const RECOVERY_MS = 8_000;
 export const SOONER = 20; // times, while Redis is lost: who counts the attempts has many of them counted in a second
 const PAUSES_MS = /** @type {const} */ ([100, 900]); // between two attempts; not the limit of a question
@@ -45,12 +46,38 @@ export async function countInStore(launch, startWith, times) {
   const env = { REDIS_URL: store.url };
   const start = (workers) => startWith('redis', workers, { env });
   const program = await start(2);
-  const first = await addUntilCounted(program, { agent: false, name: 'first', id: 'first' });
+  const first = await addUntilCounted(program, { ...FIRST, agent: false });
   if (first.count === undefined)
     return { program, first, clients: await store.countClients(), isCrowded: isCrowded() };
+  const crossed = await countCrossed(program, await store.keys());
   const together = await countTogether(program, 'pears', times); // all are connected, or will be soon
-  return { store, start, program, first, together };
+  return { store, start, program, first, crossed, together };
 }
+
+/**
+ * The keys of the first increment show how a name becomes a key, and how an id does. Is there another name whose key would be
+ * one of these, or another id? Then it is counted: any text may come.
+ */
+async function countCrossed(program, keys) {
+  const [names, ids] = [FIRST.name, FIRST.id].map((text) =>
+    keys.flatMap((key) => textsFor(keys, key.split(text))).filter((one) => one !== text),
+  );
+  const questions = [
+    ...names.map((name, index) => ({ name, id: `crossed-${index}` })),
+    ...ids.map((id, index) => ({ name: `crossed-${index}`, id })),
+  ];
+  if (questions.length > 0) await addUntilCounted(program, { ...FIRST, id: 'next' }); // its count is no longer 1
+  const like = 'as it is made, its key in Redis is one that keeps something else';
+  const ask = async (one) => ({ ...one, like, ...(await addUntilCounted(program, one)) });
+  return Promise.all(questions.map(ask));
+}
+
+/** The texts that would have one of these keys, if a key has this before the text, and that after it. */
+const textsFor = (keys, [before, after]) =>
+  keys
+    .filter((key) => after !== undefined && key.startsWith(before) && key.endsWith(after))
+    .map((key) => key.slice(before.length, key.length - after.length))
+    .filter((text) => text !== '');
 
 /**
  * The same through the death of a worker, with ids that come again, and after a restart of the whole cluster: at once,
