@@ -62,13 +62,13 @@ async function countCrossed(program, keys) {
   const [names, ids] = [FIRST.name, FIRST.id].map((text) =>
     keys.flatMap((key) => textsFor(keys, key.split(text))).filter((one) => one !== text),
   );
+  const like = (text) => `in Redis the key of ${text} already belongs to something else`;
   const questions = [
-    ...names.map((name, index) => ({ name, id: `crossed-${index}` })),
-    ...ids.map((id, index) => ({ name: `crossed-${index}`, id })),
+    ...names.map((name, index) => ({ name, id: `crossed-${index}`, like: like(name) })),
+    ...ids.map((id, index) => ({ name: `crossed-${index}`, id, like: like(id) })),
   ];
   if (questions.length > 0) await addUntilCounted(program, { ...FIRST, id: 'next' }); // its count is no longer 1
-  const like = 'as it is made, its key in Redis is one that keeps something else';
-  const ask = async (one) => ({ ...one, like, ...(await addUntilCounted(program, one)) });
+  const ask = async (one) => ({ ...one, ...(await addUntilCounted(program, one)) });
   return Promise.all(questions.map(ask));
 }
 
