@@ -1,7 +1,7 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
 import { demand, eventsOf, exitsOf, requestsOf, turnsOf } from '../../../lib/check/checking.js';
 import { busy, isHung } from '../looks/reload.js';
-import { ANSWERED } from '../looks/stop.js';
+import { ANSWERED, ARRIVED, ASK_EVERY_MS } from '../looks/stop.js';
 import {
   crashOfWorker,
   firstOf,
@@ -15,8 +15,8 @@ import {
 } from './reload.js';
 
 const LEAST_GOODBYE_MS = 100;
+const MOST_PAUSE_MS = 2.5 * ASK_EVERY_MS; // a client that asked no more for so long had no turn itself
 const MOST_KEPT = ANSWERED / 3; // the last ones may still be needed
-const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
 
 /** [condition, got, why, try]: what to fix first in a stop. */
 const STOP_FAULTS = [
@@ -147,10 +147,24 @@ const CLIENT_FAULTS = [
     "response.setHeader('Connection', 'close') on every response while draining, even to requests that come later on an old connection",
   ],
   [
+    ({ fate, isLateHeld }) => !fate && isLateHeld,
+    () =>
+      `${SECONDS} s later a connection was still open whose answer had begun before the signal, and had ended when the idle ones had been closed.`,
+    'An answer that has begun can no longer say "Connection: close". When it ends its connection is idle, too, and a client may keep it for minutes: the worker waits until the limit, and then ends as if it had cut something.',
+    'more than once: setInterval(() => server.closeIdleConnections(), 300).unref()',
+  ],
+  [
     ({ fate }) => !fate,
     () => `${SECONDS} s later it was still running.`,
     'A worker ends when its last connection and its channel to the primary are closed.',
     'cluster.worker.disconnect() in drain()',
+  ],
+  [
+    ({ cut, told }) => cut?.asBefore.length > 0 && told.length > 0,
+    ({ cut }) =>
+      `A client asked on one connection when its worker had been told to leave. It was answered ${times(cut.asBefore.length)}, never with "Connection: close", and then its connection was closed.`,
+    'Other answers said it. An application may answer at once, and an answer that has begun can say nothing more.',
+    "server.prependListener('request', ...): it sees each request before the application does; and set the header there, at once",
   ],
   [
     ({ cutMs, told }) => cutMs !== undefined && told.length > 0,
@@ -175,6 +189,8 @@ const CLIENT_FAULTS = [
   ],
 ];
 
+const times = (count) => (count === 1 ? 'once' : `${count} times`);
+
 /** Had its worker been told to drain when it was answered, without saying so? */
 function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, signalMs) {
   const isIt = (one) => one.client === client && one.startMs > sentMs;
@@ -184,24 +200,26 @@ function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, 
 }
 
 export function demandClientsLetGo(stop) {
-  const { program, fate, told, untold, cutMs, isAskedLater, signalMs, output } = stop;
+  const { program, fate, told, untold, cut, cutMs, isAskedLater, signalMs, output } = stop;
   demandKept(stop);
   demandForgotten(stop);
   demandAbortedForgotten(stop);
+  const expected =
+    'After SIGTERM every response says "Connection: close", idle connections are closed soon, and the server ends.';
+  demandUnbroken(program, { expected, output });
   const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
   const isSure =
     untold.length > 0 ||
+    cut?.asBefore.length > 0 ||
     cutMs < LEAST_GOODBYE_MS ||
     (!fate && isHung(program, signalMs)) ||
     (fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, signalMs)));
+  if (!isKind && !isSure && cut?.closedMs - cut?.askedMs > MOST_PAUSE_MS) throw busy(got(stop));
   if (!isKind && !isSure && !fate) demandCalm(program, signalMs, got(stop));
   if (!isKind && !isSure && fate && !fate.signal) demandUndisturbed(program, signalMs, got(stop));
   if (fate?.code === 0 && told.length === 0 && !isAskedLater)
     throw busy('No client asked again before its connection was closed.');
-  const expected =
-    'After SIGTERM every response says "Connection: close", idle connections are closed soon, and the server ends.';
-  demandUnbroken(program, { expected, output });
   demand(isKind, {
     expected,
     got: got(stop),

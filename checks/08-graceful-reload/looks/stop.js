@@ -12,6 +12,7 @@ import {
   haveTurned,
   nowMs,
   requestsOf,
+  turnsOf,
 } from '../../../lib/check/checking.js';
 import {
   WORKERS,
@@ -25,13 +26,16 @@ import {
 } from './reload.js';
 
 const BUSY_CLIENTS = 4;
-const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
+export const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
 const SIGNAL_ARRIVES_MS = 150;
 const MOST_LATE_MS = 15;
 export const ANSWERED = 30; // requests on one connection
+export const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
 const GONE = 3; // turns of a worker's event loop: by then it knows that a client has hung up
 const HEARD_FIRST = 2; // turns of a worker's event loop: by then it has heard the first of two signals
+const LEFT = 40; // turns of a worker's event loop: by then most have said goodbye, and closed their idle connections
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const LATE = 'POST /late HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na'; // but for the last byte
 
 /** One worker is told to leave, by its pid and while it has slow requests; then the program by Ctrl-C. */
 export async function stopOneThenAll(server) {
@@ -86,12 +90,15 @@ const timersOf = (events, pid) =>
 
 /**
  * The signal comes while clients keep their connections: two are idle, two ask now and then, four again and again, and
- * wait for slow answers.
+ * wait for slow answers; one has an answer that has begun, and ends when the idle ones have been closed. Before that one
+ * worker is told to leave that has nothing under way.
  */
 export async function stopWithClients({ program }) {
   const counted = { ...(await countKept(program)), aborted: await countAborted(program) };
   const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
   const regulars = await Promise.all(Array.from({ length: WORKERS }, () => regularClient(program)));
+  const early = await dismissIdle(program, regulars[0]);
+  const late = await idleClient(program, LATE);
   const clients = Array.from({ length: BUSY_CLIENTS }, () => busyClient(program));
   const areBegun = (events) => requestsOf(events, '/slow').length >= BUSY_CLIENTS;
   const loopMeanwhile = monitorEventLoopDelay({ resolution: 1 });
@@ -99,24 +106,58 @@ export async function stopWithClients({ program }) {
   await program.until(areBegun, DEADLINE_MS / 2);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
+  const pids = requestsOf(program.events, '/late').map(({ pid }) => pid);
+  const haveLeft = (events) => idle.every(isClosed) || haveTurned(events, pids, LEFT, signalMs);
+  await program.until(haveLeft, DEADLINE_MS);
+  late.write('b');
   const fate = await endOf(program);
-  const isIdleHeld = idle.some(({ readyState }) => readyState === 'open');
+  const isIdleHeld = !idle.every(isClosed);
+  const isLateHeld = !isClosed(late);
   const output = program.output();
-  for (const socket of idle) socket.destroy();
-  const kept = regulars.map((regular) => regular.leave());
+  for (const socket of [...idle, late]) socket.destroy();
+  const kept = regulars.map((regular) => toldIn(program, regular.leave(), early, signalMs));
   const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
   const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
   const told = later.filter(isToldToClose);
   const underWay = answers.filter(({ sentMs, doneMs }) => sentMs < signalMs && doneMs > signalMs);
   const untold = untoldOf(program, underWay, kept);
   const cut = kept.find(({ closedMs, toldMs }) => closedMs && !toldMs);
-  const cutMs = cut && cut.closedMs - signalMs;
+  const cutMs = cut && cut.closedMs - cut.orderMs;
   loopMeanwhile.disable();
   const asked = answers.filter(({ sentMs }) => sentMs > signalMs + SIGNAL_ARRIVES_MS);
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
-  const heard = { later, told, underWay, untold, cutMs };
-  return { program, ...counted, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
+  const heard = { later, told, underWay, untold, cut, cutMs };
+  const held = { isIdleHeld, isLateHeld };
+  return { program, ...counted, signalMs, fate, ...held, ...heard, isAskedLater, output };
+}
+
+const isClosed = ({ readyState }) => readyState !== 'open';
+
+/** The worker of this client, with nothing under way, is told to leave; until the client has heard of it, or should have. */
+async function dismissIdle(program, { client, seen }) {
+  const { pid } = requestsOf(program.events).findLast((one) => one.client === client) ?? {};
+  const signalMs = nowMs();
+  if (pid) program.kill(pid, 'SIGTERM');
+  const isOver = (events) =>
+    seen.toldMs || seen.closedMs || haveTurned(events, [pid], LEFT, signalMs);
+  await program.until(isOver, DEADLINE_MS / 2);
+  return { pid, signalMs };
+}
+
+/**
+ * When the worker of such a client was told to leave; and, of what the client asked when the worker had heard that, what was
+ * answered all the same without a word.
+ */
+function toldIn({ events, pid: primary }, client, early, signalMs) {
+  const theirs = requestsOf(events).filter((one) => one.client === client.client);
+  const { pid } = theirs.at(-1) ?? {};
+  const isEarly = pid === early.pid;
+  const orderMs = isEarly ? early.signalMs : signalMs;
+  const whoHear = isEarly ? [pid] : [pid, primary];
+  const hasHeard = ({ startMs, endMs }) =>
+    endMs && whoHear.every((one) => turnsOf(events, one, orderMs, startMs) >= ARRIVED);
+  return { ...client, orderMs, asBefore: client.toldMs ? [] : theirs.filter(hasHeard) };
 }
 
 /**
@@ -179,11 +220,11 @@ function untoldOf({ events }, answers, kept) {
 
 const isToldToClose = ({ headers }) => /close/i.test(headers.connection ?? '');
 
-/** One that has had its answer, and keeps its connection. */
-async function idleClient({ port }) {
+/** One that has had its answer, or a part of it, and keeps its connection. */
+async function idleClient({ port }, request = REQUEST) {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {}); // it is closed, in whatever way
-  socket.write(REQUEST);
+  socket.write(request);
   const tooLong = sleep(DEADLINE_MS / 2, undefined, { ref: false }); // it does not keep the check from ending
   await Promise.race([once(socket, 'data'), once(socket, 'close'), tooLong]);
   socket.resume();
@@ -194,23 +235,27 @@ async function idleClient({ port }) {
 async function regularClient(program) {
   const socket = await idleClient(program);
   const { localPort: client } = socket;
+  const seen = { askedMs: 0, toldMs: 0, closedMs: 0 };
   let heard = '';
-  let toldMs;
-  let closedMs;
-  const asking = setInterval(() => socket.write(REQUEST), ASK_EVERY_MS);
+  const asking = setInterval(() => {
+    socket.write(REQUEST);
+    seen.askedMs = nowMs();
+  }, ASK_EVERY_MS);
   socket.on('data', (bytes) => {
     heard += bytes;
-    if (/^connection: close/im.test(heard)) toldMs ??= nowMs();
+    if (/^connection: close/im.test(heard)) seen.toldMs ||= nowMs();
   });
   socket.on('close', () => {
-    closedMs ??= nowMs();
+    seen.closedMs = nowMs();
     clearInterval(asking);
   });
   return {
+    client,
+    seen,
     leave() {
-      const seen = { client, toldMs, closedMs };
+      const last = { client, ...seen };
       socket.destroy();
-      return seen;
+      return last;
     },
   };
 }

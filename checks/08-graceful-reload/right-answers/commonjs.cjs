@@ -26,6 +26,9 @@ if (cluster.isWorker) {
       }, LIMIT).unref();
       setTimeout(function () {
         cluster.worker.disconnect();
+        setInterval(function () {
+          server.closeIdleConnections();
+        }, 150).unref();
       }, 150);
     }
     process.on('SIGTERM', close);
