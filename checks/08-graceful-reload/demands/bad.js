@@ -86,7 +86,20 @@ function demandSlowAwaited(roll) {
 }
 
 /** An order to reload that comes after a stop. */
-function demandNoneAfterStop({ program, forks, output }) {
+function demandNoneAfterStop({ program, reload, output }) {
+  if (!reload) return; // it has ended before, or cut something: that is reported with the limit
+  const { forks, fate, isCut } = reload;
+  demand(!fate && !isCut, {
+    expected: 'SIGHUP after SIGTERM, while the workers drain: they go on draining.',
+    got: fate
+      ? `The primary ended (${fate.signal ?? `exit code ${fate.code}`}), and its clients were cut.`
+      : 'A client was cut that was still sending its request.',
+    why:
+      whyOfPrimary(program) ??
+      'SIGHUP ends a process that has no handler for it. Somebody may deploy, or close the terminal, while it is stopping.',
+    try: 'keep the handler of SIGHUP to the end; when isStopping is true it does nothing',
+    output,
+  });
   demand(forks === 0, {
     expected: 'SIGHUP after SIGTERM, while the workers drain: nothing is forked any more.',
     got: forks === 1 ? 'A worker was forked.' : `${forks} workers were forked.`,

@@ -1,6 +1,6 @@
 /** Lesson 8: what is demanded of the limit, before it and after it, and of a reload in which somebody dies. */
 import { demand, exitsOf, momentOf, turnsOf } from '../../../lib/check/checking.js';
-import { PUT_OFF } from '../looks/limit.js';
+import { AGAIN, PUT_OFF } from '../looks/limit.js';
 import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
 import {
   SECONDS,
@@ -19,6 +19,7 @@ const OVERDUE = 3; // turns of a worker's event loop: a timer that was due befor
 
 export function demandLimit(held, long, { program, killed, stopped }) {
   demandUncut(long);
+  demandNotHurried(long);
   demandAllLeave(long);
   demandUnbroken(held.program, {
     expected: `${FOREVER} Nothing crashes because of that.`,
@@ -65,6 +66,25 @@ function demandUncut({ program, cutsMs, isBegun, fate, exits, output }) {
   });
 }
 
+/** Told to stop once more, and by Ctrl-C twice, while clients still send, it does what it was doing. */
+function demandNotHurried({ program, hurried, output }) {
+  if (!hurried) return;
+  const { told, isUnmoved, fate } = hurried;
+  const [last, ...before] = told.toReversed();
+  const how = last === 'SIGTERM' || before.includes(last) ? `another ${last}` : last;
+  demand(isUnmoved, {
+    expected: `SIGTERM, and then, while clients are still sending their requests, ${AGAIN.join(', ')}: only the first order counts, and nothing is cut.`,
+    got: fate
+      ? `When ${how} came, the primary ended (${fate.signal ?? `exit code ${fate.code}`}).`
+      : `When ${how} came, a client was cut.`,
+    why:
+      whyOfPrimary(program) ??
+      'People press it again when they lose patience, and that is no reason to cut their clients. The limit is for that.',
+    try: 'process.on, not once, for both signals; if (isStopping) return; at the top of stop(); and SIGKILL only in the timer of the limit',
+    output,
+  });
+}
+
 /** All workers leave at the same time: none goes on taking clients because another has a slow one. */
 function demandAllLeave({ program, late, hasTurned, output }) {
   if (late?.status === undefined) return;
@@ -91,7 +111,7 @@ function demandOneEnds({ program, one: { workerPid, signalMs, orders, exit }, ou
   demand(exit, {
     expected: `${FOREVER} Its worker gets SIGTERM, and ends on its own after the limit.`,
     got: `${got} was still running ${SECONDS} s later.`,
-    why: 'The primary does not know about a signal that somebody sends to a worker: its timer for SIGKILL does not run.',
+    why: 'The primary does not know about a signal that somebody sends to a worker: its timer for SIGKILL does not run. And a worker whose connections are all closed goes on if the application has a timer, as this stream of events has.',
     try: OWN_LIMIT,
     output,
   });
@@ -273,16 +293,16 @@ function demandDeadLeftOut(program, killed, stopped) {
   const left = leftOf(program.events, killed.old);
   const got = isDone
     ? 'The next SIGHUP has forked nobody'
-    : `Of the old workers ${left.length} are still there`;
-  if (!(isDone && stopped.isBegun) && !fate)
+    : `Of the old workers ${left.length} ${left.length === 1 ? 'is' : 'are'} still there`;
+  if (!(isDone && stopped.isBegun) && !fate && (isDone || !killed.isStuck))
     demandCalm(program, fromMs, `${got}.`, isDone ? [program.pid] : [], HEARD);
   demand(isDone && stopped.isBegun, {
     expected: `Process ${workerPid}, an old worker, is killed in the middle of a reload: the others are renewed, and a later SIGHUP begins another reload.`,
     got: fate ? 'The primary ended.' : `${got}, ${SECONDS} s later.`,
     why:
       whyOfPrimary(program) ??
-      "No 'exit' will come for a worker that has already ended. If you wait for it you wait for ever, and so does the reload.",
-    try: 'in retire(): if (worker.isDead()) return resolve(); before you wait',
+      "No 'exit' will come for a worker that has already ended: if you wait for it you wait for ever, and so does the reload. And an old one's 'exit', while the new one boots, does not say that the new one has ended.",
+    try: "in retire(): if (worker.isDead()) return resolve(); before you wait; and worker.on('exit', ...) on the one that you have just forked, not cluster.on",
     output,
   });
 }

@@ -209,14 +209,24 @@ export function demandByMessage(roll) {
     output: roll.output,
   });
   demandRenewed(roll, expected);
+  const { program, stopped, strayFate } = roll;
+  const expectedOfStray = `The messages ${STRAY.map((one) => JSON.stringify(one)).join(', ')}, long after the reload, are no orders, and do no harm.`;
+  demand(!strayFate, {
+    expected: expectedOfStray,
+    got: `The primary ended (${strayFate?.signal ?? `exit code ${strayFate?.code}`}).`,
+    why:
+      whyOfPrimary(program) ??
+      'What starts your program may send it other messages, too, and a message may be any value.',
+    try: "process.on('message', (message) => message === 'reload' && reload());",
+    output: program.output(),
+  });
   demand(!roll.isStrayHeard, {
-    expected: `The messages '${STRAY.join("' and '")}', long after the reload, are no orders.`,
+    expected: expectedOfStray,
     got: 'Something was forked.',
     why: 'What starts your program may send it other messages, too. Each of them renewed all workers.',
     try: "process.on('message', (message) => message === 'reload' && reload());",
     output: roll.output,
   });
-  const { program, stopped } = roll;
   if (!stopped || stopped.isBegun) return;
   demandCalm(program, stopped.fromMs, NOBODY_FORKED, [program.pid], HEARD);
   demand(false, {

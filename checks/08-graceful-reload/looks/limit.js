@@ -29,6 +29,8 @@ const NEARLY = 0.9;
 const AGAIN_MS = 0.5 * LIMIT_MS; // the next order comes before the limit of the last one is over
 const HALF = 'GET / HTTP/1.1\r\nHost: local'; // of a request
 const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the first order, or read what was sent
+/** @type {('SIGTERM' | 'Ctrl-C')[]} */
+export const AGAIN = ['SIGTERM', 'Ctrl-C', 'Ctrl-C']; // as from somebody who loses patience
 export const PUT_OFF = 50; // turns after its limit, a second: its timer has not been set for that
 
 /**
@@ -37,14 +39,14 @@ export const PUT_OFF = 50; // turns after its limit, a second: its timer has not
  */
 export async function holdForever({ program }) {
   const client = await halfClient(program);
-  await begin(program, '/forever', WORKERS + 1);
+  await begin(program, '/events', WORKERS + 1);
   const one = await endOne(program, client);
   if (!one.exit) return { program, one, output: program.output() };
   await begin(program, '/blocked', 1);
   const [stuck] = requestsOf(program.events, '/blocked');
   const roll = await renew(program);
   if (!roll.isRenewed) return { program, one, stuck, roll, output: program.output() };
-  const begun = await begin(program, '/forever', WORKERS);
+  const begun = await begin(program, '/events', WORKERS);
   await begin(program, '/blocked', 1);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
@@ -67,7 +69,7 @@ export async function holdForever({ program }) {
 async function tellAgain(program, first, signalMs) {
   const begun = (path) => requestsOf(program.events.slice(first), path).map(({ pid }) => pid);
   const blocked = begun('/blocked');
-  const workerPid = begun('/forever').find((pid) => !blocked.includes(pid));
+  const workerPid = begun('/events').find((pid) => !blocked.includes(pid));
   if (workerPid === undefined) return undefined;
   const isNearlyOver = () => nowMs() > signalMs + NEARLY * LIMIT_MS;
   await program.until(isNearlyOver, DEADLINE_MS);
@@ -87,7 +89,7 @@ function endOfDrain({ events, pid: primary }, workerPid, signalMs) {
  * as by somebody who is in a hurry, until both have ended or have long been due.
  */
 async function endOne(program, client) {
-  const endless = requestsOf(program.events, '/forever').map(({ pid }) => pid);
+  const endless = requestsOf(program.events, '/events').map(({ pid }) => pid);
   const workerPid = endless.find((pid) => pid !== client.pid);
   if (workerPid === undefined) return {};
   const pids = [workerPid, client.pid].filter(Boolean);
@@ -148,8 +150,8 @@ async function halfClient(program, { isSecond = false } = {}) {
 
 /**
  * Clients that take long to send their requests, while the server is told to stop: nobody may cut one before the limit,
- * which is far away; and no worker waits for its turn to leave, serving meanwhile, nor is there a reload after that. All timers
- * of the program come early. Mostly one worker has half an upload, and the other nothing but half of a head.
+ * which is far away, not even when it is told again, or told to reload; and no worker waits for its turn to leave, serving
+ * meanwhile, nor is there a reload after that. All timers of the program come early. Mostly one worker has half an upload, and the other nothing but half of a head.
  */
 export async function holdLong({ program }) {
   const upload = await slowUpload(program);
@@ -171,18 +173,35 @@ export async function holdLong({ program }) {
   const exits = exitsOf(events);
   const late = isCut() ? undefined : await askLate(program);
   const hasTurned = isLong();
-  const forks = fate || isCut() ? 0 : await countForks(program);
+  const hurried = fate || isCut() ? undefined : await tellToStopAgain(program, isCut);
+  const reload = hurried?.isUnmoved ? await tellToReload(program, isCut) : undefined;
   for (const client of clients) client.end();
-  const seen = { program, signalMs, cutsMs, isBegun: Boolean(begun), fate, exits, forks };
-  return { ...seen, late, hasTurned, output: program.output() };
+  const seen = { program, signalMs, cutsMs, isBegun: Boolean(begun), fate, exits };
+  return { ...seen, late, hasTurned, hurried, reload, output: program.output() };
 }
 
-/** An order to reload, when there is a stop: how many are forked for it? */
-async function countForks(program) {
+/** Orders to stop, when there is a stop, each when the one before has been heard; until a client is cut, or the program ends. */
+async function tellToStopAgain(program, isCut) {
+  const isMoved = () => program.fate || isCut();
+  const told = [];
+  for (const how of AGAIN) {
+    const fromMs = nowMs();
+    program.tellToStop(how);
+    told.push(how);
+    const haveHeard = (events) => haveTurned(events, [program.pid], HEARD_AT, fromMs);
+    await program.until((events) => isMoved() || haveHeard(events), DEADLINE_MS);
+    if (isMoved()) break;
+  }
+  return { told, isUnmoved: !isMoved(), fate: program.fate };
+}
+
+/** An order to reload, when there is a stop: how many are forked for it, and does it go on? */
+async function tellToReload(program, isCut) {
   const first = program.events.length;
   program.kill(program.pid, 'SIGHUP');
   await isHeard(program, first);
-  return forksOf(program.events.slice(first)).length;
+  const { fate, events } = program;
+  return { forks: forksOf(events.slice(first)).length, fate, isCut: isCut() };
 }
 
 /** A client that comes long after the signal: is it served, and by whom? */

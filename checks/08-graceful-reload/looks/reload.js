@@ -31,6 +31,7 @@ const LONG_LIMIT_MS = 30_000; // where nobody should need it
 export const UNDER_WAY = 6;
 const SLOW_MS = 300; // an answer to /slow
 export const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
+const EVENT_MS = 50; // from one event of a stream to the next
 const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
 export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
@@ -38,7 +39,7 @@ const FIRST_TURNS = 5; // beats: by then a signal has been heard
 export const HELD_TURNS = 50; // beats, a second: many times as long to a program whose timers come early
 const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
 export const BOOT_LIMIT_MS = 30_000; // who sets a limit for that gives it so long at least
-export const STRAY = ['status', 'reloaded']; // messages that are no order
+export const STRAY = ['status', 'reloaded', { type: 'status' }, null]; // messages that are no order
 const ORDERS = 3; // the same one again, if nothing came of it
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
@@ -55,7 +56,7 @@ export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSec
 /**
  * The text of an app.js. It reports who loads it, keeps idle connections for a minute, so that simply waiting does not work,
  * knows how many of its responses are still in memory, /kept, listens on another port for a moment, /second-port, and begins an
- * answer before it has read the whole request, /late.
+ * answer before it has read the whole request, /late. A stream of events, /events, has a timer that nobody clears.
  */
 function appOf({ version, bootMs = 0, isBad = false }) {
   return `
@@ -75,7 +76,8 @@ function appOf({ version, bootMs = 0, isBad = false }) {
       if (request.url === '/late') await beginBefore(request, response);
       if (request.url === '/upload') for await (const part of request);
       if (request.url === '/second-port') await listenOnce();
-      if (request.url === '/forever') response.write('to be continued');
+      if (request.url === '/events') setInterval(() => response.write('event '), ${EVENT_MS});
+      else if (request.url === '/forever') response.write('to be continued');
       else response.end(request.url === '/version' ? version : 'Hello from version ' + version);
     }
     function listenOnce() {
@@ -468,9 +470,12 @@ export async function reloadByMessage({ program, deploy }) {
   const isLeftOut = isMeanwhile && forksOf(events.slice(first)).length === 1;
   const said = isLeftOut ? output.slice(before.length) : undefined;
   const last = events.length;
-  const isStrayHeard = roll.isRenewed && serving === 1 && (await areOrders(program, STRAY));
-  const seen = { ...roll, isDeaf, last, size: 1, serving, said, isStrayHeard, output };
-  const isInOrder = roll.isRenewed && serving === 1 && !isStrayHeard;
+  const isOver = roll.isRenewed && serving === 1;
+  const isStrayHeard = isOver && (await areOrders(program, STRAY));
+  const strayFate = isOver ? program.fate : undefined;
+  const stray = { isStrayHeard, strayFate };
+  const seen = { ...roll, isDeaf, last, size: 1, serving, said, ...stray, output };
+  const isInOrder = isOver && !isStrayHeard && !strayFate;
   return { ...seen, stopped: isInOrder ? await stopWhileBooting({ program, deploy }) : undefined };
 }
 
