@@ -67,10 +67,11 @@ function appOf({ version, bootMs = 0, isBad = false }) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${bootMs});
     export const version = '${version}';
     const responses = [];
+    let keptMs;
     export async function handle(request, response) {
       if (request.url === '/kept') return response.end(String(await countKept(responses)));
       responses.push(new WeakRef(response));
-      request.socket.server.keepAliveTimeout = 60_000;
+      keptMs ??= request.socket.server.keepAliveTimeout = 60_000; // once: a drain may make it shorter
       if (request.url === '/slow') await sleep(${SLOW_MS});
       if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       if (request.url === '/late') await beginBefore(request, response);

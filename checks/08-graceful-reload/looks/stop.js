@@ -138,7 +138,8 @@ const isClosed = ({ readyState }) => readyState !== 'open';
 async function dismissIdle(program, { client, seen }) {
   const { pid } = requestsOf(program.events).findLast((one) => one.client === client) ?? {};
   const signalMs = nowMs();
-  if (pid) program.kill(pid, 'SIGTERM');
+  if (!pid) return { signalMs }; // nobody has begun to answer it
+  program.kill(pid, 'SIGTERM');
   const isOver = (events) =>
     seen.toldMs || seen.closedMs || haveTurned(events, [pid], LEFT, signalMs);
   await program.until(isOver, DEADLINE_MS / 2);
@@ -155,7 +156,7 @@ function toldIn({ events, pid: primary }, client, early, signalMs) {
   const isEarly = pid === early.pid;
   const orderMs = isEarly ? early.signalMs : signalMs;
   const whoHear = isEarly ? [pid] : [pid, primary];
-  const hasHeard = ({ startMs, endMs }) =>
+  const hasHeard = (/** @type {any} */ { startMs, endMs }) =>
     endMs && whoHear.every((one) => turnsOf(events, one, orderMs, startMs) >= ARRIVED);
   return { ...client, orderMs, asBefore: client.toldMs ? [] : theirs.filter(hasHeard) };
 }
