@@ -111,7 +111,7 @@ function demandOneEnds({ program, one: { workerPid, signalMs, orders, exit }, ou
   demand(exit, {
     expected: `${FOREVER} Its worker gets SIGTERM, and ends on its own after the limit.`,
     got: `${got} was still running ${SECONDS} s later.`,
-    why: 'The primary does not know about a signal that somebody sends to a worker: its timer for SIGKILL does not run. And a worker whose connections are all closed goes on if the application has a timer, as this stream of events has.',
+    why: 'The primary does not know about a signal that somebody sends to a worker: its timer for SIGKILL does not run.',
     try: OWN_LIMIT,
     output,
   });
@@ -217,7 +217,7 @@ function demandOwnEnd({ program, signalMs, blocked, output }) {
     got,
     why: isTooEarly
       ? 'SIGKILL came when the worker was about to end on its own.'
-      : 'It was not blocked: its event loop turned, but it had no limit of its own.',
+      : 'It was not blocked: its event loop turned. Either it had no limit of its own, or it closed its connections then, and was held by a timer of the application: the response is a stream of events.',
     try: isTooEarly ? "setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500)" : OWN_LIMIT,
     shows: endsShown(program, [killed]),
     output,

@@ -35,11 +35,11 @@ export const PUT_OFF = 50; // turns after its limit, a second: its timer has not
 
 /**
  * Half a request, and responses that never end: when one worker is told to leave, in a reload of the others, and in a stop.
- * In both of these one worker is even blocked.
+ * In both of these one worker is even blocked. What never ends is in the stop a stream of events: a timer holds its worker, too.
  */
 export async function holdForever({ program }) {
   const client = await halfClient(program);
-  await begin(program, '/events', WORKERS + 1);
+  await begin(program, '/forever', WORKERS + 1);
   const one = await endOne(program, client);
   if (!one.exit) return { program, one, output: program.output() };
   await begin(program, '/blocked', 1);
@@ -89,7 +89,7 @@ function endOfDrain({ events, pid: primary }, workerPid, signalMs) {
  * as by somebody who is in a hurry, until both have ended or have long been due.
  */
 async function endOne(program, client) {
-  const endless = requestsOf(program.events, '/events').map(({ pid }) => pid);
+  const endless = requestsOf(program.events, '/forever').map(({ pid }) => pid);
   const workerPid = endless.find((pid) => pid !== client.pid);
   if (workerPid === undefined) return {};
   const pids = [workerPid, client.pid].filter(Boolean);
