@@ -11,6 +11,8 @@ import {
 } from '../looks/jobs.js';
 import { faultOfAnswers, shorten, tell } from './jobs.js';
 
+const NAMED_END =
+  /\bSIG[A-Z]+|(?<!(?:[Pp]rocess|[Cc]hild|[Pp]id|PID)\W{0,3}|[-\w])(?!503\b)\d{1,3}\b/; // a signal, or an exit code
 const CATCH =
   'in server.js: try { ... await pool.run(job) ... } catch (error) { response.status(503).json({ ...job, error: error.message }); }';
 
@@ -97,19 +99,25 @@ function faultOfSilence(areBusy, isRetried) {
   };
 }
 
-/** Is there a word in it, or in JSON one beside what the client has said itself? @param {string} body */
-function saysWhy(body) {
+/** All of a text, and of JSON what the client has not said itself. @param {string} body */
+function toldIn(body) {
   const fields = Object.entries(parseBody(body)); // none in a text
   const told = fields.flatMap(([key, value]) =>
     ['name', 'rows'].includes(key) || value === null ? [] : [value],
   );
-  return /[\p{L}\p{N}]/u.test(fields.length > 0 ? JSON.stringify(told) : body);
+  return fields.length > 0 ? JSON.stringify(told) : body;
 }
+
+/** Does a word stand for what nobody knew? Of exit code and signal one is null, and the other says how a child ended. */
+const isEmptyWordIn = (body, told) =>
+  /\bundefined\b|\[object /.test(body) || (/\bnull\b/.test(told) && !NAMED_END.test(told));
 
 /** What is wrong with the answer to a report whose child was killed. */
 function faultOfTold({ error, status, body }) {
-  const isEmptyWord = /\bundefined\b/.test(body); // it stands for what nobody knew
-  if (!error && status === 503 && saysWhy(body) && !isEmptyWord) return undefined;
+  const told = toldIn(body);
+  const saysWhy = /[\p{L}\p{N}]/u.test(told);
+  const isEmptyWord = isEmptyWordIn(body, told);
+  if (!error && status === 503 && saysWhy && !isEmptyWord) return undefined;
   const got = `The report of the killed child got ${error ?? `status ${status}`}`;
   const isErrorObject = Object.values(parseBody(body)).some(
     (value) => JSON.stringify(value) === '{}',
@@ -118,7 +126,9 @@ function faultOfTold({ error, status, body }) {
   if (status === 503 && isEmptyWord)
     return {
       got: `${got}, and as its reason: ${shorten(body)}`,
-      why: "An exit code and a signal come with 'exit', one of the two. No other event of a child has them.",
+      why: body.includes('[object ')
+        ? 'In a text an object is [object Object], whatever is in it.'
+        : "An exit code and a signal come with 'exit', one of the two; the other is null. No other event of a child has them.",
       try: "child.on('exit', (code, signal) => ...): signal ?? `exit code ${code}`",
     };
   if (status === 503)
