@@ -50,6 +50,7 @@ import {
   killInTurn,
   startsEarly,
 } from './looks/deaths.js';
+import { SOON_EVERYWHERE, askInHaste } from './looks/haste.js';
 import { measureCosts, measureDelays, tellOfCosts, tellOfDelays } from './looks/measure.js';
 
 const promises = {
@@ -112,6 +113,9 @@ check('06-child-process-fork', promises, (lesson) => {
     },
     { isSlow },
   );
+  const haste = meanwhile([first], async () => askInHaste(await start(CHILDREN, SOON_EVERYWHERE)), {
+    isSlow,
+  });
   const killedInCrowd = meanwhile([another, killedInTurn], killInCrowd, { isSlow });
   const ended = meanwhile([another, killedInCrowd], (program) => endServer(program, 'SIGTERM'), {
     isSlow,
@@ -137,13 +141,13 @@ check('06-child-process-fork', promises, (lesson) => {
   hold('any-cwd', [elsewhere, elsewhereFirst], demandElsewhere);
   hold(
     'small-pool',
-    [sized, elsewhereMore, crowd, more],
-    (_, elsewhere, one, many) => demandSizes(elsewhere, one, many),
+    [sized, elsewhereMore, crowd, more, haste],
+    (_, ...sizes) => demandSizes(...sizes),
     {
       needs: ['answers-match', 'any-cwd'],
     },
   );
-  hold('in-turn', [inTurn], demandInTurn, { needs: ['stays-responsive', 'small-pool'] }); // with one child, as told
+  hold('in-turn', [batch, inTurn], demandInTurn, { needs: ['stays-responsive', 'small-pool'] }); // with one child, as told
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
   hold('fails-one', [main, crash, elsewhere, poisoned], demandOneFailure, {
     needs: ['answers-match', 'any-cwd'],

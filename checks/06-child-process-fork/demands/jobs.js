@@ -13,6 +13,7 @@ import {
   whyOfCrash,
 } from '../../../lib/check/checking.js';
 import {
+  CHILDREN,
   CHILDREN_ELSEWHERE,
   CORES,
   MORE_THAN_CORES,
@@ -270,8 +271,8 @@ export function demandElsewhere(program, answer) {
   });
 }
 
-/** Those without JOB_CHILDREN, where there are three cores, those of a pool of one, and more than there are cores. */
-export function demandSizes(elsewhere, one, more) {
+/** Those without JOB_CHILDREN, where there are three cores, those of a pool of one, and more than there are cores; and where time flies. */
+export function demandSizes(elsewhere, one, more, haste) {
   demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
   if (elsewhere.depth <= CHILDREN_ELSEWHERE)
     throw tooBusy(
@@ -285,6 +286,28 @@ export function demandSizes(elsewhere, one, more) {
     MORE_THAN_CORES,
     `With JOB_CHILDREN=${MORE_THAN_CORES}, on a machine with ${CORES} cores`,
   );
+  demandPatience(haste);
+}
+
+/** Timers that fire a thousand times as soon do nothing to an idle child, nor to reports that wait. */
+function demandPatience({ program, ended, refused, started, isUnclear }) {
+  const where = `With JOB_CHILDREN=${CHILDREN}, and timers and a clock that run a thousand times as fast`;
+  const shows = { program, moments: [] };
+  demand(ended.length === 0, {
+    expected: `${where}: ${CHILDREN} children build what is asked for, and wait for the next.`,
+    got: `Every report was answered, nobody had killed a child, and ${ended.length} ended (pid ${ended.join(', ')}).`,
+    why: 'With nothing to do it was ended by a timer, in the pool or in its own file. The next report waits for another to start.',
+    try: 'no timer that ends an idle child: it waits for its next job, however long that takes',
+    shows,
+  });
+  demand(refused <= started, {
+    expected: `${where}: reports that have to wait, while children start or are frozen for a moment (by SIGSTOP), are built all the same.`,
+    got: `${refused} were refused, and only ${started} children had been started, each with one report at a time.`,
+    why: 'Who has waited for a while is sent away: just when most come, those who came first get nothing.',
+    try: 'no timer for a report that waits in the queue; a limit for how long a child builds one may end that child, and fails that one report',
+    shows,
+  });
+  if (isUnclear) throw tooBusy('Reports that were asked for at once came one after the other.');
 }
 
 /** Nobody but the only child builds reports, however many wait for it. */
@@ -314,7 +337,8 @@ function demandWaits({ program, last }) {
   });
 }
 
-export function demandInTurn({ wanted, got, answers, haveWaited }) {
+export function demandInTurn(batch, { wanted, got, answers, haveWaited }) {
+  demandOneQueue(batch);
   const fault = faultOfAnswers(answers);
   if (!fault && !haveWaited)
     throw tooBusy('Reports that were asked for one after the other never waited together.');
@@ -325,6 +349,18 @@ export function demandInTurn({ wanted, got, answers, haveWaited }) {
     got: fault ?? `They were answered in this order: ${got.map(numberOf).join(', ')}.`,
     why: 'While more and more come, somebody is always pushed to the front. Whoever is passed over waits for ever.',
     try: 'queue.push() where a job comes, queue.shift() where a child is idle',
+  });
+}
+
+/** Whoever waits, waits for the first child that is idle. A pool of which nobody else builds anything has another fault. */
+function demandOneQueue({ answers, isUnmixed, waiting, idle }) {
+  const isLeft = waiting > 1 && !isUnmixed;
+  if (isLeft && idle.length === 0) throw tooBusy('Reports waited, and the children were at work.');
+  demand(!isLeft, {
+    expected: `${answers.length} reports at once, and one child is frozen meanwhile (by SIGSTOP). It has one of them; all others are built.`,
+    got: `${waiting} waited for the frozen child, and child ${idle.join(', ')} had nothing to do.`,
+    why: 'Whoever waits behind a slow report, for one child and no other, is overtaken by all who came later and were dealt to another.',
+    try: 'one queue for all: queue.push() where a job comes, queue.shift() where a child is idle, whichever that is',
   });
 }
 

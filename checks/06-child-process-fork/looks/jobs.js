@@ -40,7 +40,7 @@ const IN_TURN = [
   { name: 'grace', rows: 5_000 },
 ];
 const LATECOMER = { name: 'joan', rows: 2 };
-const LEAST_ROWS = 1;
+export const LEAST_ROWS = 1;
 const SHORT_ROWS = [LEAST_ROWS, 0]; // a server that keeps short reports for itself builds one of these
 const WHILE_ROWS = 40_000;
 export const MOST_OF_SPAN = 0.25; // a server that builds one of five reports itself holds a / up for longer
@@ -67,6 +67,7 @@ function jobOf(index) {
 }
 
 const LIFE = ['start', 'child', 'exit']; // a process came or went
+const NEWS = [...LIFE, 'request', 'response'];
 
 const digests = new Map();
 
@@ -151,25 +152,31 @@ export async function whileStopped(program, pids, work) {
 }
 
 /**
- * All twenty at once. One child stands still until the others have built a few: whoever was asked first does not answer first.
- * @returns {Promise<any>}  isUnmixed: the others have not; on a busy machine it may be that there was no other in time
+ * All twenty at once. One child stands still until the others have built all but the one that it has: whoever was asked first
+ * does not answer first.
+ * @returns {Promise<any>}  isUnmixed: the others have built next to none; on a busy machine it may be that there was no other
+ *   in time. waiting: so many were left; idle: the others, if they had nothing to do by then
  */
 export async function askAll(program) {
   const before = program.events.length;
   let early = 0;
   let asked = [];
-  const isUnmixed = await whileStopped(program, aliveOf(program).slice(0, 1), async (stopped) => {
+  const look = await whileStopped(program, aliveOf(program).slice(0, 1), async (stopped) => {
     asked = JOBS.map((job) => ask(program, job).finally(() => (early += 1)));
-    if (stopped.length === 0) return false;
-    const haveOvertaken = () => early >= OVERTAKERS;
-    const isAlone = (events) =>
-      countRequests(events.slice(before)) >= JOBS.length &&
-      haveTurned(events.slice(before), [program.pid], TURNS) &&
-      aliveOf(program).every((pid) => stopped.includes(pid));
-    await program.until((events) => haveOvertaken() || isAlone(events), PATIENCE_MS);
-    return !haveOvertaken();
+    if (stopped.length === 0) return { isUnmixed: false, waiting: 0 };
+    const others = () => aliveOf(program).filter((pid) => !stopped.includes(pid));
+    const isAtRest = (events) => {
+      if (countRequests(events.slice(before)) < JOBS.length) return false;
+      const { t: lastMs } = events.findLast(({ what }) => NEWS.includes(what));
+      const calm = events.slice(before).filter(({ t, elu = 0 }) => t > lastMs && elu < 0.5);
+      return haveTurned(calm, [program.pid], TURNS) && haveTurned(calm, others(), TURNS);
+    };
+    const isDone = () => early >= JOBS.length - stopped.length;
+    const isCalm = await program.until((events) => isDone() || isAtRest(events), PATIENCE_MS);
+    const waiting = JOBS.length - early;
+    return { isUnmixed: early < OVERTAKERS, waiting, idle: isCalm ? others() : [] };
   });
-  return { isUnmixed, ...countChildren(program, await Promise.all(asked)) };
+  return { ...look, ...countChildren(program, await Promise.all(asked)) };
 }
 
 /**

@@ -1,0 +1,76 @@
+/** What a pool does when much time has passed, with nothing to do or with reports that wait: its timers and its clock are early. */
+import { hasPid, haveTurned, requestsOf } from '../../../lib/check/checking.js';
+import {
+  CHILDREN,
+  LEAST_ROWS,
+  PATIENCE_MS,
+  aliveOf,
+  ask,
+  askAtOnce,
+  childrenOf,
+  isRight,
+  whileStopped,
+} from './jobs.js';
+
+const HASTE = 1_000; // times
+const FROM_MS = 100;
+const MOST_MS = 200; // a child has started by then: a limit for what it builds does not end each
+const REST_TURNS = 14; // of an event loop, 20 ms each: by then all timers have fired, and what comes of it is heard
+export const SOON_EVERYWHERE = {
+  pretendTimers: /** @type {const} */ ([FROM_MS, Infinity, HASTE, FROM_MS, MOST_MS]),
+  pretendClock: HASTE,
+};
+const ROWS = [8_000, 40_000, 8_000, 8_000, 40_000]; // enough for both children to be started, and not too many for a time limit
+const ASKED = 8; // reports at once, more than there are children
+
+/**
+ * First a rest, when both children have built something. Then the children stand still, and more reports come than there are
+ * children. A pool may have a time limit for what a child is building, and end that child: one report fails each time.
+ * @returns {Promise<any>}  ended: the children that have ended although no report had failed; refused: so many
+ *   reports were; started: so many children ever were; isUnclear: nothing was refused, and never were there all children
+ */
+export async function askInHaste(program) {
+  const answers = [];
+  const ended = () => childrenOf(program).filter((pid) => !hasPid(pid));
+  const tell = (gone) => {
+    const refused = answers.filter(({ status = 0 }) => status >= 400).length;
+    const started = childrenOf(program).length;
+    return { program, ended: gone, refused, started };
+  };
+  const isWarm = await warmUp(program, answers);
+  const isClean = answers.every(isRight);
+  if (isClean) {
+    const before = program.events.length;
+    const all = [program.pid, ...aliveOf(program)];
+    const haveRested = (events) => haveTurned(events.slice(before), all, REST_TURNS);
+    await program.until((events) => ended().length > 0 || haveRested(events), PATIENCE_MS);
+    if (ended().length > 0) return tell(ended());
+  }
+  if (isWarm) await askWhileFrozen(program, answers);
+  return { ...tell([]), isUnclear: isClean && !isWarm };
+}
+
+/** Asks until there are all children, and they have built a report each in time. */
+async function warmUp(program, answers) {
+  for (const rows of ROWS) {
+    const latest = await askAtOnce(program, ['warm-1', 'warm-2'], rows);
+    answers.push(...latest);
+    if (latest.every(isRight) && aliveOf(program).length === CHILDREN) return true;
+    if (latest.some(({ error }) => error)) return false;
+  }
+  return false;
+}
+
+async function askWhileFrozen(program, answers) {
+  const before = program.events.length;
+  await whileStopped(program, aliveOf(program), async () => {
+    for (let index = 0; index < ASKED; index += 1)
+      ask(program, { name: `frozen-${index}`, rows: LEAST_ROWS }).then((one) => answers.push(one));
+    const haveWaited = (events) => {
+      const reports = requestsOf(events.slice(before), '/report');
+      const { startMs = Infinity } = reports[ASKED - 1] ?? {};
+      return haveTurned(events.slice(before), [program.pid], REST_TURNS, startMs);
+    };
+    await program.until(haveWaited, PATIENCE_MS);
+  });
+}
