@@ -3,6 +3,7 @@ import {
   demandComputed,
   demandIdlePrimary,
   demandKeepsUp,
+  demandLeast,
   demandLog,
   demandMeasured,
   demandRefusals,
@@ -21,6 +22,7 @@ import {
   prepareControl,
   reportBoth,
   tryAllNonsense,
+  tryLeast,
 } from './looks.js';
 
 const promises = {
@@ -42,20 +44,24 @@ check('07-open-loop', promises, (lesson) => {
   const other = meanwhile([main], () => countForks(launch, SETTINGS.other));
   const asked = observe([main], askUntilAllAnswer);
   const candidate = observe([usual], (counted) => candidateOf(lesson, counted));
+  const least = meanwhile([main], () => tryLeast(launch));
   const refusals = meanwhile([main], () => tryAllNonsense(launch));
-  const slow = meanwhile([main], () => countForks(launch, SLOW), { isSlow: true });
+  const slow = meanwhile([usual], () => countForks(launch, SLOW), { isSlow: true });
   const control = meanwhile([asked], () => prepareControl(lesson));
 
   hold('told', [main, fewer], (program, another) =>
     demandTold([{ program, told: TOLD.told }, another]),
   );
-  hold('computed', [usual, other], (...counts) => demandComputed(counts));
+  hold('computed', [usual, other, least], (usual, other, least) => {
+    demandComputed([usual, other]);
+    demandLeast(least);
+  });
   hold('work-done', [asked], demandWork);
   const forks = { needs: ['told'] };
   hold('primary-idle', [main, asked], demandIdlePrimary, forks);
   const computes = { needs: ['computed'] };
   hold('log-tells', [usual, other, slow], (...counts) => demandLog(counts), computes);
-  hold('nonsense-refused', [refusals, usual, other], demandRefusals, forks);
+  hold('nonsense-refused', [refusals, least, usual, other], demandRefusals, forks);
   hold('measured', [slow], demandMeasured, computes);
   hold(
     'keeps-up',

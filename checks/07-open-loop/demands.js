@@ -13,6 +13,7 @@ import {
 } from '../../lib/check/checking.js';
 import {
   FIRST_IS,
+  LEAST,
   LEAST_OF_PAGE,
   MOST_OFF,
   RATE,
@@ -182,6 +183,18 @@ const MISCOUNTS = [
   ],
 ];
 
+/** Where one worker is enough one serves: no measurement can make it two. */
+export function demandLeast({ serving, program }) {
+  const { env, rate, utilization, workMs } = LEAST;
+  demand(serving <= 1, {
+    expected: `${wordsOf(env)}, on a machine with ${LEAST.pretendCores} cores: ${rate} × ${workMs / 1000} / ${utilization} is ${exactOf(LEAST)}, so one worker.`,
+    got: `${serving} workers serve.`,
+    why: 'The formula says how many are needed, and nobody asked for more. Whoever wants one in reserve sets NODE_CLUSTER_WORKERS.',
+    try: 'Math.ceil((rate * serviceMs) / 1000 / utilization), and no Math.max() around it',
+    shows: forksShown(program),
+  });
+}
+
 /** @param {Counted[]} counts */
 export function demandComputed(counts) {
   const wrong = counts.find(({ isRight }) => !isRight) ?? counts.find(({ isVague }) => isVague);
@@ -242,15 +255,13 @@ export function demandMeasured(slow) {
   const isRightFor = (ms) => forks === Math.ceil((exact * ms) / workMs);
   const isNear = Math.abs(forks - Math.ceil(exact)) === 1;
   const why = isRightFor(WORK_MS)
-    ? `That would be right for pages of ${WORK_MS} ms: a number that is written down is right on one machine, for one release.`
-    : isRightFor(Number(setting.env.WORK_MS))
-      ? `That would be right for pages of WORK_MS=${setting.env.WORK_MS}. Here they take longer than it says, as on another machine.`
-      : isNear
-        ? `Neither RATE nor UTILIZATION is set here, so ${rate} and ${setting.utilization} are meant. With others the usual pages may need as many workers, but these do not.`
-        : 'The same formula was right for quicker pages; slower ones have to be measured too.';
+    ? `That would be right for pages of ${WORK_MS} ms, which is what WORK_MS says, and what they took before. A number that is written down, in a variable or in a file, is right on one machine, for one release.`
+    : isNear
+      ? `Neither RATE nor UTILIZATION is set here, so ${rate} and ${setting.utilization} are meant. With others the usual pages may need as many workers, but these do not.`
+      : 'The same formula was right for quicker pages; slower ones have to be measured too.';
   const repair = isNear
     ? `process.env.RATE ?? ${rate}, process.env.UTILIZATION ?? ${setting.utilization}`
-    : 'const startMs = performance.now(); render(); and look again';
+    : 'at each start: const startMs = performance.now(); render(); and look again';
   demand(false, { ...story, why, try: repair, output });
 }
 
@@ -276,11 +287,9 @@ export function demandLog(counts) {
   const silent = counts.find(({ isRight, told }) => isRight && !told?.line);
   if (!silent) return;
   const { setting, forks, told, output } = silent;
-  const { workMs, env } = setting;
-  const isPretended = env.WORK_MS !== undefined && Number(env.WORK_MS) !== workMs;
-  const where = isPretended
-    ? `Pages take ${workMs} ms here, and WORK_MS says ${env.WORK_MS}: a`
-    : 'A';
+  const { workMs } = setting;
+  const isPretended = workMs !== WORK_MS;
+  const where = isPretended ? `Pages take ${workMs} ms here, and WORK_MS says ${WORK_MS}: a` : 'A';
   demand(false, {
     expected: `${where} line with the page time (about ${workMs} ms) and with ${forks}, the number of workers.`,
     got: told?.nearly
@@ -304,13 +313,14 @@ export function demandLog(counts) {
  * @param {(Tried & { setting: Record<string, string> })[]} tried.refusals
  * @param {(Tried & { setting: Setting })[]} tried.tooMuch
  * @param {(Tried & { setting: Record<string, string> })[]} tried.sense
+ * @param {Tried & { setting: Record<string, string> }} least
  * @param {Counted[]} counts  for settings where nothing should be refused
  */
-export function demandRefusals({ refusals, tooMuch, sense }, ...counts) {
+export function demandRefusals({ refusals, tooMuch, sense }, least, ...counts) {
   demandRefused(refusals);
-  if (!counts.every(({ isRight }) => isRight)) return; // a number that is wrong everywhere is wrong here too
+  if (!counts.every((one) => one.isRight || mayComeOfMachine(one))) return; // a number that is wrong everywhere is wrong here too
   tooMuch.forEach(demandBounded);
-  sense.forEach(demandTaken);
+  [least, ...sense].forEach(demandTaken);
 }
 
 function demandRefused(refusals) {
@@ -379,13 +389,13 @@ function demandTaken({ setting, isStarted, fate, output, program }) {
   const isTold = 'NODE_CLUSTER_WORKERS' in setting;
   const named = Object.entries(setting).map(([name, value]) => `${name}=${value}`);
   demand(isStarted, {
-    expected: `${named.join(' ')}: ${isTold ? RULES.NODE_CLUSTER_WORKERS : 'a rate above 0, and a utilization of at most 1'}. It forks.`,
+    expected: `${named.join(' ')}: ${isTold ? RULES.NODE_CLUSTER_WORKERS : 'a rate above 0, and a utilization above 0 and at most 1'}. It forks.`,
     got: fate
       ? `It refused: it ended (${fate.signal ?? `exit code ${fate.code}`}).`
       : 'It forked nobody.',
     why: isTold
       ? 'NODE_CLUSTER_WORKERS wins, whatever RATE would need; and 99 is at the edge of what makes sense, but on the right side of it.'
-      : 'Both are at the edge of what makes sense, but on the right side of it: if you want one busy worker for a visitor now and then, you may have it.',
+      : 'Both are at the edge of what makes sense, but on the right side of it: whoever wants one busy worker for a visitor now and then, or one that hardly ever has anything to do, may have it.',
     try: isTold
       ? 'if (!(Number.isInteger(workers) && workers >= 1 && workers <= 99)) ...'
       : 'if (!(rate > 0 && rate < Infinity)) ...; if (!(utilization > 0 && utilization <= 1)) ...',

@@ -69,18 +69,30 @@ export const SETTINGS = {
     pretendCores: 1,
   },
 };
+const SLOW_MS = 18.15;
 /**
- * Pages take longer than usual, and three times as long as WORK_MS says: a program that believes a hard-coded number is
- * found out. So is one that takes another rate or utilization than 200 and 0.7 where nobody has set them: the number flips
+ * Pages take more than twice as long as usual, and nothing that a program can read says so: one that believes a number that is
+ * written down, in its file, in WORK_MS or by itself at an earlier start, is found out. So is one that takes another rate or utilization than 200 and 0.7 where nobody has set them: the number flips
  * when one of them is 4 % off in one direction, or 16 % in the other, as it does for a page measured 4 % too short or 15 % too long.
  * @type {Setting}
  */
 export const SLOW = {
-  env: { WORK_MS: '6.05' },
+  env: {},
   rate: RATE,
   utilization: 0.7,
-  workMs: 18.15,
-  pretendWaits: 3,
+  workMs: SLOW_MS,
+  pretendWaits: SLOW_MS / WORK_MS,
+};
+/**
+ * One worker is enough, even if a page took a second: nobody needs as many as there seem to be cores, or one in reserve.
+ * @type {Setting}
+ */
+export const LEAST = {
+  env: { RATE: '0.5', UTILIZATION: '1' },
+  rate: 0.5,
+  utilization: 1,
+  workMs: WORK_MS,
+  pretendCores: 4,
 };
 
 /** What the formula says. @param {Setting} setting */
@@ -123,9 +135,9 @@ const TOO_MUCH = [
   { env: { RATE: '200000' }, rate: 200_000, utilization: 0.7, workMs: WORK_MS },
 ];
 
-/** At the bounds, and right. @type {{ env: Record<string, string>, pretendForks?: boolean }[]} */
+/** At the bounds, and right, as LEAST is. @type {{ env: Record<string, string>, pretendForks?: boolean }[]} */
 const SENSE = [
-  { env: { RATE: '0.5', UTILIZATION: '1' } },
+  { env: { RATE: '0.01', UTILIZATION: '0.001' } },
   { env: { NODE_CLUSTER_WORKERS: '99', RATE: '200000' }, pretendForks: true }, // that rate alone needs thousands
 ];
 
@@ -330,17 +342,36 @@ export async function tryAllNonsense(launch) {
  */
 async function trySetting(launch, setting, options, forks = 1) {
   const program = await launch(options);
-  const isStarted = (events) =>
-    workersStarted(events).size >= forks ||
-    events.some(({ what }) => what === 'listening') ||
-    childrenOf(events).length > MOST_HELPERS;
-  await program.settled(isStarted);
+  await program.settled((events) => isStarted(events, forks));
+  return { setting, ...(await stopTried(program, forks)) };
+}
+
+const isStarted = (events, forks = 1) =>
+  workersStarted(events).size >= forks ||
+  events.some(({ what }) => what === 'listening') ||
+  childrenOf(events).length > MOST_HELPERS;
+
+async function stopTried(program, forks = 1) {
   const { fate, events } = program;
   const output = program.output();
   await program.stop();
   const isFlood = isFlooded(program);
-  return { setting, fate, output, isFlood, isStarted: isFlood || isStarted(events), program };
+  return { fate, output, isFlood, isStarted: isFlood || isStarted(events, forks), program };
 }
+
+/** How many serve where one is enough? One that was only to measure never listens. */
+export async function tryLeast(launch) {
+  const program = await launch({ env: LEAST.env, pretendCores: LEAST.pretendCores });
+  const isServed = (events, workers = 1) => servingIn(events).size >= workers;
+  await program.settled((events) => isServed(events));
+  const isMore = (events) => isServed(events, 2);
+  await program.settled(isMore, forksOf(program.events).length > 1 ? undefined : ONE_MORE_MS);
+  const serving = servingIn(program.events).size;
+  return { setting: LEAST.env, serving, ...(await stopTried(program)) };
+}
+
+const servingIn = (events) =>
+  new Set(eventsOf(events, 'worker-listening').map(({ workerPid }) => workerPid));
 
 /** For the load: the sender, and the single process that the learner's cluster started from. */
 export async function prepareControl({ launch, ready }) {
