@@ -20,6 +20,7 @@ import {
   WORK_MS,
   byProcess,
   exactOf,
+  isCalm,
   mayComeOfMachine,
   numbersIn,
   workersIn,
@@ -31,7 +32,6 @@ import {
 
 const LEAST_WORK_MS = LEAST_OF_PAGE * WORK_MS;
 const MUCH_OFF = 1.5; // less than that, and half a page would have been seen in one of dozens
-const SHARE_OF_QUEUE = 0.25;
 const BUSY = 'The machine is busy, and makes less work look like a whole page.';
 const RULES = {
   RATE: 'a number above 0',
@@ -472,8 +472,7 @@ export function demandIdlePrimary(program, { requests }) {
 export function demandKeepsUp({ control, candidate, ends, disturbance, seconds, program }) {
   const { report, waiting } = candidate;
   const failed = report.requests - (report.statuses[200] ?? 0);
-  const isCalm = waiting <= SHARE_OF_QUEUE * control.waiting;
-  if (isCalm && failed === 0) return;
+  if (isCalm({ control, candidate }) && failed === 0) return;
   const refusal = Object.keys(report.statuses).find((status) => !['0', '200'].includes(status));
   const [error] = Object.keys(report.errors);
   const how = refusal ? `status ${refusal}` : error;
