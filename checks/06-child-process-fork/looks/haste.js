@@ -31,7 +31,7 @@ const ASKED = 8; // reports at once, more than there are children
  */
 export async function askInHaste(program) {
   const answers = [];
-  const ended = () => childrenOf(program).filter((pid) => !hasPid(pid));
+  const ended = () => (program.fate ? [] : childrenOf(program).filter((pid) => !hasPid(pid)));
   const tell = (gone) => {
     const refused = answers.filter(({ status = 0 }) => status >= 400).length;
     const started = childrenOf(program).length;

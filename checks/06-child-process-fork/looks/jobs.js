@@ -163,7 +163,7 @@ export async function askAll(program) {
   let asked = [];
   const look = await whileStopped(program, aliveOf(program).slice(0, 1), async (stopped) => {
     asked = JOBS.map((job) => ask(program, job).finally(() => (early += 1)));
-    if (stopped.length === 0) return { isUnmixed: false, waiting: 0 };
+    if (stopped.length === 0) return { isUnmixed: false, waiting: 0, idle: [] };
     const others = () => aliveOf(program).filter((pid) => !stopped.includes(pid));
     const isAtRest = (events) => {
       if (countRequests(events.slice(before)) < JOBS.length) return false;
