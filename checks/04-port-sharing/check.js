@@ -25,7 +25,7 @@ import {
   prepareContest,
   sendGoneClients,
   stopParent,
-  takeTurns,
+  takeTurnsBesideOne,
 } from './looks.js';
 
 const promises = {
@@ -48,7 +48,7 @@ check('04-port-sharing', promises, (lesson) => {
     tellClosed(await openDoor(lesson, give, children, args));
   const dealing = observe([], () => open('connections', CHILDREN, [])); // by default
   const dealt = observe([dealing], meetCrowd);
-  const turns = observe([dealing, dealt], ({ program }) => takeTurns(program, 4 * CHILDREN));
+  const turns = observe([dealing, dealt], (door) => takeTurnsBesideOne(door, 4 * CHILDREN));
   const sharing = meanwhile([], () => open('listener'));
   const shared = meanwhile([sharing], meetCrowd);
   const rude = meanwhile([], () => open('connections', THREE)); // a door that is not measured afterwards

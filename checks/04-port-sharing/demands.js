@@ -250,9 +250,9 @@ export function demandTurns(door, turns, beside, stopped) {
   const numbers = [...new Set(turns)];
   const isCycle = turns.every((pid, index) => index < CHILDREN || pid === turns[index - CHILDREN]);
   demand(isCycle && numbers.length === CHILDREN, {
-    expected: `One client after the other: each child gets one turn in each round of ${CHILDREN}.`,
+    expected: `One client after the other, of which the first says nothing and stays: each child gets one turn in each round of ${CHILDREN}.`,
     got: `They went to child ${turns.map((pid) => numbers.indexOf(pid) + 1).join(' ')}.`,
-    why: 'Dealt in turn, every child gets the same share of the connections.',
+    why: 'Dealt in turn, every child gets the same share of the connections, whatever it still has from before.',
     try: 'take the first child that is ready, send to it, and put it at the end',
   });
   demand(!beside || beside.served >= beside.due, {

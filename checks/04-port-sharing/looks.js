@@ -281,6 +281,19 @@ export async function takeTurns(program, count) {
   return turns;
 }
 
+/** The same, but the first client says nothing and stays: whose turn it is does not depend on what a child still has. */
+export async function takeTurnsBesideOne({ program }, count) {
+  const [staying] = await connectAll(program, 1);
+  const its = (events) =>
+    eventsOf(events, 'connection').find(
+      ({ pid, client }) => pid !== program.pid && client === staying.localPort,
+    );
+  const given = await program.until(its, DEADLINE_MS);
+  const turns = [given?.pid, ...(await takeTurns(program, count - 1))];
+  staying.destroy();
+  return turns;
+}
+
 /**
  * The child whose turn it is stands still while clients come, two for each child. They are dealt at once, whether a child has
  * taken its last one or not: so the others serve theirs meanwhile.
