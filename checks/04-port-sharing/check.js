@@ -14,7 +14,6 @@ import {
 } from './demands.js';
 import {
   CHILDREN,
-  THREE,
   askBesideStopped,
   killNext,
   killParent,
@@ -51,7 +50,7 @@ check('04-port-sharing', promises, (lesson) => {
   const turns = observe([dealing, dealt], (door) => takeTurnsBesideOne(door, 4 * CHILDREN));
   const sharing = meanwhile([], () => open('listener'));
   const shared = meanwhile([sharing], meetCrowd);
-  const rude = meanwhile([], () => open('connections', THREE)); // a door that is not measured afterwards
+  const rude = meanwhile([], () => open('connections', CHILDREN)); // a door that is not measured afterwards
   const besideStopped = meanwhile([rude], askBesideStopped);
   const parentStopped = meanwhile([rude, besideStopped], stopParent);
   const goneRude = meanwhile([rude, parentStopped], sendGoneClients);

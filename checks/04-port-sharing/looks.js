@@ -26,13 +26,13 @@ import {
 
 export const CHILDREN = 4;
 const FEW = 2; // children, when their number is not the point
-export const THREE = 3; // of which two die together
 export const CROWD = 60;
 const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
 const EARLY = 12; // when so many are answered, it is enough
 const SLOWER = /** @type {const} */ ([10, 100, 1 / 10]); // who closes its copy 30 ms late does so 300 ms late, while clients come
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
+const ROUNDS = 6; // of those that are left: no dice fall so
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
 const PATIENCE_MS = 3 * DEADLINE_MS; // of a client: the program's rest decides, well before that
@@ -289,6 +289,7 @@ export async function takeTurnsBesideOne({ program }, count) {
       ({ pid, client }) => pid !== program.pid && client === staying.localPort,
     );
   const given = await program.until(its, DEADLINE_MS);
+  if (given) await program.until(hasTurned(program, given.pid), HELD_MS); // it may confirm that it has it
   const turns = [given?.pid, ...(await takeTurns(program, count - 1))];
   staying.destroy();
   return turns;
@@ -396,13 +397,14 @@ const connectAll = (program, count) =>
   );
 
 /**
- * Kills the children that are next in turn, all but one, while the parent is stopped and clients queue up. When the parent
+ * Kills the children that are next in turn, half of them, while the parent is stopped and clients queue up. When the parent
  * goes on it finds the channels closed first and then a client, and only afterwards the system tells it that children have
  * ended: so it deals to the dead. (Linux reports descriptors in the order in which they became ready, and libuv signals last.)
+ * Those that are left take turns afterwards; of replacements, if there are any, nobody says when they join.
  */
 export async function killNext({ give, children, program, fault }) {
   if (fault) return undefined;
-  const victims = (await takeTurns(program, children)).slice(0, -1);
+  const victims = (await takeTurns(program, children)).slice(0, children / 2);
   await orUndecided(program, hasTurned(program)); // nothing old is left to be read
   program.kill(program.pid, 'SIGSTOP');
   signalAll(program, victims, 'SIGKILL');
@@ -424,7 +426,11 @@ export async function killNext({ give, children, program, fault }) {
   );
   const unanswered = waiting.size;
   for (const caller of callers) caller.destroy();
-  return { victims, answers, unanswered, fate: program.fate };
+  const seen = { victims, answers, unanswered, fate: program.fate };
+  if (give === 'listener' || program.fate || answers.some(({ error }) => error)) return seen;
+  const left = children - victims.length;
+  const turns = await takeTurns(program, ROUNDS * left);
+  return forkedBy(program).length > children ? seen : { ...seen, left, turns };
 }
 
 /** Waits until the parent has noticed; false when its event loop has stopped turning, although it had plenty of time. */
@@ -508,10 +514,10 @@ function askOn(clients) {
   return waiting;
 }
 
-/** The parent's event loop has turned since. */
-function hasTurned(program) {
+/** The event loop has turned since: the parent's, unless told otherwise. */
+function hasTurned(program, pid = program.pid) {
   const sinceMs = nowMs();
-  return (events) => haveTurned(events, [program.pid], 2, sinceMs);
+  return (events) => haveTurned(events, [pid], 2, sinceMs);
 }
 
 /** The system has told the parent (no zombie is left), and its event loop has turned since. */
