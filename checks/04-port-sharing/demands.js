@@ -425,7 +425,7 @@ export function demandNoOrphans({ give, program, fault }, seen) {
   demand(length === 0, {
     expected: `--give ${give}: the parent is killed (kill -9) while clients are in the middle of a request, and its children end with it.`,
     got: `${length === 1 ? 'One of its children went' : `${length} of its children went`} on${port}.`,
-    why: "The channel closes, and 'disconnect' comes in each child. One that does not listen for it lives on, alone; one that waits for its clients lives as long as they like.",
+    why: "The channel closes, and 'disconnect' comes in each child. One that does not listen for it lives on, alone; one that waits for its clients lives as long as they like, and one that only looks now and then whether its parent is there lives until then.",
     try: "process.on('disconnect', () => process.exit()); in child.js, where it stood",
     shows: {
       program,

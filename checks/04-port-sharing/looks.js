@@ -30,7 +30,10 @@ export const CROWD = 60;
 const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
 const EARLY = 12; // when so many are answered, it is enough
-const SLOWER = /** @type {const} */ ([10, 100, 1 / 10]); // who closes its copy 30 ms late does so 300 ms late, while clients come
+const SLOWER = {
+  listener: { pretendTimers: [10, 100, 1 / 10] }, // who closes its copy 30 ms late does so 300 ms late, while clients come
+  connections: { pretendTimersBelow: [10_000, 10_000, 1 / 10, 50] }, // what a child looks at once a second it looks at in ten
+};
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const ROUNDS = 6; // of those that are left: no dice fall so
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
@@ -39,12 +42,11 @@ const PATIENCE_MS = 3 * DEADLINE_MS; // of a client: the program's rest decides,
 const HELD_MS = 1_000;
 const STOPS = 8; // of the parent: on a busy machine one may come before it has dealt, or late
 const UP_TURNS = 2; // of all event loops: what was started is there
-const REST_TURNS = 8; // nothing more will come of what was asked
-const LATER_TURNS = 25; // half a second or more: what comes then does not come at once
+const REST_TURNS = 8; // nothing more will come of what was asked; what comes then does not come at once
 const OWN_TURNS = 5;
 const LEAST_TURN_MS = 19;
 const LOOK_EVERY_MS = 15;
-const PARTING_MS = 3_000; // a timer that has not ended a child by now is of another kind
+const PARTING_MS = 3_000; // for children that are busy
 const BUSY = 0.5; // share of the time in which an event loop was busy
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
 const CLUSTER = fileURLToPath(
@@ -61,8 +63,7 @@ const CLUSTER = fileURLToPath(
  */
 export async function openDoor({ launch, ready }, give, children = FEW, args = ['--give', give]) {
   const env = { NODE_CLUSTER_WORKERS: String(children) };
-  const pretendTimers = give === 'listener' ? SLOWER : undefined;
-  const program = await launch({ env, args, pretendTimers });
+  const program = await launch({ env, args, ...SLOWER[give] });
   const early = receiveEarly(program);
   const door = { give, children, program, early };
   const isShared = give === 'listener';
@@ -446,7 +447,7 @@ async function goesOn(program, isNoticed) {
 
 /**
  * Kills the parent while clients are in the middle of a request, and waits until nothing of it is left, or each child has
- * turned its event loop often enough since to have heard of it, and has no timer that could end it at once.
+ * turned its event loop often enough since to have heard of it, and to have ended at once.
  */
 export async function killParent({ program, fault }, death) {
   if (fault || death instanceof Undecided || death?.isStuck || program.fate) return undefined;
@@ -481,13 +482,12 @@ async function askByHalf(program) {
   return clients;
 }
 
-/** They have heard of all that happened until then, and nothing will end them any more. */
+/** They have heard of all that happened until then, and turned often enough since: what ends one now does not end it at once. */
 function haveStayed(events, pids, fromMs) {
   return pids.every((pid) => {
-    const beats = events.filter((one) => one.what === 'beat' && one.pid === pid && one.t > fromMs);
-    const idle = beats.filter(({ elu }) => elu < BUSY).length;
-    const hasTimer = beats.findLast(({ timers }) => timers !== undefined)?.timers;
-    return idle >= (hasTimer ? LATER_TURNS : REST_TURNS);
+    const isIdleBeat = (one) =>
+      one.what === 'beat' && one.pid === pid && one.t > fromMs && one.elu < BUSY;
+    return events.filter(isIdleBeat).length >= REST_TURNS;
   });
 }
 
