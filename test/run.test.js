@@ -418,6 +418,24 @@ describe('a runner', () => {
     assert.ok(Number(program.output()) > 95, program.output());
   });
 
+  test('pretends that a child stands still after its first message', async (t) => {
+    const text = `import { fork } from 'node:child_process';
+      if (process.send) {
+        const startMs = performance.now();
+        process.send('first');
+        const firstMs = performance.now();
+        process.send([firstMs - startMs, performance.now() - firstMs]);
+      } else {
+        const child = fork(process.argv[1]);
+        child.on('message', (message) => console.log(JSON.stringify(message)));
+      }`;
+    const program = await start(t, text, { pretendPause: 200 });
+    await fate(program);
+    const [first, [pauseMs]] = program.output().trim().split('\n').map(JSON.parse);
+    assert.equal(first, 'first');
+    assert.ok(pauseMs > 190, program.output());
+  });
+
   test('pretends forks: they are reported and heard of, and no process is started', async (t) => {
     const text = `import cluster from 'node:cluster';
       let heard = 0;

@@ -18,7 +18,6 @@ const MARKED = 3; // moments, of many of a kind
 const LEAST_MS = 9.5; // of a /
 const MOST_DEALT = 5; // of eight clients just before the parent was stopped: none of them waited
 const FEW_DEALT = { usual: 3, crowded: 1 }; // one or the other came just before a timer
-const MANY_LOST = 3; // of the first to come; one may have met a gap of some milliseconds
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
 
@@ -172,7 +171,7 @@ function lostShown(program, lost) {
   return firstShown(theirs, 'the connection of a client without an answer');
 }
 
-function demandEarly({ give }, { lostEarly, keptEarly }) {
+function demandEarly({ give }, { lostEarly, keptEarly, othersEarly }) {
   const expected = 'Clients that come while the program starts are answered, or refused.';
   const kept = Math.min(lostEarly, keptEarly);
   demand(kept === 0, {
@@ -180,13 +179,22 @@ function demandEarly({ give }, { lostEarly, keptEarly }) {
     got: `The parent accepted ${kept} of them, sent them to no child, and they are still waiting.`,
     ...KEPT[give],
   });
-  demand(lostEarly < MANY_LOST, {
+  demand(lostEarly === 0, {
     expected,
-    got: `${lostEarly} clients were let in then, and are still waiting.`,
-    why: 'A connection or a listener was sent to a child that could not take it yet.',
-    try: "process.send('ready') at the end of child.js, and nothing sent to a child before that",
+    got: `${lostEarly} ${lostEarly === 1 ? 'client was' : 'clients were'} let in then, and still wait.`,
+    ...TOO_SOON,
+  });
+  demand(othersEarly.length === 0, {
+    expected,
+    got: `${othersEarly.length} of them asked for /pid and got status ${othersEarly[0]}.`,
+    ...TOO_SOON,
   });
 }
+
+const TOO_SOON = {
+  why: 'A connection or a listener was sent to a child that could not serve it yet.',
+  try: "process.send('ready') at the end of child.js, when the app is loaded and all is there, and nothing sent to a child before that",
+};
 
 /** What a parent that keeps clients to itself has missed. */
 const KEPT = {

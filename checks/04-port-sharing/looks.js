@@ -30,6 +30,8 @@ export const CROWD = 60;
 const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
 const EARLY = 12; // when so many are answered, it is enough
+const MOST_WAITING = 60; // of the first to come: so many fit into any queue
+const PAUSE_MS = 200; // of a child that has said that it is ready: who comes meanwhile is there before what it does then
 const SLOWER = {
   listener: { pretendTimers: [10, 100, 1 / 10] }, // who closes its copy 30 ms late does so 300 ms late, while clients come
   connections: { pretendTimersBelow: [10_000, 10_000, 1 / 10, 50] }, // what a child looks at once a second it looks at in ten
@@ -63,7 +65,7 @@ const CLUSTER = fileURLToPath(
  */
 export async function openDoor({ launch, ready }, give, children = FEW, args = ['--give', give]) {
   const env = { NODE_CLUSTER_WORKERS: String(children) };
-  const program = await launch({ env, args, ...SLOWER[give] });
+  const program = await launch({ env, args, pretendPause: PAUSE_MS, ...SLOWER[give] });
   const early = receiveEarly(program);
   const door = { give, children, program, early };
   const isShared = give === 'listener';
@@ -95,7 +97,14 @@ export async function meetCrowd({ give, program, early, fault }) {
   const lostEarly = early.waiting();
   const keptEarly = keptBy(program, seenEarly).length;
   const silent = give === 'connections' ? await meetSilent(program) : [];
-  return { ...crowd, lostEarly, keptEarly, silent, holders: listeningSockets(program) ?? [] };
+  return {
+    ...crowd,
+    lostEarly,
+    keptEarly,
+    othersEarly: early.others,
+    silent,
+    holders: listeningSockets(program) ?? [],
+  };
 }
 
 /**
@@ -205,23 +214,32 @@ function nothingMore(program, isDone) {
  */
 function receiveEarly(program) {
   let [waiting, served, isOver] = [0, 0, false];
+  const others = []; // their status, where that is not 200
   const visit = async () => {
     waiting += 1;
-    const { error } = await get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS });
+    const { error, status } = await get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS });
     waiting -= 1; // it is answered, or it has been refused or sent away: it knows
-    if (!error) served += 1;
+    if (error) return;
+    served += 1;
+    if (status !== 200) others.push(status);
   };
   const visitAll = async () => {
     const deadline = performance.now() + 2 * DEADLINE_MS;
     const isHopeless = () =>
       program.fate || (listens(program.events) && hasRested(program, REST_TURNS));
     while (served < EARLY && !isOver && !isHopeless() && performance.now() < deadline) {
-      for (let left = listens(program.events) ? AT_THE_DOOR : 1; left > 0; left -= 1) visit();
+      for (let left = listens(program.events) ? AT_THE_DOOR : 1; left > 0; left -= 1)
+        if (waiting < MOST_WAITING) visit();
       await sleep(VISIT_EVERY_MS);
     }
   };
   visitAll();
-  return { stop: () => (isOver = true), isDone: () => served >= EARLY, waiting: () => waiting };
+  return {
+    others,
+    stop: () => (isOver = true),
+    isDone: () => served >= EARLY,
+    waiting: () => waiting,
+  };
 }
 
 /**

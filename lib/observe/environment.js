@@ -60,12 +60,13 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
   const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
   const { pretendClock, pretendCores, pretendForks } = options;
   const { pretendExitCodeBelow, pretendExitCode = pretendExitCodeBelow } = options;
-  const { pretendTimers, pretendTimersBelow, pretendWaits } = options;
+  const { pretendPause, pretendTimers, pretendTimersBelow, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendExitCode !== undefined) preloads.push(requiring('pretend-exit-code.cjs'));
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
+  if (pretendPause) preloads.push(requiring('pretend-pause.cjs'));
   const timers = pretendTimers ?? pretendTimersBelow;
   const isBelow = pretendTimersBelow !== undefined || pretendExitCodeBelow !== undefined;
   if (timers) preloads.push(requiring('pretend-timers.cjs'));
@@ -86,6 +87,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
       FORKSHOP_PRETEND_EXIT_CODE: String(pretendExitCode),
     }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
+    ...(pretendPause && { FORKSHOP_PRETEND_PAUSE: String(pretendPause) }),
     ...(timers && { FORKSHOP_PRETEND_TIMERS: timers.join(' ') }),
     ...(isBelow && { FORKSHOP_PRETEND_BELOW: String(keeper.pid) }),
     ...(pretendClock && { FORKSHOP_PRETEND_CLOCK: String(pretendClock) }),

@@ -23,6 +23,7 @@
  * @property {number} [pretendExitCodeBelow]  the same for every process that it starts, a worker or not
  * @property {boolean} [pretendForks]  cluster.fork() is reported, but starts no process: how many would it fork?
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
+ * @property {number} [pretendPause]  for so many ms a child stands still when it has sent its first message
  * @property {Timers} [pretendTimers]  a timer from so many ms until so many fires so many times as soon, and after `most` ms at
  *   the latest; one that fires again and again from ticksFrom on, unless that is the same
  * @property {Timers} [pretendTimersBelow]  the same, but only in the processes that it starts
