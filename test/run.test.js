@@ -555,6 +555,17 @@ describe('a runner', () => {
     assert.equal(program.output(), 'true\n');
   });
 
+  test('pretends that time passes sooner for who looks how late the event loop is', async (t) => {
+    const text = `import { monitorEventLoopDelay } from 'node:perf_hooks';
+      const delay = monitorEventLoopDelay({ resolution: 60_000 });
+      delay.enable();
+      while (delay.count < 3) await new Promise(setImmediate);
+      console.log('three minutes');`;
+    const program = await start(t, text, { pretendTimers: [1_000, Infinity, 60_000] });
+    await fate(program);
+    assert.equal(program.output(), 'three minutes\n');
+  });
+
   test('pretends that all time passes sooner: a minute by whatever timer', async (t) => {
     const text = `import { setTimeout as later } from 'node:timers';
       import { setTimeout as sleep, scheduler, setInterval as each } from 'node:timers/promises';

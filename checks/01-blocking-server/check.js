@@ -6,6 +6,7 @@ import {
   demandDelay,
   demandListens,
   demandNoLimit,
+  demandNoSpinning,
   demandOverlap,
   demandReport,
   demandTime,
@@ -20,8 +21,10 @@ import {
   askHealthDuring,
   askMany,
   askManyReports,
+  askSoonReport,
   cameInTime,
   isFree,
+  isTold,
   isTrue,
   measureQueue,
   readAfterHold,
@@ -72,7 +75,10 @@ check('01-blocking-server', promises, (lesson) => {
     { isSlow },
   );
   const many = meanwhile([hasty], askMany, { isSlow });
-  const held = meanwhile([hasty, many], readAfterHold, { isSlow });
+  const soon = meanwhile([hasty, many], (program) => seek(() => askSoonReport(program), isTold), {
+    isSlow,
+  });
+  const held = meanwhile([hasty, soon], readAfterHold, { isSlow });
   const rest = observe([server, late, held], readAtRest);
   const queue = meanwhile([homes], async () => measureQueue(await ready(await launch())), {
     isSlow,
@@ -82,13 +88,14 @@ check('01-blocking-server', promises, (lesson) => {
   hold('home-body', [first, homes, home, many], demandBody);
   hold('home-time', [server, first, homes, home, hasty, many], demandTime);
   hold('home-alone', [homes, home, server], demandAlone, { needs: ['home-time'] });
-  hold('report-answers', [reports, late, server], demandReport);
+  hold('report-answers', [reports, late, server, slow], demandReport);
   hold(
     'report-overlaps',
-    [reports, late, server, slow],
-    (seen, seenLater, program, crowd) => {
+    [reports, late, server, slow, soon],
+    (seen, seenLater, program, crowd, one) => {
       demandOverlap(seen, seenLater, program);
       demandNoLimit(crowd);
+      demandNoSpinning(one);
     },
     { needs: ['report-answers'] },
   );

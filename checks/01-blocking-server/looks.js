@@ -26,19 +26,21 @@ const MANY_REPORTS = 48; // more than most pools and limits let run at once
 export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 5]); // five times as long: there is time for many to come
 const GROUPS = 6; // each of so many that the probe tells of every one
 const IN_GROUP = 25;
-const GROUP_APART_MS = 25;
+const GROUP_APART_MS = 60; // all come before the first is done, and not at the same point of a slow clock
 const APART_MS = 4; // one that shares the other's query takes so much less than that
 const REST_BEATS = 6; // of 20 ms: a timer of 50 ms fires within them
 const QUIET_BEATS = 60; // that came in time, more than a second: a histogram with a sample every 5 ms has hundreds
 const IN_TIME_MS = 3; // one that is later tells that the loop was held up, and samples are missing
 const TIMER_MS = 5; // a learner's own timer reports how late it was: up to its period less than a / took
 const FIRST_SAMPLE_BEATS = 2; // after a reset Node's histogram sees nothing until its timer has fired once
-const HELD_MS = 1_100; // far more than any / takes; a monitor that leaves out the longest is of no use
-export const QUICK_TIMERS = /** @type {const} */ ([500, Infinity, 100]); // a reset once a minute comes in time
+export const HELD_MS = [1_100, 300]; // far more than any / takes: a monitor that leaves out the longest, or adds up, is of no use
+export const QUICK_TIMERS = /** @type {const} */ ([50, Infinity, 100, 500]); // a reset once a minute comes in time
 const QUIET_MS = 3_000;
 const SPREAD_MS = 30; // reports that came together and wait side by side are done together
 const SPREAD_OF_MANY_MS = 50; // so many take some time to come; one that waits for another takes 100 ms longer
 const BEAT_MS = 20;
+const LONG_TURN_MS = 60; // of a handler that spins for what is left of 100 ms
+const LEAST_BUSY_MS = 30; // a report needs a few
 const BEATS_APART = 4; // of 20 ms: two of 100 ms that wait side by side see as many, or one or two more or less
 const STARVED_MS = 5; // kept from running for longer, it may have been late for that
 
@@ -126,6 +128,7 @@ export async function askMany({ url }) {
  * each took tells whether it had to wait for others.
  */
 export async function askManyReports(program) {
+  const sinceMs = nowMs();
   const asked = [];
   for (let group = 0; group < GROUPS; group += 1) {
     asked.push(askAtOnce(program, '/report', IN_GROUP));
@@ -135,8 +138,50 @@ export async function askManyReports(program) {
   await program.drained();
   const requests = requestsOf(program.events, '/report').filter(({ endMs }) => endMs);
   const mostBeats = Math.max(0, ...requests.map((one) => beatsDuring(program, one).length));
-  return { program, answers, requests, mostBeats };
+  const isAlone = !program.events.some(({ what, tid }) => what === 'child' || tid !== undefined);
+  const starvedMs = isAlone ? 0 : program.turn.starvedSince(sinceMs); // whoever answers may have been kept from running
+  const surely = mostUnlike(program, requests, (beats) => beats.length * BEAT_MS);
+  const perhaps = mostUnlike(program, requests, (beats, { startMs }) => beats.at(-2).t - startMs);
+  return { program, answers, requests, mostBeats, starvedMs, surely, perhaps };
 }
+
+/**
+ * One that took longer than another that came after it, and by how much at least. The beats while it was under way tell: they
+ * come no sooner than every 20 ms, however busy the machine. And at the last but one it had still to wait, as far as its
+ * program knew the time.
+ */
+function mostUnlike(program, requests, leastOf) {
+  let found = { ms: 0, slow: requests[0], quick: requests[0] };
+  let before = { ms: 0, one: requests[0] };
+  for (const one of [...requests].sort((a, b) => a.startMs - b.startMs)) {
+    const ms = before.ms - durationOf(one);
+    if (ms > found.ms) found = { ms, slow: before.one, quick: one };
+    const beats = beatsDuring(program, one);
+    const leastMs = beats.length > 1 ? leastOf(beats, one) : 0;
+    if (leastMs > before.ms) before = { ms: leastMs, one };
+  }
+  return found;
+}
+
+/**
+ * A report where timers fire at once: a handler that waits for a part of its 100 ms, and spins until a clock says that they are
+ * over, has nearly all of them before it. Its process uses so much CPU time, and the event loop does not turn meanwhile.
+ */
+export async function askSoonReport(program) {
+  const before = program.events.length;
+  await get(`${program.url}/report`);
+  await beatsToCome(program, FIRST_SAMPLE_BEATS);
+  const beats = beatsSince(program, before);
+  const lateMs = latestOf(beats);
+  const cpu = beats.find(({ late }) => late === lateMs)?.cpu ?? 0;
+  const [request] = requestsOf(program.events.slice(before), '/report');
+  const turnMs = BEAT_MS + lateMs;
+  return { program, request, turnMs, busyMs: Math.min(1, cpu) * turnMs };
+}
+
+export const isTurning = ({ turnMs }) => turnMs < LONG_TURN_MS;
+export const isSpinning = ({ turnMs, busyMs }) => turnMs >= LONG_TURN_MS && busyMs >= LEAST_BUSY_MS;
+export const isTold = (seen) => isTurning(seen) || isSpinning(seen);
 
 /** Asks for the path several times at once, and for /health when the first of them has been seen to start. */
 export async function askHealthDuring(program, path, times) {
@@ -237,11 +282,11 @@ const hasJoined = (requests) =>
   );
 
 /**
- * What /health reports of a server at rest; and, a quiet time after the process stood still, of that: no handler of its own
- * took the time, and the loop was held up all the same. It stays the longest delay, however many short ones come after it.
+ * What /health reports of a server at rest; and, a quiet time after the process stood still twice, of that: no handler of its
+ * own took the time, and the loop was held up all the same. It stays the longest delay, however many short ones come after it.
  * The probe's own timer tells by how much the loop was late.
- * @returns {Promise<{ told: any, lateMs: number, atRest: { told: any, lateMs: number }, lateBeat: any, program: any } | undefined>}
- *   nothing, where no process can be stopped
+ * @returns {Promise<{ told: any, lateMs: number, lates: number[], atRest: { told: any, lateMs: number }, lateBeat: any,
+ *   program: any } | undefined>}  lates: each time that it stood still; nothing, where no process can be stopped
  */
 export async function readAfterHold(program) {
   const tell = async () => parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
@@ -251,15 +296,23 @@ export async function readAfterHold(program) {
   const toldAtRest = await tell();
   await beatsToCome(program, FIRST_SAMPLE_BEATS); // it may have been kept from running just before it answered
   const atRest = { told: toldAtRest, lateMs: latestOf(beatsSince(program, first)) };
-  if (!program.kill(program.pid, 'SIGSTOP')) return undefined;
-  await sleep(HELD_MS);
-  const before = program.events.length; // any beat that comes later comes late
-  program.kill(program.pid, 'SIGCONT');
+  const before = program.events.length;
+  const lates = [];
+  for (const ms of HELD_MS) {
+    const first = program.events.length;
+    if (!program.kill(program.pid, 'SIGSTOP')) return undefined;
+    await sleep(ms);
+    program.kill(program.pid, 'SIGCONT');
+    await beatsToCome(program, FIRST_SAMPLE_BEATS); // of these the first comes late
+    lates.push(latestOf(beatsSince(program, first)));
+  }
   const areInTime = (beats) => beats.filter(({ late }) => late < IN_TIME_MS).length >= QUIET_BEATS;
-  const beats = await beatsUntil(program, before, areInTime);
+  await beatsUntil(program, program.events.length, areInTime);
+  const told = await tell();
+  const beats = beatsSince(program, before);
   const lateMs = latestOf(beats);
   const lateBeat = beats.find(({ late }) => late === lateMs);
-  return { told: await tell(), lateMs, atRest, lateBeat, program };
+  return { told, lateMs, lates, atRest, lateBeat, program };
 }
 
 /** What /health reports of a server to which nobody has come for a while: a monitor that slows down meanwhile is of no use. */
@@ -283,8 +336,7 @@ async function beatsUntil(program, before, isEnough) {
   return beatsSince(program, before);
 }
 
-const beatsSince = ({ events, pid }, before) =>
-  eventsOf(events.slice(before), 'beat').filter((beat) => beat.pid === pid);
+const beatsSince = ({ events, pid }, before) => beatsOf({ events: events.slice(before) }, pid);
 
 /** The number is the longest delay, as far as we know it, and was reset when it was reported. */
 export const isTrue = ({ told, toldAgain, longestMs, tookMs }) =>

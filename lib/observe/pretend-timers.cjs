@@ -2,13 +2,15 @@
  * Preloaded where a check asks "and what does it do when so much time has passed?" and nobody wants to wait: a timer that
  * is to fire after FROM ms or more, but before UNTIL ms, fires BY times as soon. FORKSHOP_PRETEND_TIMERS tells "FROM UNTIL BY",
  * and behind that, if it is another one, the FROM of what fires again and again: who counts ticks counts them faster. Behind
- * that, the time after which even the longest of them fires.
+ * that, the time after which even the longest of them fires. And monitorEventLoopDelay() looks BY times as often, so that who
+ * takes a percentile has as many short gaps soon.
  * With FORKSHOP_PRETEND_BELOW, the pid of the keeper, only in the processes that the program starts, not in itself.
  * Only what a program sets itself: Node's own timers (keep-alive and the like) and clocks are as they were.
  */
 'use strict';
 
 const { syncBuiltinESMExports } = require('node:module');
+const hooks = require('node:perf_hooks');
 const timers = require('node:timers');
 const promises = require('node:timers/promises');
 
@@ -40,5 +42,8 @@ function shortenAll() {
   shorten(AbortSignal, 'timeout', 0);
   const { wait } = promises.scheduler;
   promises.scheduler.wait = (ms, ...args) => wait.call(promises.scheduler, shortened(ms), ...args);
+  const { monitorEventLoopDelay } = hooks;
+  hooks.monitorEventLoopDelay = ({ resolution = 10, ...options } = {}) =>
+    monitorEventLoopDelay({ ...options, resolution: Math.ceil(resolution / by) });
   syncBuiltinESMExports();
 }
