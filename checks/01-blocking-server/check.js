@@ -21,10 +21,9 @@ import {
   askHealthDuring,
   askMany,
   askManyReports,
-  askSoonReport,
+  askSoonReports,
   cameInTime,
   isFree,
-  isTold,
   isTrue,
   measureQueue,
   readAfterHold,
@@ -75,9 +74,7 @@ check('01-blocking-server', promises, (lesson) => {
     { isSlow },
   );
   const many = meanwhile([hasty], askMany, { isSlow });
-  const soon = meanwhile([hasty, many], (program) => seek(() => askSoonReport(program), isTold), {
-    isSlow,
-  });
+  const soon = meanwhile([hasty, many], askSoonReports, { isSlow });
   const held = meanwhile([hasty, soon], readAfterHold, { isSlow });
   const rest = observe([server, late, held], readAtRest);
   const queue = meanwhile([homes], async () => measureQueue(await ready(await launch())), {

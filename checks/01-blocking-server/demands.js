@@ -499,12 +499,13 @@ export function demandNoLimit({ program, answers, requests, mostBeats }) {
 /**
  * A handler that waits for nearly all of its 100 ms and spins for the rest blocks, too. That it used the CPU meanwhile is a
  * fact: one that others kept from running did not.
- * @param {Awaited<ReturnType<typeof import('./looks.js').askSoonReport>>} seen
+ * @param {Awaited<ReturnType<typeof import('./looks.js').askSoonReports>>} seen
  */
-export function demandNoSpinning({ program, request, turnMs, busyMs }) {
+export function demandNoSpinning({ program, request, turnMs, busyMs, times }) {
   if (isTurning({ turnMs })) return;
-  const got = `Around a single /report the event loop did not turn for ${Math.round(turnMs)} ms, and the process used ${Math.round(busyMs)} ms of CPU time meanwhile.`;
-  if (!isSpinning({ turnMs, busyMs })) throw tooBusy(got);
+  const which = times === 1 ? 'a single /report' : `each of ${times} /report, one after the other,`;
+  const got = `Around ${which} the event loop did not turn for some ${Math.round(turnMs)} ms; the process used ${Math.round(busyMs)} ms of CPU time meanwhile.`;
+  if (!isSpinning({ busyMs })) throw tooBusy(got);
   demand(false, {
     expected: 'Nothing in /report blocks; here, where its timers fire at once, neither.',
     got,
