@@ -80,8 +80,10 @@ function firstFault({ steps, base, more }) {
   const known = new Map();
   const least = new Map(); // for each question, what has to be reported
   let stands = false;
+  let hungUp = [];
   for (const { hasHeard = [], ...step } of steps) {
     stands = step.stands ?? stands;
+    hungUp = step.hungUp ?? hungUp;
     for (const pid of hasHeard) known.set(pid, answered.of(pid) - 1);
     const { path, pid, answer } = step.asked ?? step.answered ?? {};
     if (path === '/' && step.asked) asked.add(pid);
@@ -97,7 +99,8 @@ function firstFault({ steps, base, more }) {
     if (path === '/counts' && step.answered) {
       const { isWaiting, low } = least.get(step.answered);
       if (stands && isWaiting && answer.status === 200) return faultOfCopy(pid);
-      const fault = faultOfTold(answer, { pid, low, asked, isWaiting });
+      const hasLost = isWaiting && hungUp.includes(pid);
+      const fault = faultOfTold(answer, { pid, low, asked, isWaiting, hasLost });
       if (fault) return fault;
       known.set(pid, low.get(pid));
     }
@@ -189,7 +192,7 @@ function faultOfFailure(error, status, { isWaiting }) {
 }
 
 /** Which mistake leads to such counts. */
-function whyWrong(wrong, told, { pid, low, asked, isWaiting }) {
+function whyWrong(wrong, told, { pid, low, asked, isWaiting, hasLost }) {
   const had = asked.of(Number(wrong));
   const tells = `It says ${JSON.stringify(told)}`;
   const got = `${tells}; process ${wrong} has had ${had}.`;
@@ -230,8 +233,8 @@ function whyWrong(wrong, told, { pid, low, asked, isWaiting }) {
   if (isWaiting)
     return {
       isWaiting,
-      got: `Two clients waited at process ${pid} for /counts. Before the second asked, ${who} had answered ${tellsOf}.`,
-      why: "It passed on the answer to another question, which doesn't include what has happened since that was asked.",
+      got: `Two clients waited at process ${pid} for /counts${hasLost ? ', and a third that asked between them hung up' : ''}. Before the second asked, ${who} had answered ${tellsOf}.`,
+      why: `It passed on the answer to another question, which doesn't include what has happened since that was asked.${hasLost ? ' The primary answers a client that has gone, too.' : ''}`,
       try: TRY.answer,
     };
   return {

@@ -183,9 +183,9 @@ export function demandChoices(choices) {
 }
 
 /** Without a worker that listens. */
-function whyNobody({ fate, output = '' }) {
+function whyNobody({ fate, output = '', errors = '' }) {
   if (fate?.kind !== 'ended') return 'It runs, but no worker listens.';
-  const said = output.trim().split('\n')[0];
+  const said = (withoutWarnings(errors) || output).trim().split('\n')[0];
   const end = fate.signal ? `was ended by ${fate.signal}` : `ended with exit code ${fate.code}`;
   return `It ${end} before a worker listened${said && `, and said: ${said}`}`;
 }

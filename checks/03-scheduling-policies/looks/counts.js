@@ -11,6 +11,7 @@
  * @property {boolean} [stands]  from here on the primary stands still, or goes on
  * @property {number[]} [hasHeard]  these workers have stood still since their last answer, and since then the primary has
  *   answered a question: by then it had read all that they had sent
+ * @property {(number | undefined)[]} [hungUp]  at these workers a client has asked for /counts, and did not wait for the answer
  */
 import { Agent } from 'node:http';
 import {
@@ -25,6 +26,7 @@ import {
 import { WORKERS } from './policies.js';
 
 const EACH = 2; // connections to each worker: x and y
+const ONE_MORE = 1; // to one worker: z
 const ROUNDS = 3;
 const BEGUN_MS = 1_500;
 const NO_PAGES = ['/favicon.ico', `/no-such-page-${process.pid}`];
@@ -37,7 +39,7 @@ const KEPT_OPEN_MS = 4_000; // a server may close a connection on which nothing 
  *   requests for / each worker had had before (base), and was sent meanwhile by others than us, such as another worker
  */
 export async function askForCounts(program) {
-  const agents = Array.from({ length: EACH * WORKERS }, keepingOpen);
+  const agents = Array.from({ length: EACH * WORKERS + ONE_MORE }, keepingOpen);
   const other = keepingOpen();
   const beginMs = nowMs();
   try {
@@ -72,7 +74,7 @@ const sizesOf = (groups) => new Map([...groups].map(([key, { length }]) => [key,
 
 export const keepingOpen = () => new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** Two connections to each worker, or one. */
+/** Two connections to each worker, or one; to one worker three. */
 function pairsOf(opened, agents, had) {
   const executed = [...had.values()].flat().sort((a, b) => a.startMs - b.startMs);
   const pidOf = new Map(executed.map(({ client, pid }) => [client, pid]));
@@ -81,6 +83,7 @@ function pairsOf(opened, agents, had) {
     pid,
     x: connections[0].agent,
     y: (connections[1] ?? connections[0]).agent,
+    z: connections[2]?.agent,
   }));
 }
 
@@ -171,7 +174,8 @@ async function askBesideSleepers(program, record, pairs) {
 
 /**
  * While the primary stands still, each worker is asked for /counts, then for /, which it answers, then for /counts again.
- * So two clients wait at each, and the last to ask must see one more request.
+ * So two clients wait at each, and the last to ask must see one more request. At one worker a third client asks between the
+ * two, and hangs up: what the primary says to that is nobody else's answer.
  */
 async function askWhileItStands(program, record, pairs) {
   const primary = primaryOf(program);
@@ -181,11 +185,17 @@ async function askWhileItStands(program, record, pairs) {
     record.add({ stands: program.kill(primary, 'SIGSTOP') });
     const early = pairs.map(({ x }) => record.ask('/counts', x));
     await program.until(() => begun() >= early.length, BEGUN_MS);
+    const leavers = pairs.filter(({ z }) => z);
+    for (const { z } of leavers) get(`${program.url}/counts`, { agent: z });
+    const waiting = early.length + leavers.length;
+    await program.until(() => begun() >= waiting, BEGUN_MS);
+    for (const { z } of leavers) z.destroy();
+    record.add({ hungUp: leavers.map(({ pid }) => pid) });
     let left = pairs.length;
     const between = pairs.map(({ y }) => record.ask('/', y).finally(() => (left -= 1)));
     await program.until(() => left === 0, BEGUN_MS);
     const late = pairs.map(({ y }) => record.ask('/counts', y));
-    await program.until(() => begun() >= early.length + late.length, BEGUN_MS);
+    await program.until(() => begun() >= waiting + late.length, BEGUN_MS);
     record.add({ stands: false });
     program.kill(primary, 'SIGCONT');
     await Promise.all([...early, ...between, ...late]);

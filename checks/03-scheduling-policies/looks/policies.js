@@ -55,6 +55,12 @@ const CHOICES = [
     args: ['--policy', 'none'],
     wanted: 'kernel',
   },
+  {
+    name: 'NODE_CLUSTER_SCHED_POLICY=roundrobin and --policy none',
+    env: { NODE_CLUSTER_SCHED_POLICY: 'roundrobin' },
+    args: ['--policy', 'none'],
+    wanted: 'kernel',
+  },
 ];
 const byOption = (value) => ({ name: `--policy "${value}"`, args: ['--policy', value] });
 const byVariable = (value) => ({
