@@ -251,11 +251,16 @@ export async function waitFor(program, isSo) {
 const lastMoveOf = (events) =>
   events.findLast(({ what }) => ['fork', 'worker-listening', 'worker-exit'].includes(what));
 
-/** Nobody has come or gone for so many turns of the event loops of all who serve, and of the primary's. */
+/**
+ * Nobody has come or gone for so many turns of the event loops of all who serve or are still to come, and of the primary's. On
+ * a crowded machine it takes long until one that has been forked has its first turn.
+ */
 export function isHung(program, fromMs) {
   const { events, pid } = program;
   const sinceMs = Math.max(fromMs, lastMoveOf(events)?.t ?? 0);
-  return haveTurned(events, [pid, ...servingOf(events)], TURNED, sinceMs);
+  const forked = forksOf(events).map(({ workerPid }) => workerPid);
+  const booting = forked.filter((workerPid) => !isUpOrGone(events, workerPid));
+  return haveTurned(events, [pid, ...servingOf(events), ...booting], TURNED, sinceMs);
 }
 
 /** Has nobody come or gone for some turns of the primary's event loop, and is nobody still to come? */
