@@ -31,7 +31,7 @@ const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
 const EARLY = 12; // when so many are answered, it is enough
 const MOST_WAITING = 60; // of the first to come: so many fit into any queue
-const PAUSE_MS = 200; // of a child that has said that it is ready: who comes meanwhile is there before what it does then
+const PAUSE_MS = { usual: 200, crowded: 1_000 }; // of a child that has said that it is ready: whoever comes is there before what it does next
 const SLOWER = {
   listener: { pretendTimers: [10, 100, 1 / 10] }, // who closes its copy 30 ms late does so 300 ms late, while clients come
   connections: { pretendTimersBelow: [10_000, 10_000, 1 / 10, 50] }, // what a child looks at once a second it looks at in ten
@@ -65,7 +65,8 @@ const CLUSTER = fileURLToPath(
  */
 export async function openDoor({ launch, ready }, give, children = FEW, args = ['--give', give]) {
   const env = { NODE_CLUSTER_WORKERS: String(children) };
-  const program = await launch({ env, args, pretendPause: PAUSE_MS, ...SLOWER[give] });
+  const pretendPause = isCrowded() ? PAUSE_MS.crowded : PAUSE_MS.usual;
+  const program = await launch({ env, args, pretendPause, ...SLOWER[give] });
   const early = receiveEarly(program);
   const door = { give, children, program, early };
   const isShared = give === 'listener';
