@@ -23,6 +23,8 @@ const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
 export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
+export const MORE_BEATS = 34; // of 20 ms: in 500 there is room for 26; one that waits for another has 50
+const MANY_DEADLINE_MS = 60_000;
 export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 5]); // five times as long: there is time for many to come
 const GROUPS = 6; // each of so many that the probe tells of every one
 const IN_GROUP = 25;
@@ -126,7 +128,7 @@ export async function askMany({ url }) {
 
 /**
  * Many reports, group by group, that take five times as long: the last comes long before the first is done. How many beats
- * each took tells whether it had to wait for others.
+ * each took tells whether it had to wait for others. Where it is plain that they have to, nobody waits for the rest.
  */
 export async function askManyReports(program) {
   const sinceMs = nowMs();
@@ -135,8 +137,12 @@ export async function askManyReports(program) {
     asked.push(askAtOnce(program, '/report', IN_GROUP));
     await sleep(GROUP_APART_MS);
   }
-  const answers = (await Promise.all(asked)).flatMap((group) => group.answers);
-  await program.drained();
+  let isDone = false;
+  const groups = Promise.all(asked).finally(() => (isDone = true));
+  await program.until(() => isDone || areHeldUp(program), MANY_DEADLINE_MS);
+  if (isDone) await program.drained();
+  else await program.stop();
+  const answers = (await groups).flatMap((group) => group.answers);
   const requests = requestsOf(program.events, '/report').filter(({ endMs }) => endMs);
   const mostBeats = Math.max(0, ...requests.map((one) => beatsDuring(program, one).length));
   const isAlone = !program.events.some(({ what, tid }) => what === 'child' || tid !== undefined);
@@ -144,6 +150,13 @@ export async function askManyReports(program) {
   const surely = mostUnlike(program, requests, (beats) => beats.length * BEAT_MS);
   const perhaps = mostUnlike(program, requests, (beats, { startMs }) => beats.at(-2).t - startMs);
   return { program, answers, requests, mostBeats, starvedMs, surely, perhaps };
+}
+
+/** Something has blocked, or the last that is done has waited for others. */
+function areHeldUp(program) {
+  if (blocksOf(program).length > 0) return true;
+  const last = requestsOf(program.events, '/report').findLast(({ endMs }) => endMs);
+  return last !== undefined && beatsDuring(program, last).length >= MORE_BEATS;
 }
 
 /**

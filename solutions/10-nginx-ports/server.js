@@ -54,7 +54,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
 // #region machines
 async function startMachine(HOST) {
   const { child, address } = await start('machine.js', { HOST, PORT: port });
-  const boot = () => isStopping || startMachine(HOST).catch(fail);
+  const boot = () => isStopping || startMachine(HOST).catch(() => setTimeout(boot, 1_000));
   child.on('exit', () => isStopping || setTimeout(boot, 1_000));
   return address;
 }

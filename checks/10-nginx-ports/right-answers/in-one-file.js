@@ -98,7 +98,9 @@ function startMachines() {
 
 async function startMachine(address) {
   const machine = await start({ ROLE: 'machine', HOST: address });
-  machine.child.on('exit', () => setTimeout(() => isStopping || startMachine(address), 1_000));
+  const later = () => setTimeout(boot, 1_000);
+  const boot = () => isStopping || startMachine(address).catch(later);
+  machine.child.on('exit', later);
   return machine.address;
 }
 
