@@ -147,13 +147,6 @@ const CLIENT_FAULTS = [
     "response.setHeader('Connection', 'close') on every response while draining, even to requests that come later on an old connection",
   ],
   [
-    ({ fate, isLateHeld }) => !fate && isLateHeld,
-    () =>
-      `${SECONDS} s later a connection was still open whose answer had begun before the signal, and had ended when the idle ones had been closed.`,
-    'An answer that has begun can no longer say "Connection: close". When it ends its connection is idle, too, and a client may keep it for minutes: the worker waits until the limit, and then ends as if it had cut something.',
-    'more than once: setInterval(() => server.closeIdleConnections(), 300).unref()',
-  ],
-  [
     ({ fate }) => !fate,
     () => `${SECONDS} s later it was still running.`,
     'A worker ends when its last connection and its channel to the primary are closed.',

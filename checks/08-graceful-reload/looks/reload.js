@@ -55,8 +55,8 @@ export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSec
 
 /**
  * The text of an app.js. It reports who loads it, keeps idle connections for a minute, so that simply waiting does not work,
- * knows how many of its responses are still in memory, /kept, listens on another port for a moment, /second-port, and begins an
- * answer before it has read the whole request, /late. A stream of events, /events, has a timer that nobody clears.
+ * knows how many of its responses are still in memory, /kept, and listens on another port for a moment, /second-port. A stream
+ * of events, /events, has a timer that nobody clears.
  */
 function appOf({ version, bootMs = 0, isBad = false }) {
   return `
@@ -74,7 +74,6 @@ function appOf({ version, bootMs = 0, isBad = false }) {
       keptMs ??= request.socket.server.keepAliveTimeout = 60_000; // once: a drain may make it shorter
       if (request.url === '/slow') await sleep(${SLOW_MS});
       if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-      if (request.url === '/late') await beginBefore(request, response);
       if (request.url === '/upload') for await (const part of request);
       if (request.url === '/second-port') await listenOnce();
       if (request.url === '/events') setInterval(() => response.write('event '), ${EVENT_MS});
@@ -85,10 +84,6 @@ function appOf({ version, bootMs = 0, isBad = false }) {
       const server = createServer();
       const close = (done) => setImmediate(() => server.close(done)); // the primary hears of it first
       return new Promise((done) => server.listen(0, () => close(done)));
-    }
-    function beginBefore(request, response) {
-      response.write('to be continued when you are done: ');
-      return new Promise((done) => request.resume().on('close', done));
     }
     async function countKept(refs) {
       const [v8, vm] = [await import('node:v8'), await import('node:vm')];
