@@ -71,7 +71,8 @@ const endShown = (program) => ({
 
 export function demandWork({ answers, requests, program }) {
   const quickest = quickestOf(requests);
-  const depth = Math.max(...[...byProcess(requests).values()].map(deepestOverlap));
+  const beside = [...byProcess(requests).values()].filter((some) => !areOneByOne(some));
+  const depth = Math.max(1, ...beside.map(deepestOverlap));
   const fault =
     faultOfAnswers(answers, requests) ??
     (depth > 1 && `Up to ${depth} pages were under way in one process at the same time.`) ??
@@ -91,6 +92,12 @@ export function demandWork({ answers, requests, program }) {
     try: 'keep serve() and render() as they were: response.end(render());',
     shows: workShown(program, { answers, requests, depth }),
   });
+}
+
+/** Requests of one process may wait for each other in a queue of its own: then their answers are a page apart. */
+function areOneByOne(requests) {
+  const ends = requests.map(({ endMs = Infinity }) => endMs).sort((a, b) => a - b);
+  return ends.every((end, index) => index === 0 || end - ends[index - 1] >= LEAST_WORK_MS);
 }
 
 /** The request that was answered wrongly, pages under way at once, or the quickest. */

@@ -28,6 +28,13 @@ export function demandOneFailure(program, crash, elsewhere, poisoned) {
 
 /** What is wrong with the answer to a report that has ended its child. */
 function faultOfPoisoned({ answer, deaths = 0, fate } = /** @type {any} */ ({})) {
+  if (deaths === 0 && answer?.error === SILENT)
+    return {
+      got: 'GET /report?name=adam&name=eve has ended no child. The client is still waiting, and nobody is at work.',
+      why: 'The job has thrown, and somebody has caught that without a word: no message will come, and the child counts as busy for ever.',
+      try: "no process.on('uncaughtException') in job.js: let the child end; or send the error, and answer 503",
+      isPlain: true,
+    };
   if (deaths === 0) return undefined; // the name was refused, or made into one
   const got = 'A report ended its child, with exit code 0 (GET /report?name=adam&name=eve)';
   if (fate) return { got: `${got}. Then the server has ended: ${endOf(fate)}.` };

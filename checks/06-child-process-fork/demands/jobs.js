@@ -190,11 +190,11 @@ export function demandResponsive({ refusal, share, waitedMs, spanMs, ...cpu }) {
   });
 }
 
-export function demandMatch(program, { answers, isUnmixed }) {
+export function demandMatch(program, { answers, isUnmixed, ...look }) {
   const expected =
     'Each of many reports asked for at once is answered with the digest of its own name and rows.';
   tell(program, expected, faultOfBatch(program, answers));
-  if (isUnmixed && isCrowded())
+  if (isUnmixed && isCrowded() && !areLeft(look))
     throw tooBusy('While one child stood still, too few reports came from the others.');
 }
 
@@ -352,13 +352,16 @@ export function demandInTurn(batch, { wanted, got, answers, haveWaited }) {
   });
 }
 
-/** Whoever waits, waits for the first child that is idle. A pool of which nobody else builds anything has another fault. */
-function demandOneQueue({ answers, isUnmixed, waiting, idle }) {
-  const isLeft = waiting > 1 && !isUnmixed;
+/** Somebody else has built some, and others still wait. A pool of which nobody else builds anything has another fault. */
+const areLeft = ({ built, waiting }) => built > 0 && waiting > 1;
+
+/** Whoever waits, waits for the first child that is idle. */
+function demandOneQueue({ answers, idle, ...look }) {
+  const isLeft = areLeft(look);
   if (isLeft && idle.length === 0) throw tooBusy('Reports waited, and the children were at work.');
   demand(!isLeft, {
     expected: `${answers.length} reports at once, and one child is frozen meanwhile (by SIGSTOP). It has one of them; all others are built.`,
-    got: `${waiting} waited for the frozen child, and child ${idle.join(', ')} had nothing to do.`,
+    got: `${look.waiting} waited for the frozen child, and child ${idle.join(', ')} had nothing to do.`,
     why: 'Whoever waits behind a slow report, for one child and no other, is overtaken by all who came later and were dealt to another.',
     try: 'one queue for all: queue.push() where a job comes, queue.shift() where a child is idle, whichever that is',
   });

@@ -155,15 +155,15 @@ export async function whileStopped(program, pids, work) {
  * All twenty at once. One child stands still until the others have built all but the one that it has: whoever was asked first
  * does not answer first.
  * @returns {Promise<any>}  isUnmixed: the others have built next to none; on a busy machine it may be that there was no other
- *   in time. waiting: so many were left; idle: the others, if they had nothing to do by then
+ *   in time. built: by the others; waiting: so many were left; idle: the others, if they had nothing to do by then
  */
 export async function askAll(program) {
   const before = program.events.length;
   let early = 0;
   let asked = [];
-  const look = await whileStopped(program, aliveOf(program).slice(0, 1), async (stopped) => {
+  const look = await whileStopped(program, aliveOf(program).slice(-1), async (stopped) => {
     asked = JOBS.map((job) => ask(program, job).finally(() => (early += 1)));
-    if (stopped.length === 0) return { isUnmixed: false, waiting: 0, idle: [] };
+    if (stopped.length === 0) return { isUnmixed: false, built: 0, waiting: 0, idle: [] };
     const others = () => aliveOf(program).filter((pid) => !stopped.includes(pid));
     const isAtRest = (events) => {
       if (countRequests(events.slice(before)) < JOBS.length) return false;
@@ -174,7 +174,8 @@ export async function askAll(program) {
     const isDone = () => early >= JOBS.length - stopped.length;
     const isCalm = await program.until((events) => isDone() || isAtRest(events), PATIENCE_MS);
     const waiting = JOBS.length - early;
-    return { isUnmixed: early < OVERTAKERS, waiting, idle: isCalm ? others() : [] };
+    const isUnmixed = early < OVERTAKERS;
+    return { isUnmixed, built: early, waiting, idle: isCalm ? others() : [] };
   });
   return { ...look, ...countChildren(program, await Promise.all(asked)) };
 }

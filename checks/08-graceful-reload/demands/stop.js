@@ -1,7 +1,7 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
 import { demand, eventsOf, exitsOf, requestsOf, turnsOf } from '../../../lib/check/checking.js';
 import { busy, isHung } from '../looks/reload.js';
-import { ANSWERED, ARRIVED, ASK_EVERY_MS } from '../looks/stop.js';
+import { ANSWERED, ARRIVED, ASK_EVERY_MS, BEGUN } from '../looks/stop.js';
 import {
   crashOfWorker,
   firstOf,
@@ -16,7 +16,7 @@ import {
 
 const LEAST_GOODBYE_MS = 100;
 const MOST_PAUSE_MS = 2.5 * ASK_EVERY_MS; // a client that asked no more for so long had no turn itself
-const MOST_KEPT = ANSWERED / 3; // the last ones may still be needed
+const MOST_KEPT = BEGUN / 3; // the last ones may still be needed
 
 /** [condition, got, why, try]: what to fix first in a stop. */
 const STOP_FAULTS = [
@@ -226,7 +226,7 @@ export function demandClientsLetGo(stop) {
 function demandKept({ isKept, output }) {
   demand(isKept, {
     expected: 'Until the signal comes clients may keep their connections.',
-    got: 'Answers said "Connection: close" long before it.',
+    got: `Of ${ANSWERED} answers on one connection some said "Connection: close" long before it.`,
     why: 'With no connection to keep there is little to drain; but each request pays for a new connection, all year, for a moment at the end.',
     try: "if (isDraining) response.setHeader('Connection', 'close')",
     output,
@@ -237,7 +237,7 @@ function demandKept({ isKept, output }) {
 function demandAbortedForgotten({ aborted, output }) {
   demand(!(aborted > MOST_KEPT), {
     expected: 'A response whose client has hung up before its end is forgotten, too.',
-    got: `Of about ${ANSWERED} that a worker had begun, and whose clients had hung up, ${Math.min(aborted, ANSWERED)} were still in its memory.`,
+    got: `Of about ${BEGUN} that a worker had begun, and whose clients had hung up, ${Math.min(aborted, BEGUN)} were still in its memory.`,
     why: "'finish' comes only when all has been sent; 'close' comes in any case. What is remembered for ever takes memory, and a drain that waits for it waits until the limit.",
     try: "response.on('close', () => open.delete(response)): 'close', not 'finish', nor what the application does",
     output,

@@ -29,7 +29,8 @@ const BUSY_CLIENTS = 4;
 export const ASK_EVERY_MS = 40; // an answer takes a millisecond, so its connection is nearly always idle
 const SIGNAL_ARRIVES_MS = 150;
 const MOST_LATE_MS = 15;
-export const ANSWERED = 30; // requests on one connection
+export const ANSWERED = 110; // requests on one connection
+export const BEGUN = 30; // responses, for each worker, whose clients hang up
 export const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
 const GONE = 3; // turns of a worker's event loop: by then it knows that a client has hung up
 const HEARD_FIRST = 2; // turns of a worker's event loop: by then it has heard the first of two signals
@@ -168,7 +169,7 @@ async function countKept({ url }) {
 /** How many responses a worker has in memory at most whose clients have hung up before they had all. */
 async function countAborted(program) {
   const sockets = await Promise.all(
-    Array.from({ length: WORKERS * ANSWERED }, () => abortingClient(program)),
+    Array.from({ length: WORKERS * BEGUN }, () => abortingClient(program)),
   );
   const isTheirs = ({ client }) => sockets.some(({ localPort }) => localPort === client);
   const theirs = requestsOf(program.events, '/forever').filter(isTheirs);
