@@ -21,10 +21,11 @@ export const SOON_EVERYWHERE = {
   pretendClock: HASTE,
 };
 const ROWS = [8_000, 40_000, 8_000, 8_000, 40_000]; // enough for both children to be started, and not too many for a time limit
+const NAMES = ['warm-1', 'warm-2'];
 const ASKED = 8; // reports at once, more than there are children
 
 /**
- * First a rest, when both children have built something. Then the children stand still, and more reports come than there are
+ * First a rest, when two reports have been built. Then the children stand still, and more reports come than there are
  * children. A pool may have a time limit for what a child is building, and end that child: one report fails each time.
  * @returns {Promise<any>}  ended: the children that have ended although no report had failed; refused: so many
  *   reports were; started: so many children ever were; isUnclear: nothing was refused, and never were there all children
@@ -37,23 +38,24 @@ export async function askInHaste(program) {
     const started = childrenOf(program).length;
     return { program, ended: gone, refused, started };
   };
-  const isWarm = await warmUp(program, answers);
-  const isClean = answers.every(isRight);
-  if (isClean) {
+  const isClean = () => answers.every(isRight);
+  answers.push(...(await askAtOnce(program, NAMES, ROWS[0])));
+  if (isClean()) {
     const before = program.events.length;
     const all = [program.pid, ...aliveOf(program)];
     const haveRested = (events) => haveTurned(events.slice(before), all, REST_TURNS);
     await program.until((events) => ended().length > 0 || haveRested(events), PATIENCE_MS);
     if (ended().length > 0) return tell(ended());
   }
+  const isWarm = await warmUp(program, answers);
   if (isWarm) await askWhileFrozen(program, answers);
-  return { ...tell([]), isUnclear: isClean && !isWarm };
+  return { ...tell([]), isUnclear: isClean() && !isWarm };
 }
 
 /** Asks until there are all children, and they have built a report each in time. */
 async function warmUp(program, answers) {
   for (const rows of ROWS) {
-    const latest = await askAtOnce(program, ['warm-1', 'warm-2'], rows);
+    const latest = await askAtOnce(program, NAMES, rows);
     answers.push(...latest);
     if (latest.every(isRight) && aliveOf(program).length === CHILDREN) return true;
     if (latest.some(({ error }) => error)) return false;
