@@ -190,11 +190,11 @@ export function demandResponsive({ refusal, share, waitedMs, spanMs, ...cpu }) {
   });
 }
 
-export function demandMatch(program, { answers, isUnmixed, ...look }) {
+export function demandMatch(program, { answers, isUnmixed, built, waiting }) {
   const expected =
     'Each of many reports asked for at once is answered with the digest of its own name and rows.';
   tell(program, expected, faultOfBatch(program, answers));
-  if (isUnmixed && isCrowded() && !areLeft(look))
+  if (isUnmixed && isCrowded() && !areLeft(built, waiting))
     throw tooBusy('While one child stood still, too few reports came from the others.');
 }
 
@@ -353,15 +353,15 @@ export function demandInTurn(batch, { wanted, got, answers, haveWaited }) {
 }
 
 /** Somebody else has built some, and others still wait. A pool of which nobody else builds anything has another fault. */
-const areLeft = ({ built, waiting }) => built > 0 && waiting > 1;
+const areLeft = (built, waiting) => built > 0 && waiting > 1;
 
 /** Whoever waits, waits for the first child that is idle. */
-function demandOneQueue({ answers, idle, ...look }) {
-  const isLeft = areLeft(look);
+function demandOneQueue({ answers, idle, built, waiting }) {
+  const isLeft = areLeft(built, waiting);
   if (isLeft && idle.length === 0) throw tooBusy('Reports waited, and the children were at work.');
   demand(!isLeft, {
     expected: `${answers.length} reports at once, and one child is frozen meanwhile (by SIGSTOP). It has one of them; all others are built.`,
-    got: `${look.waiting} waited for the frozen child, and child ${idle.join(', ')} had nothing to do.`,
+    got: `${waiting} waited for the frozen child, and child ${idle.join(', ')} had nothing to do.`,
     why: 'Whoever waits behind a slow report, for one child and no other, is overtaken by all who came later and were dealt to another.',
     try: 'one queue for all: queue.push() where a job comes, queue.shift() where a child is idle, whichever that is',
   });
