@@ -11,6 +11,7 @@ import {
   demandWork,
 } from './demands.js';
 import {
+  AS_SLOW,
   SETTINGS,
   SLOW,
   TOLD,
@@ -47,6 +48,7 @@ check('07-open-loop', promises, (lesson) => {
   const least = meanwhile([main], () => tryLeast(launch));
   const refusals = meanwhile([main], () => tryAllNonsense(launch));
   const slow = meanwhile([usual], () => countForks(launch, SLOW), { isSlow: true });
+  const asSlow = meanwhile([slow], () => countForks(launch, AS_SLOW), { isSlow: true });
   const control = meanwhile([asked], () => prepareControl(lesson));
 
   hold('told', [main, fewer], (program, another) =>
@@ -62,7 +64,7 @@ check('07-open-loop', promises, (lesson) => {
   const computes = { needs: ['computed'] };
   hold('log-tells', [usual, other, slow], (...counts) => demandLog(counts), computes);
   hold('nonsense-refused', [refusals, least, usual, other], demandRefusals, forks);
-  hold('measured', [slow], demandMeasured, computes);
+  hold('measured', [slow, asSlow], (...counts) => counts.forEach(demandMeasured), computes);
   hold(
     'keeps-up',
     [candidate, control],
