@@ -488,12 +488,12 @@ export function demandNoLimit({ program, answers, requests, mostBeats }) {
   const refused = isHeldUp ? undefined : answers.find(isRefused); // we have ended it then
   const times = requests.map(durationOf).sort((a, b) => a - b);
   const took = [times[0], times.at(-1)].map((ms) => Math.round(ms ?? 0));
-  const slowest = block
+  const heldUp = block
     ? `One blocked for ${block.ms.toFixed(1)} ms.`
     : `The quickest took ${took[0]} ms, the slowest ${took[1]} ms.`;
   demand(!isHeldUp && !refused, {
     expected: `${answers.length} reports come within a moment, to a server whose timers take five times as long. All wait side by side.`,
-    got: refused ? `One got ${refused.error ?? `status ${refused.status}`}.` : slowest,
+    got: refused ? `One got ${refused.error ?? `status ${refused.status}`}.` : heldUp,
     why: 'There is no limit on how many may wait, not even a large one: one more would wait for another to be done.',
     try: SLEEP,
     shows: { program, moments: SHOWN.queue({ requests }) },

@@ -22,7 +22,7 @@ export const CHILDREN_ELSEWHERE = 3; // as many as the cores it sees: JOB_CHILDR
 export const MORE_THAN_CORES = 5; // children
 export const CORES = 2; // as it sees them there
 export const MANY = 12; // Node warns at the eleventh listener
-const OVERTAKERS = 3; // the first of them may have got the right answer by accident: it is the twin of the one that waits
+export const OVERTAKERS = 3; // the first of them may have got the right answer by accident: it is the twin of the one that waits
 export const CROWD = 300; // requests: more than a round number at which a queue might be called full
 const REST_MS = 60;
 export const SOON = /** @type {const} */ ([100, Infinity, 1_000, Infinity, REST_MS]); // timers of children fire at once; the log's does not
@@ -154,8 +154,8 @@ export async function whileStopped(program, pids, work) {
 /**
  * All twenty at once. One child stands still until the others have built all but the one that it has: whoever was asked first
  * does not answer first.
- * @returns {Promise<any>}  isUnmixed: the others have built next to none; on a busy machine it may be that there was no other
- *   in time. built: by the others; waiting: so many were left; idle: the others, if they had nothing to do by then
+ * @returns {Promise<any>}  built: so many by the others; next to none, if on a busy machine there was no other in time.
+ *   waiting: so many were left; idle: the others, if they had nothing to do by then
  */
 export async function askAll(program) {
   const before = program.events.length;
@@ -163,7 +163,7 @@ export async function askAll(program) {
   let asked = [];
   const look = await whileStopped(program, aliveOf(program).slice(-1), async (stopped) => {
     asked = JOBS.map((job) => ask(program, job).finally(() => (early += 1)));
-    if (stopped.length === 0) return { isUnmixed: false, built: 0, waiting: 0, idle: [] };
+    if (stopped.length === 0) return { built: JOBS.length, waiting: 0, idle: [] }; // nothing can be stopped here
     const others = () => aliveOf(program).filter((pid) => !stopped.includes(pid));
     const isAtRest = (events) => {
       if (countRequests(events.slice(before)) < JOBS.length) return false;
@@ -174,8 +174,7 @@ export async function askAll(program) {
     const isDone = () => early >= JOBS.length - stopped.length;
     const isCalm = await program.until((events) => isDone() || isAtRest(events), PATIENCE_MS);
     const waiting = JOBS.length - early;
-    const isUnmixed = early < OVERTAKERS;
-    return { isUnmixed, built: early, waiting, idle: isCalm ? others() : [] };
+    return { built: early, waiting, idle: isCalm ? others() : [] };
   });
   return { ...look, ...countChildren(program, await Promise.all(asked)) };
 }
