@@ -70,7 +70,8 @@ check('01-blocking-server', promises, (lesson) => {
   const hasty = meanwhile([first], async () => ready(await launch(inHaste)), { isSlow });
   const slow = meanwhile(
     [first],
-    async () => askManyReports(await ready(await launch({ pretendTimers: SLOW_TIMERS }))),
+    async () =>
+      askManyReports(await ready(await launch({ probe: 'waits', pretendTimers: SLOW_TIMERS }))),
     { isSlow },
   );
   const many = meanwhile([hasty], askMany, { isSlow });
