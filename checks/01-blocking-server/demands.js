@@ -378,7 +378,7 @@ function demandAlike({ program, starvedMs, surely, perhaps }) {
   if (!isSure) throw tooBusy(got);
   demand(false, {
     expected:
-      'Each /report takes the same time, whenever it comes; here, where timers take five times as long, too.',
+      'Each /report takes the same time, whenever it comes; here, where timers take ten times as long, too.',
     got,
     why: 'The time begins when the report comes. If a timer looks from time to time which reports are due, or several are collected first, most of them wait longer than the database takes.',
     try: 'await sleep(100); in each call of the handler',
@@ -481,7 +481,7 @@ export function demandOverlap(reports, late, program) {
  * There is no limit on how many may wait: the last of many waits no longer than the first.
  * @param {Awaited<ReturnType<typeof import('./looks.js').askManyReports>>} seen
  */
-export function demandNoLimit({ program, answers, requests, mostBeats }) {
+export function demandNoLimit({ program, answers, requests, mostBeats, depth }) {
   const [block] = blocksOf(program);
   const isHeldUp = block !== undefined || mostBeats >= MORE_BEATS;
   const isRefused = ({ status, error }) => (error ? error === 'ECONNRESET' : status !== 200);
@@ -492,12 +492,14 @@ export function demandNoLimit({ program, answers, requests, mostBeats }) {
     ? `One blocked for ${block.ms.toFixed(1)} ms.`
     : `The quickest took ${took[0]} ms, the slowest ${took[1]} ms.`;
   demand(!isHeldUp && !refused, {
-    expected: `${answers.length} reports come within a moment, to a server whose timers take five times as long. All wait side by side.`,
+    expected: `${answers.length} reports come within a moment, to a server whose timers take ten times as long. All wait side by side.`,
     got: refused ? `One got ${refused.error ?? `status ${refused.status}`}.` : heldUp,
     why: 'There is no limit on how many may wait, not even a large one: one more would wait for another to be done.',
     try: SLEEP,
     shows: { program, moments: SHOWN.queue({ requests }) },
   });
+  if (depth < answers.length)
+    throw tooBusy(`At most ${depth} of ${answers.length} reports were under way at once.`);
 }
 
 /**

@@ -23,9 +23,9 @@ const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
 export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
-export const MORE_BEATS = 34; // of 20 ms: in 500 there is room for 26; one that waits for another has 50
+export const MORE_BEATS = 68; // of 20 ms: in a second there is room for 51; one that waits for another has 100
 const MANY_DEADLINE_MS = 60_000;
-export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 5]); // five times as long: there is time for many to come
+export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 10]); // ten times as long: there is time for many to come
 const GROUPS = 6; // each of so many that the probe tells of every one
 const IN_GROUP = 25;
 const GROUP_APART_MS = 60; // all come before the first is done, and not at the same point of a slow clock
@@ -127,7 +127,7 @@ export async function askMany({ url }) {
 }
 
 /**
- * Many reports, group by group, that take five times as long: the last comes long before the first is done. How many beats
+ * Many reports, group by group, that take ten times as long: the last comes long before the first is done. How many beats
  * each took tells whether it had to wait for others. Where it is plain that they have to, nobody waits for the rest.
  */
 export async function askManyReports(program) {
@@ -145,11 +145,12 @@ export async function askManyReports(program) {
   const answers = (await groups).flatMap((group) => group.answers);
   const requests = requestsOf(program.events, '/report').filter(({ endMs }) => endMs);
   const mostBeats = Math.max(0, ...requests.map((one) => beatsDuring(program, one).length));
+  const depth = deepestOverlap(requests);
   const isAlone = !program.events.some(({ what, tid }) => what === 'child' || tid !== undefined);
   const starvedMs = isAlone ? 0 : program.turn.starvedSince(sinceMs); // whoever answers may have been kept from running
   const surely = mostUnlike(program, requests, (beats) => beats.length * BEAT_MS);
   const perhaps = mostUnlike(program, requests, (beats, { startMs }) => beats.at(-2).t - startMs);
-  return { program, answers, requests, mostBeats, starvedMs, surely, perhaps };
+  return { program, answers, requests, mostBeats, depth, starvedMs, surely, perhaps };
 }
 
 /** Something has blocked, or the last that is done has waited for others. */
