@@ -23,6 +23,7 @@ import { isFromTerminal, speaksOf, titleOf, wasStartedWith, worksIn } from './pr
 import { holdersOf } from './sockets.js';
 
 const DEADLINE_MS = 5_000;
+const PATIENCE_MS = 60_000; // for those that only wait for a core: who was killed needs one to end
 const RUN_FOLDER = '/forkshop-'; // in the path of every run's files, see run.js
 const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in ticks of 10 ms, or in seconds
 
@@ -103,16 +104,19 @@ function readAtOnce(path) {
 /**
  * Kills a run's processes and waits until they are gone.
  * @param {Started} run
- * @returns {Promise<number[]>}  the pids that could not be ended within five seconds: none, but for a fault of the system
+ * @returns {Promise<number[]>}  the pids that could not be ended within five seconds, or within a minute where others keep
+ *   them from running: none, but for a fault of the system
  */
 export async function endRun(run) {
-  const deadline = Date.now() + DEADLINE_MS;
+  const since = Date.now();
+  const limitMs = () => (held.some(({ state }) => state === 'R') ? PATIENCE_MS : DEADLINE_MS);
+  /** @type {import('./processes.js').Process[]} */
   let held;
   do {
     held = holdStill(run);
     for (const { pid } of held.filter(isAlive)) sendSignal(pid, 'SIGKILL');
     if (held.length > 0) await sleep(3);
-  } while (held.length > 0 && Date.now() < deadline);
+  } while (held.length > 0 && Date.now() - since < limitMs());
   return held.filter(isAlive).map(({ pid }) => pid);
 }
 
