@@ -39,8 +39,9 @@ test('what it waits for itself is its own time: who uses half of all cores has i
   assert.equal(starvedBetween(before, hogs, 8), 40);
 });
 
-test('a limit is reached in its own time', async () => {
-  const isReached = createTurn(() => [process.pid]).limit(30);
+test('a limit is reached in its own time, and in that of its observers', async () => {
+  const us = () => [process.pid];
+  const isReached = createTurn(us, us).limit(30);
   assert.equal(isReached(), false);
   await until('the limit is reached, or this machine never gives us our turn', () => {
     try {

@@ -92,7 +92,11 @@ export class Program {
     /** Where its temporary files are, if it was given a place of its own for them. */
     this.temporary = options.temporary && join(this.folder, options.temporary);
     if (this.temporary) mkdirSync(this.temporary);
-    this.turn = createTurn(() => this.#pids());
+    const observers = [process.pid, keeper.pid].filter((pid) => pid !== undefined);
+    this.turn = createTurn(
+      () => this.#pids(),
+      () => observers,
+    );
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
   }
 

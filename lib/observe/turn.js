@@ -45,32 +45,51 @@ export function ignoreStarved(error) {
 /**
  * Follows how long a program's processes were kept from running.
  * @param {() => Iterable<number>} pidsOf  those that are alive; none: it has not been started yet
+ * @param {() => Iterable<number>} [observersOf]  who has to run, too, so that what it did is heard of in time
  */
-export function createTurn(pidsOf) {
-  /** @type {{ t: number, starvedMs: number }[]} how much in all up to a moment, where it grew */
-  const history = [{ t: nowMs(), starvedMs: 0 }];
-  let last = { t: nowMs(), threads: /** @type {Map<string, Thread>} */ (new Map()) };
+export function createTurn(pidsOf, observersOf = () => []) {
+  /** @type {{ t: number, starvedMs: number, unheardMs: number }[]} how much in all up to a moment, where it grew */
+  const history = [{ t: nowMs(), starvedMs: 0, unheardMs: 0 }];
+  /** @type {Reading} */
+  const last = { t: nowMs(), threads: readThreads(observersOf()) };
 
+  /** For how long it was kept from running since the last look, and for how long any of all. */
+  const lostUntil = (/** @type {number} */ t) => {
+    const pids = [...pidsOf()];
+    if (pids.length === 0) return { starvedMs: t - last.t, unheardMs: t - last.t };
+    if (!isContended()) return { starvedMs: 0, unheardMs: 0 };
+    const own = readThreads(pids);
+    const threads = new Map([...own, ...readThreads(observersOf())]);
+    const [starvedMs, unheardMs] = [own, threads].map((some) =>
+      starvedBetween(last, { t, threads: some }),
+    );
+    last.threads = threads;
+    return { starvedMs, unheardMs };
+  };
   const look = () => {
     const t = nowMs();
     if (t - last.t < LOOK_EVERY_MS) return;
-    const pids = [...pidsOf()];
-    const threads = isContended() ? readThreads(pids) : new Map();
-    const starvedMs = pids.length > 0 ? starvedBetween(last, { t, threads }) : t - last.t;
-    last = { t, threads };
+    const lost = lostUntil(t);
+    last.t = t;
     const before = history[history.length - 1];
-    if (starvedMs > 0) history.push({ t, starvedMs: before.starvedMs + starvedMs });
+    const starvedMs = before.starvedMs + lost.starvedMs;
+    const unheardMs = before.unheardMs + lost.unheardMs;
+    if (lost.starvedMs + lost.unheardMs > 0) history.push({ t, starvedMs, unheardMs });
   };
-  /** For how long since then it was kept from running, in milliseconds. */
-  const starvedSince = (/** @type {number} */ t) => {
+  const lostSince = (/** @type {number} */ t) => {
     look();
-    const all = history[history.length - 1].starvedMs;
-    return all - (history.findLast((one) => one.t <= t) ?? history[0]).starvedMs;
+    const all = history[history.length - 1];
+    const before = history.findLast((one) => one.t <= t) ?? history[0];
+    return {
+      starvedMs: all.starvedMs - before.starvedMs,
+      unheardMs: all.unheardMs - before.unheardMs,
+    };
   };
   return {
-    starvedSince,
+    /** For how long since then it was kept from running, in milliseconds. */
+    starvedSince: (/** @type {number} */ t) => lostSince(t).starvedMs,
     /**
-     * A limit that counts the program's own time.
+     * A limit that counts the program's own time, and in which its observers had their turn.
      * @param {number} limitMs
      * @returns {() => boolean}  is it reached? Throws Starved when it never seems to be
      */
@@ -80,7 +99,7 @@ export function createTurn(pidsOf) {
       return () => {
         const waitedMs = nowMs() - sinceMs;
         if (waitedMs <= limitMs) return (look(), false);
-        const ownMs = waitedMs - starvedSince(sinceMs);
+        const ownMs = waitedMs - lostSince(sinceMs).unheardMs;
         if (ownMs > limitMs) return true;
         if (waitedMs > Math.max(PATIENCE * limitMs, limitMs + LEAST_PATIENCE_MS))
           throw new Starved(waitedMs, ownMs);

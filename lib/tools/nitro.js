@@ -197,8 +197,7 @@ function linkPackages(packages, link) {
 }
 
 async function outcomeOf(program, folder) {
-  const fate = await program.ended(DEADLINE_MS);
-  await program.stop();
+  const fate = await program.ended(DEADLINE_MS).finally(() => program.stop());
   const output = program.output().replaceAll(`${folder}/`, '');
   if (typeof fate?.code === 'number') return { code: fate.code, output };
   throw new Undecided({
