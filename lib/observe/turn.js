@@ -58,7 +58,7 @@ export function createTurn(pidsOf, observersOf = () => []) {
     const pids = [...pidsOf()];
     if (pids.length === 0) return { starvedMs: t - last.t, unheardMs: t - last.t };
     if (!isContended()) return { starvedMs: 0, unheardMs: 0 };
-    const own = readThreads(pids);
+    const own = readThreads(withChildren(pids));
     const threads = new Map([...own, ...readThreads(observersOf())]);
     const [starvedMs, unheardMs] = [own, threads].map((some) =>
       starvedBetween(last, { t, threads: some }),
@@ -131,6 +131,13 @@ export function starvedBetween(before, now, cores = os.availableParallelism()) {
   }
   const isItself = ranMs > OWN_SHARE * tookMs * cores;
   return isItself ? 0 : Math.min(tookMs, queuedMs);
+}
+
+/** Whoever is just being started is not reported yet, and its parent stands still until it runs. */
+function withChildren(/** @type {number[]} */ pids) {
+  const namesOf = (/** @type {number} */ pid) => read(`/proc/${pid}/task/${pid}/children`);
+  const children = pids.flatMap((pid) => namesOf(pid).match(/\d+/g) ?? []);
+  return new Set([...pids, ...children.map(Number)]);
 }
 
 function readThreads(/** @type {Iterable<number>} */ pids) {
