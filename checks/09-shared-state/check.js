@@ -35,7 +35,7 @@ import {
   visitOddPlaces,
   visitTheLast,
 } from './looks/sticky.js';
-import { countInStore, loseStore, measureCost, restartAll } from './looks/store.js';
+import { countInStore, loseStore, measureCost, refuseOnce, restartAll } from './looks/store.js';
 
 const promises = {
   'counts-exactly':
@@ -100,6 +100,9 @@ check('09-shared-state', promises, (lesson) => {
   const reduced = meanwhile([moved], visitTheLast);
   const stored = meanwhile([], () => countInStore(launch, start, TIMES));
   const restarted = meanwhile([stored], restartAll);
+  const refused = meanwhile([stored, restarted], ({ store }, { again }) =>
+    again ? refuseOnce(launch, store, again) : undefined,
+  );
   const odd = meanwhile([sticky], async (seen) =>
     isSpread(seen) ? visitOddPlaces(await startSticky(ODD_PLACES)) : undefined,
   );
@@ -138,7 +141,7 @@ check('09-shared-state', promises, (lesson) => {
     { needs: ['sticky-keeps'] },
   );
   hold('redis-exact', [stored, restarted], demandStore);
-  hold('redis-away', [away], demandRecovery, { needs: ['redis-exact'] });
+  hold('redis-away', [away, refused], demandRecovery, { needs: ['redis-exact'] });
 
   measure([main, restarted], (program, { again }) => measureCost(lesson, program, again));
 });

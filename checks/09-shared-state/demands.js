@@ -231,7 +231,7 @@ export function demandExact(program, { sent, lost, unheard, highest, told, fate 
 
 /** Ids that came again, several times at once and later. */
 export function demandRepeated(repeats, where) {
-  const { namesakes, twins, twinsCount, own, alike, others } = repeats;
+  const { namesakes, twins, twinsCount, left, own, alike, others } = repeats;
   demandNamesakes(namesakes, where);
   const [unheard] = twins.filter((one) => one.count === undefined);
   const [other] = twins.filter((one) => one.told !== 1);
@@ -243,15 +243,30 @@ export function demandRepeated(repeats, where) {
       }
     : storyOf(other?.told, 1);
   demand(!other && !isMore, {
-    expected: `${twins.length} clients send one increment, all with the same id and at the same time: it counts once, and each is answered 1.`,
+    expected: `${twins.length} clients send one increment, all with the same id and at the same time; one hangs up, and asks again: it counts once, and each is answered 1.`,
     got: unheard
       ? `One no longer got an answer: ${wordsOf(unheard.last)}.`
       : `They were answered ${twins.map((one) => quoted(one.told)).join(', ')}; the count is ${twinsCount}.`,
     ...(!unheard && story),
   });
+  demandLeft(left);
   demandKept(repeats, `after ${others} others`);
   own.forEach(demandOwn);
   demandDistinct(alike);
+}
+
+/** A client that hung up while its question was on its way has asked again. */
+function demandLeft({ count, told, total, last }) {
+  demand(told === 1 && total === 1, {
+    expected:
+      'A client hangs up when its question is on its way, and asks again with the same id: it counts once, and the answer is 1.',
+    got:
+      count === undefined
+        ? `It got no answer: ${wordsOf(last)}.`
+        : `The answer was ${quoted(told)}; the count is ${total}.`,
+    why: 'Whether its client is still there changes nothing in what the owner does: it counts an id once, and remembers it.',
+    try: 'leave the count and the id as they are when a client is gone',
+  });
 }
 
 /** Texts that are nearly the same: each is an id, and a name, of its own. */
@@ -457,6 +472,34 @@ export function demandSpread(seen, odd) {
   if (!odd) return;
   demandAllPlaces(odd);
   for (const visits of odd.alike) demandApart(visits, odd.places);
+  if (odd.gone) demandGoneHarmless(odd);
+}
+
+/** Clients that are gone when they are accepted end nobody, and whoever comes next is served. */
+function demandGoneHarmless({ program, gone }) {
+  const { fate, exits, next, isCrowded } = gone;
+  const expected =
+    'Clients have hung up when the primary accepts them: all processes live on, and the next client is served.';
+  const why =
+    whyOfCrash(program.events) ??
+    'A client that is gone has no address any more: socket.remoteAddress is undefined.';
+  const repair = "socket.remoteAddress ?? 'gone': any place will do";
+  demand(!fate && exits.length === 0, {
+    expected,
+    got: fate
+      ? `The whole server ended (${fate.signal ?? `exit code ${fate.code}`}).`
+      : `${exits.length} workers ended.`,
+    why,
+    try: repair,
+    shows: crashShown(program),
+  });
+  if (next.status !== 200 && isCrowded) throw busy(`The next client: ${wordsOf(next)}.`);
+  demand(next.status === 200, {
+    expected,
+    got: `It got no answer: ${wordsOf(next)}.`,
+    why,
+    try: repair,
+  });
 }
 
 function demandAllPlaces(
@@ -693,7 +736,10 @@ function demandYoung({ id, told, first }) {
 }
 
 /** Redis silent, away, and back. */
-export function demandRecovery(/** @type {any} */ { silence, absent, program, away, back }) {
+export function demandRecovery(
+  /** @type {any} */ { silence, absent, program, away, back },
+  refused,
+) {
   const isWaiting = /listens on no port/.test(absent?.got);
   demand(!absent, {
     ...absent,
@@ -737,4 +783,17 @@ export function demandRecovery(/** @type {any} */ { silence, absent, program, aw
     try: 'disableOfflineQueue: true; without a connection a command fails at once',
   });
   demandSilence(program, silence, 'Redis');
+  demandGivenUp(refused);
+}
+
+/** What was refused is not tried again when Redis is back, however soon that is. */
+function demandGivenUp(refused) {
+  if (refused?.doneLater === undefined) return;
+  demand(refused.doneLater === 0, {
+    expected:
+      'Increments are asked for while Redis is away, and answered 503. It is back a moment later, and they are not done.',
+    got: `Nobody asked for them again, but their count is ${refused.doneLater}.`,
+    why: 'The limit ended the waiting, but what was waited for went on trying. Its client has been told 503, and may have given up.',
+    try: 'one try for each question, the client asks again; or end the loop when the second is over, before you answer',
+  });
 }

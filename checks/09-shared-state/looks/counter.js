@@ -12,6 +12,7 @@ import {
   forksOf,
   get,
   groupBy,
+  haveTurned,
   isCrowded,
   nowMs,
   requestsOf,
@@ -55,6 +56,7 @@ const ALIKE = [
   `${LONG}1`,
   `${LONG}2`,
 ];
+const HEARD = 2; // turns of a worker's event loop: by then it knows that a client has hung up
 const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
 /** The count in an answer; undefined unless it is a whole 200, and NaN if it isn't a number. */
@@ -196,7 +198,9 @@ async function readUnknown(program, name) {
 async function askWhileStill(program, owner, questions, meanwhile = async () => ({})) {
   const agent = new Agent({ keepAlive: true, maxSockets: questions.length });
   await Promise.all(
-    questions.map(() => get(`${program.url}/visits`, { agent, timeoutMs: PATIENCE_MS })),
+    questions.map(({ agent: own = agent }) =>
+      get(`${program.url}/visits`, { agent: own, timeoutMs: PATIENCE_MS }),
+    ),
   );
   const first = program.events.length;
   owner.still();
@@ -220,6 +224,22 @@ async function askWhileStill(program, owner, questions, meanwhile = async () => 
   }
 }
 
+/**
+ * Questions of clients that hang up, over connections of their own. `leave` is what they do meanwhile: when their questions are
+ * on their way, and nobody has an answer.
+ */
+function createLeavers(program, questions) {
+  const agent = new Agent({ keepAlive: true, maxSockets: questions.length });
+  const leave = async ({ requests }) => {
+    const pids = requests.slice(0, questions.length).flatMap((one) => one?.pid ?? []);
+    const fromMs = nowMs();
+    agent.destroy();
+    await program.until((events) => haveTurned(events, pids, HEARD, fromMs), SEEN_MS);
+    return {};
+  };
+  return { questions: questions.map((one) => ({ ...one, agent })), leave };
+}
+
 /** The requests of these questions, once their processes have passed them on. */
 export async function sentOf(program, first, questions) {
   const found = () => {
@@ -239,7 +259,10 @@ async function prepareNames(program, label) {
   return names.map((name, index) => ({ name, id: `last-${name}`, expected: index + 1 }));
 }
 
-/** Asks for many names at once, and as often for one that nobody has counted. The primary stands still until all questions are there. */
+/**
+ * Asks for many names at once, and as often for one that nobody has counted. The primary stands still until all questions are
+ * there; then those who came first have hung up.
+ */
 export async function askForMany(program, owner) {
   const names = await prepareNames(program, 'many');
   const same = names.map((_, index) => ({
@@ -249,7 +272,13 @@ export async function askForMany(program, owner) {
     expected: 0,
   }));
   const questions = [...names, ...same];
-  const answers = await askWhileStill(program, owner, questions);
+  const leaving = Array.from({ length: WORKERS }, (_, index) => ({
+    name: 'gone',
+    id: `gone-${index}`,
+  }));
+  const leavers = createLeavers(program, leaving);
+  const all = [...leavers.questions, ...questions];
+  const answers = (await askWhileStill(program, owner, all, leavers.leave)).slice(leaving.length);
   return questions.map((question, index) => ({
     ...answers[index],
     ...question,
@@ -259,7 +288,7 @@ export async function askForMany(program, owner) {
 
 /**
  * Ids that are spelt like names, and ids that come again: one from several clients at the same time, before anybody can have
- * been answered, and some that were acknowledged, after many others.
+ * been answered, and some that were acknowledged, after many others. Clients that have hung up before their answer ask again, too.
  * @param {any} program
  * @param {any} owner
  * @param {any} together  what countTogether saw
@@ -271,7 +300,13 @@ export async function repeatIds(program, owner, { adds }) {
     id: 'twins-0',
     client,
   }));
-  const answers = await askWhileStill(program, owner, questions);
+  const leaving = [
+    { name: 'twins', id: 'twins-0', client: AT_ONCE },
+    { name: 'left', id: 'left-0', client: 0 },
+  ];
+  const leavers = createLeavers(program, leaving);
+  const all = [...leavers.questions, ...questions];
+  const answers = (await askWhileStill(program, owner, all, leavers.leave)).slice(leaving.length);
   const twins = await Promise.all(
     questions.map((question, index) =>
       countOf(answers[index]) === undefined
@@ -279,14 +314,26 @@ export async function repeatIds(program, owner, { adds }) {
         : { count: countOf(answers[index]), told: toldBy(answers[index]), last: answers[index] },
     ),
   );
+  const [twin, left] = await Promise.all(leaving.map((one) => addUntilCounted(program, one)));
+  twins.push(twin);
   const twinsCount = await read(program, 'twins');
+  const leftCount = await read(program, 'left');
   let others = 0;
   for (let flood = 0; flood < FLOODS && others < OTHERS; flood += 1)
     others += await addOthers(program, `others-${flood}`, OTHERS);
   const own = await Promise.all(OWN.map((id) => countTwice(program, { name: `own-${id}`, id })));
   const alike = await countAlike(program);
   const again = await repeat(program, 'pears', adds);
-  return { namesakes, twins, twinsCount, own, alike, others, ...again };
+  return {
+    namesakes,
+    twins,
+    twinsCount,
+    left: { ...left, total: leftCount },
+    own,
+    alike,
+    others,
+    ...again,
+  };
 }
 
 /** New ids for one name, then new names, which differ as little as texts can. */

@@ -1,4 +1,5 @@
 /** What the check of lesson 9 sees of the sticky server: who serves whom, and who does when a worker has died. */
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
@@ -19,6 +20,7 @@ export const ODD_PLACES = 5; // no power of two; and hash * 5, or * 10, leaves t
 const SETTLED_MS = 4_000;
 const ALIKE = 16; // by chance one worker has them all once in ten million checks
 const CLIENTS = Array.from({ length: 47 }, (_, index) => `127.0.0.${index + 2}`); // with any hash each place has some, and a program that deals in turn begins each round elsewhere
+const GONE = 3; // clients that hang up before they are accepted
 const ROUNDS = 2;
 const SCOUTS = 16;
 const SCOUT_AGAIN_MS = 100;
@@ -40,13 +42,37 @@ export async function visitInTurn(program) {
   return { ...seen, alike: seen.isServing ? await visitAlike(program) : [] };
 }
 
-/** Everybody comes once to a cluster of another size. By chance 47 clients miss one of five workers: scouts count, too. */
+/**
+ * Everybody comes once to a cluster of another size. By chance 47 clients miss one of five workers: scouts count, too. At last
+ * come some that hang up at once.
+ */
 export async function visitOddPlaces(program) {
   const seen = await visitInRounds(program, ODD_PLACES, 1);
   const used = new Set(requestsOf(program.events).map(({ pid }) => pid));
   const alike = seen.isServing ? await visitAlike(program) : [];
+  const gone = seen.isServing ? await comeAndGo(program) : undefined;
   await program.stop();
-  return { ...seen, used, alike };
+  return { ...seen, used, alike, gone };
+}
+
+/** Clients that are gone when the primary, which stands still, accepts them; and after them one that stays. */
+async function comeAndGo(program) {
+  const first = program.events.length;
+  program.kill(program.pid, 'SIGSTOP');
+  await sleep(STOPS_WITHIN_MS);
+  await Promise.all(Array.from({ length: GONE }, () => connectAndLeave(program)));
+  program.kill(program.pid, 'SIGCONT');
+  const next = await visitOnce(program, CLIENTS[0], 'gone');
+  const { fate, events } = program;
+  return { fate, next, exits: exitsOf(events.slice(first)), isCrowded: isCrowded() };
+}
+
+/** The kernel makes the connection, even while nobody accepts it. */
+async function connectAndLeave({ port }) {
+  const client = connect(port, '127.0.0.1');
+  client.on('error', () => {}); // it is closed, in whatever way
+  await new Promise((resolve) => client.once('connect', resolve).once('close', resolve));
+  client.resetAndDestroy();
 }
 
 /** Of each program whose worker has died, from which event on the next that starts is kept where it stands. */

@@ -5,6 +5,7 @@
 import { Agent } from 'node:http';
 import {
   Undecided,
+  eventsOf,
   forksOf,
   freePort,
   get,
@@ -12,6 +13,7 @@ import {
   isCrowded,
   nowMs,
   startRedis,
+  turnsOf,
 } from '../../../lib/check/checking.js';
 import {
   PATIENCE_MS,
@@ -31,6 +33,7 @@ const FIRST = { name: 'quinces', id: 'basket-1' };
 const RECOVERY_MS = 8_000;
 export const SOONER = 20; // times, while Redis is lost: who counts the attempts has many of them counted in a second
 const PAUSES_MS = /** @type {const} */ ([100, 900]); // between two attempts; not the limit of a question
+const TRIED = { least: 15, most: 125 }; // turns of the worker's event loop: by then what it goes on trying has been done
 const TRYING = 50; // turns of the worker's event loop, a second
 const KEPT_MS = 540_000; // an id is kept for ten minutes: after nine it is still known
 const LATER_MS = 120_000; // then it may be forgotten, and only the id; but not one that has come meanwhile
@@ -124,6 +127,32 @@ export async function loseStore(launch, startWith) {
   const anew = await startRedis(launch, { port });
   back.push(await countAgain(program, anew, 'second'));
   return { silence, program, away, back };
+}
+
+/**
+ * Redis goes away from a cluster whose timers run as they do. Clients are told 503, and at once it is back: who goes on trying
+ * what was refused has its chance now.
+ */
+export async function refuseOnce(launch, store, program) {
+  await store.stop();
+  const answers = await askOnce(program);
+  await startRedis(launch, { port: store.port });
+  const areRefused = answers.every(({ status }) => status === 503);
+  const back = await addUntilCounted(program, { name: 'back', id: 'back-third' }, RECOVERY_MS);
+  if (!areRefused || back.count === undefined) return undefined; // that is reported otherwise
+  const sinceMs = nowMs();
+  const pids = forksOf(program.events).map(({ workerPid }) => workerPid);
+  const hasTried = (events) => pids.every((pid) => isAtRest(events, pid, sinceMs));
+  await program.until(hasTried, PATIENCE_MS);
+  return { doneLater: await read(program, GONE) };
+}
+
+/** Has it no timer after which it may try again, or has none of them fired for long? */
+function isAtRest(events, pid, sinceMs) {
+  const turns = turnsOf(events, pid, sinceMs);
+  const isTold = (one) => one.pid === pid && one.t > sinceMs && one.timers !== undefined;
+  const told = eventsOf(events, 'beat').findLast(isTold);
+  return turns >= TRIED.most || (turns >= TRIED.least && told?.timers === 0);
 }
 
 async function countAgain(program, store, name) {
