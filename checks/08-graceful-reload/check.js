@@ -10,6 +10,7 @@ import {
 } from './demands/reload.js';
 import { demandAllStops, demandClientsLetGo, isInOrder } from './demands/stop.js';
 import {
+  WORKERS,
   hasty,
   impatient,
   lookAt,
@@ -59,7 +60,7 @@ check('08-graceful-reload', promises, (lesson) => {
   const underLoad = apart(patient, reloadUnderLoad);
   const held = apart(impatient, holdForever);
   const long = apart(hasty, holdLong);
-  const broken = apart(patient, breakIn);
+  const broken = apart({ ...patient, workers: WORKERS + 1 }, breakIn);
   const badVersion = apart(patient, reloadBadVersion);
   const slowVersion = apart(hasty, reloadSlowVersion);
   const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);

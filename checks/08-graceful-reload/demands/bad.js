@@ -113,8 +113,9 @@ function demandNoneAfterStop({ program, reload, output }) {
 /** The stop while the new one of a reload boots. */
 function demandStopWhileBooting({ program, stopped, output }) {
   if (!stopped?.isBegun) return; // that it forks again is demanded elsewhere
-  const { fate, signalMs, left } = stopped;
+  const { fate, signalMs, forked, left } = stopped;
   const expected = 'SIGTERM while a new worker boots: that one leaves too, and it ends.';
+  demandNoneForked(program, forked, output);
   if (!fate)
     demandCalm(program, signalMs, `${expected} It is still running.`, [program.pid, ...left]);
   demand(fate, {
@@ -133,8 +134,23 @@ function demandStopWhileBooting({ program, stopped, output }) {
   });
 }
 
+/** Another order to reload was waiting when the stop came. */
+function demandNoneForked(program, forked, output) {
+  demand(forked.length === 0, {
+    expected:
+      'SIGHUP, or the message, comes once more in the middle of a reload, and then SIGTERM: from then on nothing is forked, whatever was to come.',
+    got: forked.length === 1 ? 'A worker was forked.' : `${forked.length} workers were forked.`,
+    why: 'The reload went on after the stop, or the order that waited for its turn was carried out. A worker that comes now has not been told to leave, or has come for nothing.',
+    try: 'a variable isStopping, which stop() sets, and which is looked at before each fork: if (isStopping) return;',
+    shows: shown(program, forked, 'a new one is forked'),
+    output,
+  });
+}
+
 /** The stop in the middle of a reload. */
-function demandStopInReload(program, { fate, signalMs, isLate, left, lost, deaf, of, output }) {
+function demandStopInReload(program, stopped) {
+  const { fate, signalMs, isLate, left, lost, deaf, forked, of, output } = stopped;
+  demandNoneForked(program, forked, output);
   const missing = 'SIGTERM in the middle of a reload: it is still running.';
   if (!fate) demandCalm(program, signalMs, missing, isLate ? [] : [program.pid, ...left]);
   if (!fate && isLate) return; // a program that forks that early has more than one worker too many, which is reported elsewhere

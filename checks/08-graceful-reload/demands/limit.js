@@ -4,6 +4,7 @@ import { AGAIN, PUT_OFF } from '../looks/limit.js';
 import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
 import {
   SECONDS,
+  deathsIn,
   demandCalm,
   demandMoves,
   demandUnbroken,
@@ -286,9 +287,9 @@ function demandReloadGoesOn({ program, roll, stuck, output }) {
   });
 }
 
-/** An old worker was killed in the middle of a reload: that reload is finished all the same, and the next order is heard. */
+/** Old workers were killed in the middle of a reload: that reload is finished all the same, and the next order is heard. */
 function demandDeadLeftOut(program, killed, stopped) {
-  const { workerPid, isDone, fate } = killed;
+  const { isDone, fate } = killed;
   const { fromMs, output } = stopped || killed;
   const left = leftOf(program.events, killed.old);
   const got = isDone
@@ -297,12 +298,12 @@ function demandDeadLeftOut(program, killed, stopped) {
   if (!(isDone && stopped.isBegun) && !fate && (isDone || !killed.isStuck))
     demandCalm(program, fromMs, `${got}.`, isDone ? [program.pid] : [], HEARD);
   demand(isDone && stopped.isBegun, {
-    expected: `Process ${workerPid}, an old worker, is killed in the middle of a reload: the others are renewed, and a later SIGHUP begins another reload.`,
+    expected: `${deathsIn(killed)}: the others are renewed, and a later SIGHUP begins another reload.`,
     got: fate ? 'The primary ended.' : `${got}, ${SECONDS} s later.`,
     why:
       whyOfPrimary(program) ??
       "No 'exit' will come for a worker that has already ended: if you wait for it you wait for ever, and so does the reload. And an old one's 'exit', while the new one boots, does not say that the new one has ended.",
-    try: "in retire(): if (worker.isDead()) return resolve(); before you wait; and worker.on('exit', ...) on the one that you have just forked, not cluster.on",
+    try: "in retire(), when the new one listens: if (worker.isDead()) return resolve(); before you wait; and worker.on('exit', ...) on the one that you have just forked, not cluster.on",
     output,
   });
 }

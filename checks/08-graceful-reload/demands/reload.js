@@ -201,6 +201,7 @@ export function demandReload(roll) {
 
 export function demandByMessage(roll) {
   const expected = "The message 'reload' does what SIGHUP does.";
+  if (roll.isDeaf) demandUndisturbed(roll.program, roll.fromMs, NOBODY_FORKED); // a message takes its time there
   demand(!roll.isDeaf, {
     expected: `${expected} '${STRAY[0]}', which is no order, has come just before it.`,
     got: NOBODY_FORKED,
@@ -228,7 +229,7 @@ export function demandByMessage(roll) {
     output: roll.output,
   });
   if (!stopped || stopped.isBegun) return;
-  demandCalm(program, stopped.fromMs, NOBODY_FORKED, [program.pid], HEARD);
+  demandUndisturbed(program, stopped.fromMs, NOBODY_FORKED);
   demand(false, {
     expected: "The message 'reload' comes again, long after the first reload: the same once more.",
     got: NOBODY_FORKED,
@@ -310,21 +311,25 @@ function demandWord({ said, output }, undisturbed) {
   });
 }
 
-/** An old worker was killed before its turn: a new one takes its place. */
+/** In words, who was killed in the middle of a reload. */
+export const deathsIn = ({ victims, old }) =>
+  `Processes ${victims.join(' and ')}, two of ${old.length} old workers, are killed in a reload while the first new one boots`;
+
+/** Old workers were killed, one before its turn and one in it: new ones take their places. */
 function demandPlaceFilled({ program, killed }) {
-  const { isDone, isStuck, fate, serving, old, workerPid, fromMs, output } = killed;
+  const { isDone, isStuck, fate, serving, old, fromMs, output } = killed;
   if (!isDone || fate) return; // that is reported with the limit
   const got = `When the reload was done, ${serving === 1 ? '1 worker' : `${serving} workers`} listened.`;
   if (serving < old.length && !isStuck) demandCalm(program, fromMs, got);
   demand(serving >= old.length, {
-    expected: `Process ${workerPid}, one of ${old.length} old workers, is killed before its turn in a reload: when that is done, ${old.length} new ones listen.`,
+    expected: `${deathsIn(killed)}: when that is done, ${old.length} new ones listen.`,
     got,
     why: 'Its place stays empty: a dead worker needs no goodbye, but something has to take its place all the same.',
     try: 'fork a new one for each old one, even for one that isDead(), and only then check whether there is anything to retire',
     output,
   });
   demand(serving === old.length, {
-    expected: `Process ${workerPid}, one of ${old.length} old workers, is killed before its turn in a reload: when that is done, ${old.length} new ones listen.`,
+    expected: `${deathsIn(killed)}: when that is done, ${old.length} new ones listen.`,
     got,
     why: 'Its place was filled twice: something replaced it when it died, and the reload forked for it, too.',
     try: 'let one of the two do it: what replaces the dead, or the reload, for a worker that isDead() when its turn comes',

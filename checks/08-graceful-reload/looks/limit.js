@@ -230,5 +230,6 @@ export async function slowUpload({ port }) {
     if (isOpen) await closed;
     return isOpen && seen.told.startsWith('HTTP/1.1 200 ');
   };
-  return { seen, finish, end: () => socket.destroy() };
+  const isIts = ({ client }) => client === socket.localPort;
+  return { seen, isIts, finish, end: () => socket.destroy() };
 }

@@ -19,6 +19,7 @@ import {
   nowMs,
   requestsOf,
   startTraffic,
+  turnedMs,
   turnsOf,
 } from '../../../lib/check/checking.js';
 import { isLoadedLine, saysNothingNew } from './words.js';
@@ -36,11 +37,12 @@ const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
 export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
 const FIRST_TURNS = 5; // beats: by then a signal has been heard
+export const HEARD_SIGNAL = 2; // of the primary's: by then it has had one, whatever held it up
 export const HELD_TURNS = 50; // beats, a second: many times as long to a program whose timers come early
 const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
 export const BOOT_LIMIT_MS = 30_000; // who sets a limit for that gives it so long at least
 export const STRAY = ['status', 'reloaded', { type: 'status' }, null]; // messages that are no order
-const ORDERS = 3; // the same one again, if nothing came of it
+const ORDERS = 3; // the same one again, if nothing comes of it
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
 export const HASTE = 20; // times: timers fire this much early in a program that should not cut anything, nor give anything up
@@ -287,6 +289,12 @@ export async function isHeard(program, first) {
   return isForked(program.events);
 }
 
+/** What the primary has forked although it had had this signal. */
+export function forkedAfter({ events, pid }, signalMs) {
+  const heardMs = turnedMs(events, pid, HEARD_SIGNAL, signalMs);
+  return forksOf(events).filter(({ t }) => t > heardMs);
+}
+
 export async function endOf(program) {
   await waitFor(program, () => program.fate);
   return program.fate;
@@ -360,7 +368,7 @@ export async function reloadUnderLoad({ program, deploy }) {
   return { ...seen, next: { ...next, versions: later, output: program.output() } };
 }
 
-/** In another reload by message, while the new one boots, the program is told to stop. */
+/** In another reload by message, while the new one boots and one more order waits, the program is told to stop. */
 async function stopWhileBooting({ program, deploy }) {
   deploy({ version: '4', bootMs: SLOW_BOOT_MS });
   const first = program.events.length;
@@ -371,10 +379,12 @@ async function stopWhileBooting({ program, deploy }) {
     isBegun = await isHeard(program, first); // or it was not quite done, and skipped this order, as it may
   }
   if (!isBegun) return { isBegun, fromMs };
+  program.post('reload');
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
   const fate = await endOf(program);
-  return { isBegun, fromMs, signalMs, fate, left: servingOf(program.events) };
+  const forked = forkedAfter(program, signalMs);
+  return { isBegun, fromMs, signalMs, fate, forked, left: servingOf(program.events) };
 }
 
 /**
@@ -447,13 +457,15 @@ export async function reloadByMessage({ program, deploy }) {
   deploy({ version: '2', bootMs: SLOW_BOOT_MS });
   const first = program.events.length;
   const isUp = (events) => eventsOf(events.slice(first), 'worker-listening').length > 0;
-  let isDeaf = false;
+  let isDeaf = true;
   let before = '';
   let isMeanwhile = false;
   const roll = await renew(program, async () => {
-    program.post(STRAY[0]);
-    program.post('reload');
-    isDeaf = !(await isHeard(program, first));
+    for (let tries = 0; tries < ORDERS && isDeaf; tries += 1) {
+      program.post(STRAY[0]);
+      program.post('reload');
+      isDeaf = !(await isHeard(program, first)); // or the keeper, which passes messages on, has had no turn
+    }
     before = program.output();
     const signalMs = nowMs();
     program.kill(program.pid, 'SIGHUP');

@@ -28,6 +28,7 @@ function runPrimary() {
     busy = true;
     try {
       for (const old of Object.values(cluster.workers)) {
+        if (stopping) return;
         const fresh = cluster.fork();
         const up = once(fresh, 'listening').then(() => true);
         const down = once(fresh, 'exit').then(() => false);
