@@ -89,3 +89,13 @@ test('a program whose other threads work, or that waits for a file, has not sett
   assert.equal(isSettled([start, { ...waiting, t: 2_600 }]), false);
   assert.equal(isSettled([start, { ...waiting, t: 3_100 }]), true, 'it waits for something else');
 });
+
+test('what a clock has limited is judged when half of the limit was its own', async () => {
+  const fromMs = nowMs();
+  const idle = createTurn(() => [process.pid]);
+  await until('some time has gone by', () => nowMs() > fromMs + 5);
+  idle.demand(fromMs - 100_000, 100);
+  const unborn = createTurn(() => []);
+  await until('time counts as lost', () => unborn.starvedSince(fromMs) > 0);
+  assert.throws(() => unborn.demand(fromMs, 100_000), Starved);
+});

@@ -6,6 +6,7 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   askAtOnce,
+  askOnce,
   createLoad,
   deepestOverlap,
   eventsOf,
@@ -138,7 +139,9 @@ export async function askManyReports(program) {
     await sleep(GROUP_APART_MS);
   }
   let isDone = false;
-  const groups = Promise.all(asked).finally(() => (isDone = true));
+  const groups = Promise.all(asked);
+  const finish = () => void (isDone = true);
+  groups.then(finish, finish);
   await program.until(() => isDone || areHeldUp(program), MANY_DEADLINE_MS);
   if (isDone) await program.drained();
   else await program.stop();
@@ -253,7 +256,7 @@ export async function readDelays(program, areFree) {
   let type; // where it is another than that of JSON
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const tell = async (options = {}) => {
-    const answer = await get(`${program.url}/health`, options);
+    const answer = await askOnce(program, '/health', options);
     if (answer.error) unanswered = answer.error;
     if (!isTypedJson(answer)) type = answer.headers['content-type'];
     return parseBody(answer.body).eventLoopDelayMs;

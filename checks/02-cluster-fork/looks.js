@@ -5,12 +5,12 @@ import {
   Undecided,
   asCoresAllow,
   askAtOnce,
+  askOnce,
   createLoad,
   createSpinners,
   eventsOf,
   exitsOf,
   forksOf,
-  get,
   ignoreStarved,
   isCrowded,
   listenersOf,
@@ -81,12 +81,15 @@ export async function askUntilAllAnswer(program) {
   return { ...all, others: others.flatMap(({ requests }) => requests), cpu: cpu.answers[0] };
 }
 
-/** A page that isn't there is left out: a server may know / only without a query. */
+/**
+ * A page that isn't there is left out: a server may know / only without a query. Once on a busy machine the server had closed
+ * the connection, because nothing had come for five seconds.
+ */
 async function askOnOneConnection(program, paths) {
   const first = program.events.length;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const all = [];
-  for (const path of paths) all.push({ path, ...(await get(program.url + path, { agent })) });
+  for (const path of paths) all.push({ path, ...(await askOnce(program, path, { agent })) });
   agent.destroy();
   const answers = all.filter(({ status }) => status !== 404);
   const answered = all.filter(({ error }) => !error).length;

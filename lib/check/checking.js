@@ -28,7 +28,7 @@ export { mean, meanOf, ratioOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
-export { askAtOnce } from '../observe/ask.js';
+export { askAtOnce, askOnce } from '../observe/ask.js';
 export { get } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';

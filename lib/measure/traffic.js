@@ -28,7 +28,7 @@
  */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { get } from '../observe/client.js';
+import { get, isReset } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { keepTrack } from './generator.js';
 
@@ -45,7 +45,6 @@ export const MIXED = [
 
 const TIMEOUT_MS = 10_000; // a machine may be busy; a lost connection is silent for ever
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']); // idempotent: RFC 9110, 9.2.2
-const RESETS = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
  * Begins at once.
@@ -105,9 +104,7 @@ async function ask(url, what, client = { agent: false, isWaiting: false }) {
   client.isWaiting = true;
   const { timeoutMs = TIMEOUT_MS } = what;
   const first = await get(url, { ...what, agent: client.agent, timeoutMs });
-  const { isReused, status, error } = first;
-  const isSafe = REPEATABLE.has(what.method ?? 'GET');
-  const isRepeated = isSafe && isReused && status === undefined && RESETS.has(error ?? '');
+  const isRepeated = REPEATABLE.has(what.method ?? 'GET') && isReset(first);
   const answer = isRepeated ? await get(url, { ...what, timeoutMs }) : first;
   client.isWaiting = false;
   return { path: new URL(url).pathname, first, answer, isRepeated, isKept: client.agent !== false };

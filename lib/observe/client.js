@@ -10,6 +10,7 @@
  * @property {number} sentMs
  * @property {number} doneMs
  * @property {string | undefined} error  what went wrong, in words
+ * @property {number | undefined} limitMs  the time limit, where nobody waited any longer
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';
@@ -19,6 +20,7 @@ const TIMEOUT_MS = 4_000;
 const IMPATIENT_MS = 400; // for a server that let one request wait in vain: a check asks dozens
 const PATIENCE = 3; // so many times as long on a machine where others want the cores, too
 const LARGEST_BODY = 1024 * 1024;
+const RESETS = new Set(['ECONNRESET', 'EPIPE']);
 
 /** @type {Set<string>} */
 const silent = new Set();
@@ -53,6 +55,7 @@ export function get(url, options = {}) {
       sentMs: nowMs(),
       doneMs: 0,
       error: undefined,
+      limitMs: undefined,
     };
     const finish = (/** @type {string | undefined} */ error) => {
       clearTimeout(timer);
@@ -77,6 +80,7 @@ export function get(url, options = {}) {
       if (patience > 0 && isContended()) return timer.refresh(); // it may not have had its turn
       const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';
       silent.add(host);
+      answer.limitMs = timeoutMs;
       const waitedMs = (PATIENCE - patience) * timeoutMs;
       return finish(`${got} within ${Math.round(waitedMs / 10) / 100} s`);
     };
@@ -93,6 +97,14 @@ export function get(url, options = {}) {
     request.end(body);
   });
 }
+
+/**
+ * Was a connection that had served an earlier request closed before any byte of this answer? A server may close an idle one
+ * at any moment, as Node's does after five seconds, and a client that sends just then sees a reset: RFC 9112, 9.3.1 and 9.5.
+ * @param {Answer} answer
+ */
+export const isReset = ({ isReused, status, error }) =>
+  isReused && status === undefined && RESETS.has(error ?? '');
 
 /**
  * The same request several times at once.

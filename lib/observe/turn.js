@@ -15,6 +15,7 @@ const LOOK_EVERY_MS = 100;
 const OWN_SHARE = 0.5; // of all cores
 const PATIENCE = 3; // times the limit, and then it is not waited for any longer
 const LEAST_PATIENCE_MS = 4_000;
+const ENOUGH = 0.5; // of a limit that a clock has kept
 
 /** A limit was reached, and the program had not had its turn. */
 export class Starved extends Error {
@@ -88,6 +89,17 @@ export function createTurn(pidsOf, observersOf = () => []) {
   return {
     /** For how long since then it was kept from running, in milliseconds. */
     starvedSince: (/** @type {number} */ t) => lostSince(t).starvedMs,
+    /**
+     * For where a clock has kept a limit, and something is missing.
+     * @param {number} sinceMs
+     * @param {number} limitMs
+     * @throws {Starved}  since then the program has not even had its turn for half of the limit
+     */
+    demand(sinceMs, limitMs) {
+      const waitedMs = nowMs() - sinceMs;
+      const ownMs = waitedMs - lostSince(sinceMs).unheardMs;
+      if (ownMs < ENOUGH * limitMs) throw new Starved(waitedMs, ownMs);
+    },
     /**
      * A limit that counts the program's own time, and in which its observers had their turn.
      * @param {number} limitMs

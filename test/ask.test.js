@@ -1,0 +1,82 @@
+// Verifies what a check makes of a request that was not answered: a connection that the server had closed before costs
+// nobody anything, and a program that had no turn is not judged.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { askAtOnce, askOnce } from '../lib/observe/ask.js';
+import { Starved } from '../lib/observe/turn.js';
+
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+/**
+ * A server that answers the first request of each connection, and resets the connection at the second.
+ * @param {import('node:test').TestContext} t
+ * @param {{ events?: any[], see?: (client?: number) => void, demand?: () => void, silent?: boolean }} [options]
+ * @returns {Promise<any>}  as askOnce sees a program
+ */
+async function serve(t, { events = [], see = () => {}, demand = () => {}, silent = false } = {}) {
+  const server = createServer((socket) => {
+    let count = 0;
+    socket.on('error', () => {});
+    socket.on('data', () => {
+      count += 1;
+      if (silent) return;
+      if (count === 1) socket.write(ANSWER);
+      else {
+        see(socket.remotePort);
+        socket.resetAndDestroy();
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { url: `http://127.0.0.1:${port}`, events, turn: { starvedSince: () => 0, demand } };
+}
+
+/** An agent that keeps its one connection. @param {import('node:test').TestContext} t */
+function keeping(t) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  return agent;
+}
+
+test('what came to a connection that was closed before is asked again, on a new one', async (t) => {
+  const program = await serve(t);
+  const agent = keeping(t);
+  const first = await askOnce(program, '/', { agent });
+  const second = await askOnce(program, '/', { agent });
+  assert.deepEqual([first.status, first.isRepeated], [200, false]);
+  assert.deepEqual([second.status, second.isRepeated, second.isReused], [200, true, false]);
+});
+
+test('what a process has begun is not asked again, nor what came over a new connection', async (t) => {
+  const events = /** @type {any[]} */ ([]);
+  const see = (/** @type {number | undefined} */ client) =>
+    events.push({ t: 0, pid: 1, what: 'request', client, url: '/' });
+  const program = await serve(t, { events, see });
+  const agent = keeping(t);
+  await askOnce(program, '/', { agent });
+  const { error, isRepeated } = await askOnce(program, '/', { agent });
+  assert.deepEqual([error, isRepeated], ['ECONNRESET', false]);
+  const nobody = { ...program, url: 'http://127.0.0.1:1' };
+  assert.equal((await askOnce(nobody, '/', { agent })).isRepeated, false);
+});
+
+test('no answer in time is none of a program that had no turn', async (t) => {
+  let isStarved = false;
+  const demand = () => {
+    if (isStarved) throw new Starved(100, 0);
+  };
+  const program = await serve(t, { silent: true, demand });
+  const ask = () => askOnce(program, '/', { timeoutMs: 20 });
+  const { error, limitMs } = await ask();
+  assert.match(String(error), /^no answer within /);
+  assert.equal(limitMs, 20);
+  isStarved = true;
+  await assert.rejects(ask(), Starved);
+  await assert.rejects(askAtOnce(program, '/', 2), Starved);
+});
