@@ -6,6 +6,7 @@ import http from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { askAtOnce, askOnce } from '../lib/observe/ask.js';
+import { nowMs } from '../lib/observe/clock.js';
 import { Starved } from '../lib/observe/turn.js';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -13,10 +14,11 @@ const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 /**
  * A server that answers the first request of each connection, and resets the connection at the second.
  * @param {import('node:test').TestContext} t
- * @param {{ events?: any[], see?: (client?: number) => void, demand?: () => void, silent?: boolean }} [options]
+ * @param {{ events?: any[], see?: (client?: number) => void, starvedIn?: () => any, silent?: boolean }} [options]
  * @returns {Promise<any>}  as askOnce sees a program
  */
-async function serve(t, { events = [], see = () => {}, demand = () => {}, silent = false } = {}) {
+async function serve(t, options = {}) {
+  const { events = [], see = () => {}, starvedIn = () => undefined, silent = false } = options;
   const server = createServer((socket) => {
     let count = 0;
     socket.on('error', () => {});
@@ -34,7 +36,7 @@ async function serve(t, { events = [], see = () => {}, demand = () => {}, silent
   await once(server, 'listening');
   t.after(() => server.close());
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return { url: `http://127.0.0.1:${port}`, events, turn: { starvedSince: () => 0, demand } };
+  return { url: `http://127.0.0.1:${port}`, events, turn: { starvedSince: () => 0, starvedIn } };
 }
 
 /** An agent that keeps its one connection. @param {import('node:test').TestContext} t */
@@ -56,7 +58,7 @@ test('what came to a connection that was closed before is asked again, on a new 
 test('what a process has begun is not asked again, nor what came over a new connection', async (t) => {
   const events = /** @type {any[]} */ ([]);
   const see = (/** @type {number | undefined} */ client) =>
-    events.push({ t: 0, pid: 1, what: 'request', client, url: '/' });
+    events.push({ t: nowMs(), pid: 1, what: 'request', client, url: '/' });
   const program = await serve(t, { events, see });
   const agent = keeping(t);
   await askOnce(program, '/', { agent });
@@ -68,10 +70,8 @@ test('what a process has begun is not asked again, nor what came over a new conn
 
 test('no answer in time is none of a program that had no turn', async (t) => {
   let isStarved = false;
-  const demand = () => {
-    if (isStarved) throw new Starved(100, 0);
-  };
-  const program = await serve(t, { silent: true, demand });
+  const starvedIn = () => (isStarved ? new Starved(100, 0) : undefined);
+  const program = await serve(t, { silent: true, starvedIn });
   const ask = () => askOnce(program, '/', { timeoutMs: 20 });
   const { error, limitMs } = await ask();
   assert.match(String(error), /^no answer within /);

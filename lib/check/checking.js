@@ -16,6 +16,7 @@
 import { register } from './definitions.js';
 
 export { asCoresAllow } from './at-once.js';
+export { closedMeanwhile, demandKept, mayBeClosed } from './kept.js';
 export { measureAtRate } from '../measure/at-rate.js';
 export { createSpinners } from '../measure/ceiling.js';
 export { interleave, saturate } from '../measure/compare.js';
@@ -28,8 +29,8 @@ export { mean, meanOf, ratioOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
-export { askAtOnce, askOnce } from '../observe/ask.js';
-export { get } from '../observe/client.js';
+export { askAtOnce, askOnce, starvedOf } from '../observe/ask.js';
+export { get, isReset } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';
 export { canListen, freePort } from '../observe/ports.js';

@@ -15,16 +15,25 @@ const SEEN_WITHIN_MS = 1_000;
  *   time, and the program had not had its turn
  */
 export async function askOnce(program, path, options) {
-  const { length } = program.events;
   const ask = () => get(program.url + path, options);
   program.turn.starvedSince(nowMs()); // what it was kept from running before does not count
   const first = await ask();
-  const isSeen = () =>
-    requestsOf(program.events.slice(length)).some(({ client }) => client === first.client);
-  const isRepeated = isReset(first) && !isSeen();
+  const isRepeated = wasClosedBefore(program, first);
   const answer = isRepeated ? await ask() : first;
   demandTurn(program, answer);
   return { ...answer, isRepeated };
+}
+
+/**
+ * Had the server closed the kept connection before it began this request?
+ * @param {import('./program.js').Program} program
+ * @param {Partial<import('./client.js').Answer>} answer
+ */
+export function wasClosedBefore(program, answer) {
+  const { client, sentMs = 0 } = answer;
+  const isIt = (/** @type {import('./timeline.js').Request} */ one) =>
+    one.client === client && one.startMs >= sentMs;
+  return isReset(answer) && !requestsOf(program.events).some(isIt);
 }
 
 /**
@@ -52,7 +61,16 @@ async function askAll(program, path, times) {
   return { answers, requests: seen() };
 }
 
-/** An answer that did not come in time may still come, if the program was kept from running. */
-function demandTurn({ turn }, { sentMs, limitMs }) {
-  if (limitMs !== undefined) turn.demand(sentMs, limitMs);
+/**
+ * What did not come in time may still come, if the program was kept from running. To be asked as soon as nobody waits any longer.
+ * @param {import('./program.js').Program} program
+ * @param {import('./client.js').Answer} answer
+ * @returns {import('./turn.js').Starved | undefined}  if so
+ */
+export const starvedOf = ({ turn }, { sentMs, limitMs }) =>
+  limitMs === undefined ? undefined : turn.starvedIn(sentMs, limitMs);
+
+function demandTurn(program, answer) {
+  const starved = starvedOf(program, answer);
+  if (starved) throw starved;
 }

@@ -10,7 +10,7 @@
  * @property {number} sentMs
  * @property {number} doneMs
  * @property {string | undefined} error  what went wrong, in words
- * @property {number | undefined} limitMs  the time limit, where nobody waited any longer
+ * @property {number} [limitMs]  the time limit, where nobody waited any longer
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';
@@ -55,7 +55,6 @@ export function get(url, options = {}) {
       sentMs: nowMs(),
       doneMs: 0,
       error: undefined,
-      limitMs: undefined,
     };
     const finish = (/** @type {string | undefined} */ error) => {
       clearTimeout(timer);
@@ -101,10 +100,10 @@ export function get(url, options = {}) {
 /**
  * Was a connection that had served an earlier request closed before any byte of this answer? A server may close an idle one
  * at any moment, as Node's does after five seconds, and a client that sends just then sees a reset: RFC 9112, 9.3.1 and 9.5.
- * @param {Answer} answer
+ * @param {Partial<Answer>} answer
  */
 export const isReset = ({ isReused, status, error }) =>
-  isReused && status === undefined && RESETS.has(error ?? '');
+  Boolean(isReused) && status === undefined && RESETS.has(error ?? '');
 
 /**
  * The same request several times at once.

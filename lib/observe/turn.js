@@ -93,12 +93,12 @@ export function createTurn(pidsOf, observersOf = () => []) {
      * For where a clock has kept a limit, and something is missing.
      * @param {number} sinceMs
      * @param {number} limitMs
-     * @throws {Starved}  since then the program has not even had its turn for half of the limit
+     * @returns {Starved | undefined}  if since then the program has not had its turn for even half of the limit
      */
-    demand(sinceMs, limitMs) {
+    starvedIn(sinceMs, limitMs) {
       const waitedMs = nowMs() - sinceMs;
       const ownMs = waitedMs - lostSince(sinceMs).unheardMs;
-      if (ownMs < ENOUGH * limitMs) throw new Starved(waitedMs, ownMs);
+      return ownMs < ENOUGH * limitMs ? new Starved(waitedMs, ownMs) : undefined;
     },
     /**
      * A limit that counts the program's own time, and in which its observers had their turn.

@@ -4,7 +4,8 @@
  * process stood still meanwhile. The demands go through that record, and no clock is involved.
  *
  * @typedef {import('../../../lib/check/session.js').Program} Program
- * @typedef {{ path: string, answer?: any, pid?: number }} One  a request; pid: the process that executed it
+ * @typedef {{ path: string, answer?: any, pid?: number, isLate?: boolean }} One  a request; pid: the process that executed it;
+ *   isLate: it was reset, and perhaps its connection was closed before
  * @typedef {object} Step  one of these
  * @property {One} [asked]
  * @property {One} [answered]
@@ -15,13 +16,16 @@
  */
 import { Agent } from 'node:http';
 import {
-  Undecided,
+  closedMeanwhile,
   forksOf,
   get,
   groupBy,
   haveTurned,
+  isReset,
+  mayBeClosed,
   nowMs,
   requestsOf,
+  starvedOf,
 } from '../../../lib/check/checking.js';
 import { WORKERS } from './policies.js';
 
@@ -30,7 +34,6 @@ const ONE_MORE = 1; // to one worker: z
 const ROUNDS = 3;
 const BEGUN_MS = 1_500;
 const NO_PAGES = ['/favicon.ico', `/no-such-page-${process.pid}`];
-const KEPT_OPEN_MS = 4_000; // a server may close a connection on which nothing has come for longer, Node's after 5 s
 
 /**
  * Asks for / and /counts, on connections that stay open, so that we know which worker is asked.
@@ -52,9 +55,9 @@ export async function askForCounts(program) {
     const had = groupBy(requestsOf(program.events, '/'), ({ pid }) => pid);
     const record = createRecord(program, beginMs);
     await askAll(program, record, pairsOf(opened, agents, had));
-    if (record.isTooLate()) throw tooLate();
     await program.drained();
     const others = record.tellPids(program.events.slice(first));
+    record.demandHeard();
     const theirs = others.filter(({ url }) => url.split('?')[0] === '/');
     const [base, more] = [had, groupBy(theirs, ({ pid }) => pid)].map(sizesOf);
     return { steps: record.steps, base, more, events: program.events };
@@ -62,13 +65,6 @@ export async function askForCounts(program) {
     for (const agent of [...agents, other]) agent.destroy();
   }
 }
-
-const tooLate = () =>
-  new Undecided({
-    got: `A connection was not used for ${KEPT_OPEN_MS / 1000} s, and then it failed.`,
-    why: 'The server may have closed it meanwhile: other programs keep this machine busy.',
-    try: 'close other programs, then check again',
-  });
 
 const sizesOf = (groups) => new Map([...groups].map(([key, { length }]) => [key, length]));
 
@@ -93,11 +89,16 @@ function createRecord(program, beginMs) {
   const steps = [];
   /** @type {One[]} */
   const all = [];
-  const usedMs = new Map(); // by agent: when its connection was last used
-  let isTooLate = false;
+  const usedMs = new Map(); // by agent: when a request was last sent on its connection
+  /** @type {Error | undefined} */
+  let starved;
   return {
     steps,
-    isTooLate: () => isTooLate,
+    /** Throws Undecided, or Starved, where a request may not have come through. */
+    demandHeard() {
+      if (starved) throw starved;
+      if (all.some(({ isLate, pid }) => isLate && pid === undefined)) throw closedMeanwhile();
+    },
     add: (/** @type {Step} */ step) => void steps.push(step),
     /** @returns {Promise<any>} the answer */
     async ask(path, agent) {
@@ -105,10 +106,11 @@ function createRecord(program, beginMs) {
       const one = { path };
       all.push(one);
       steps.push({ asked: one });
-      const idleMs = nowMs() - (usedMs.get(agent) ?? beginMs);
-      one.answer = await get(program.url + path, { agent });
+      const sinceMs = usedMs.get(agent) ?? beginMs;
       usedMs.set(agent, nowMs());
-      if (one.answer.error && idleMs > KEPT_OPEN_MS) isTooLate = true;
+      one.answer = await get(program.url + path, { agent });
+      starved ??= starvedOf(program, one.answer);
+      one.isLate = isReset(one.answer) && mayBeClosed(sinceMs);
       steps.push({ answered: one });
       return one.answer;
     },

@@ -11,6 +11,7 @@ import {
   haveTurned,
   nowMs,
   requestsOf,
+  starvedOf,
 } from '../../../lib/check/checking.js';
 import { isGood, keepingOpen, primaryOf, waitForTurns } from './counts.js';
 
@@ -57,8 +58,11 @@ async function askTogether(program, pair) {
   const first = program.events.length;
   /** @type {any} */
   let early;
+  /** @type {Error | undefined} */
+  let starved;
   const ask = async ({ agent }) => {
     const answer = await get(`${program.url}/counts`, { agent });
+    starved ??= starvedOf(program, answer);
     if (isStanding) early ??= answer;
     return answer;
   };
@@ -75,7 +79,9 @@ async function askTogether(program, pair) {
     await program.until((events) => early || isPatient(events), BEGUN_MS);
     isStanding = false;
     program.kill(primary, 'SIGCONT');
-    return { pid, early, answers: await Promise.all(asked) };
+    const answers = await Promise.all(asked);
+    if (starved) throw starved;
+    return { pid, early, answers };
   } finally {
     program.kill(primary, 'SIGCONT');
   }

@@ -6,12 +6,15 @@ import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import {
   asCoresAllow,
+  askOnce,
+  closedMeanwhile,
   createLoad,
   eventsOf,
   forksOf,
   get,
   groupBy,
   interleave,
+  mayBeClosed,
   mean,
   nowMs,
   ratioOf,
@@ -91,7 +94,7 @@ export async function askInTurn(program, times) {
   const first = program.events.length;
   const answers = [];
   while (answers.length < times && !answers.at(-1)?.error)
-    answers.push(await get(`${program.url}/`));
+    answers.push(await askOnce(program, '/'));
   await program.drained();
   const isSeen = () => requestsOf(program.events.slice(first), '/').length >= answers.length;
   if (!answers.at(-1)?.error) await program.until(isSeen, SEEN_WITHIN_MS);
@@ -181,11 +184,14 @@ export async function askOnTwoConnections(program) {
   const agents = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
   const all = [];
   for (const agent of agents)
-    for (let count = 0; count < KEPT; count += 1) all.push(await get(`${program.url}/`, { agent }));
+    for (let count = 0; count < KEPT; count += 1) all.push(await askOnce(program, '/', { agent }));
   agents.forEach((agent) => agent.destroy());
   await program.drained();
   const pids = pidsOf(program.events.slice(first), all);
   const opened = new Set(all.map(({ client }) => client)).size;
+  const isLate = all.slice(1).some(({ doneMs }, index) => mayBeClosed(all[index].sentMs, doneMs));
+  const isSilent = all.some(({ limitMs }) => limitMs); // then a client hung up
+  if (opened > agents.length && isLate && !isSilent) throw closedMeanwhile();
   const requests = joined(all, requestsOf(program.events.slice(first), '/'));
   return { answers: all, pids, opened, requests };
 }

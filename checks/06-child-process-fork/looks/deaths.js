@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   deepestOverlap,
+  demandKept,
   eventsOf,
   get,
   hasPid,
@@ -288,6 +289,7 @@ export async function askTheDead(program, { idle }) {
     await waitUntil(() => aliveOf(program).length === 0);
     program.kill(program.pid, 'SIGCONT');
     const answer = await asked;
+    demandKept(program, [answer]);
     if (answer.error) await program.ended(DYING_MS);
     else await askAtOnce(program, ['again-1', 'again-2'], 100); // others have taken their place
     return { answer, fate: program.fate };

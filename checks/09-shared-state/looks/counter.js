@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
+  demandKept,
   eventsOf,
   exitsOf,
   forksOf,
@@ -212,6 +213,7 @@ async function askWhileStill(program, owner, questions, meanwhile = async () => 
     const goesOnMs = nowMs();
     owner.goOn();
     const answers = await Promise.all([...asked, ...(more.asked ?? [])]);
+    demandKept(program, answers);
     const all = [...requests, ...(more.requests ?? [])];
     return withWaits(program, answers, all).map((answer, index) => {
       const endMs = answer.sentMs + answer.waitedMs;
