@@ -505,6 +505,25 @@ describe('a runner', () => {
     assert.match(program.output(), /fast true same true string/);
   });
 
+  test('pretends that what waits has waited exactly so long, and that no other time passes', async (t) => {
+    const text = `
+      const clocks = [
+        () => Date.now(),
+        () => performance.now(),
+        () => process.uptime() * 1_000,
+        () => Number(process.hrtime.bigint()) / 1e6,
+      ];
+      const before = clocks.map((clock) => clock());
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_600_000);
+      console.log(...clocks.map((clock, index) => Math.round(clock() - before[index])));
+      console.log(Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 1_000));
+    `;
+    const program = await start(t, text, { pretendClock: 1e-9, pretendSkips: true });
+    await program.ended(limitMs(5));
+    const hour = '3600000';
+    assert.equal(program.output(), `${[hour, hour, hour, hour].join(' ')}\nnot-equal\n`);
+  });
+
   test('pretends that time passes sooner: for the timers between two limits', async (t) => {
     const text = `import { setTimeout as sleep } from 'node:timers/promises';
       import { promisify } from 'node:util';

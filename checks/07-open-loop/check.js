@@ -18,9 +18,12 @@ import {
   askUntilAllAnswer,
   candidateOf,
   countForks,
+  countLong,
+  forkAtEdge,
   forkFewer,
   loadBoth,
   prepareControl,
+  refuseAtEdge,
   reportBoth,
   tryAllNonsense,
   tryLeast,
@@ -45,6 +48,9 @@ check('07-open-loop', promises, (lesson) => {
   const other = meanwhile([main], () => countForks(launch, SETTINGS.other));
   const asked = observe([main], askUntilAllAnswer);
   const candidate = observe([usual], (counted) => candidateOf(lesson, counted));
+  const edge = meanwhile([usual], ({ isRight }) => (isRight ? forkAtEdge(launch) : undefined));
+  const long = meanwhile([edge], (edge) => edge && countLong(launch, edge));
+  const atEdge = meanwhile([edge], (edge) => refuseAtEdge(launch, edge));
   const least = meanwhile([main], () => tryLeast(launch));
   const refusals = meanwhile([main], () => tryAllNonsense(launch));
   const slow = meanwhile([usual], () => countForks(launch, SLOW), { isSlow: true });
@@ -54,8 +60,8 @@ check('07-open-loop', promises, (lesson) => {
   hold('told', [main, fewer], (program, another) =>
     demandTold([{ program, told: TOLD.told }, another]),
   );
-  hold('computed', [usual, other, least], (usual, other, least) => {
-    demandComputed([usual, other]);
+  hold('computed', [usual, other, least, long], (usual, other, least, long) => {
+    demandComputed([usual, other, ...(long ? [long] : [])]);
     demandLeast(least);
   });
   hold('work-done', [asked], demandWork);
@@ -63,7 +69,7 @@ check('07-open-loop', promises, (lesson) => {
   hold('primary-idle', [main, asked], demandIdlePrimary, forks);
   const computes = { needs: ['computed'] };
   hold('log-tells', [usual, other, slow], (...counts) => demandLog(counts), computes);
-  hold('nonsense-refused', [refusals, least, usual, other], demandRefusals, forks);
+  hold('nonsense-refused', [refusals, atEdge, least, usual, other], demandRefusals, forks);
   hold('measured', [slow, asSlow], (...counts) => counts.forEach(demandMeasured), computes);
   hold(
     'keeps-up',

@@ -174,6 +174,11 @@ const MISCOUNTS = [
     'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
   ],
   [
+    ({ forks, setting }) => isOfWholes(forks, setting),
+    'You get this number if you round the rate, or the pages that a worker can render in a second. A page of 400 ms is 2.5 a second, neither 2 nor 3.',
+    'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
+  ],
+  [
     ({ forks, exact }) => forks < exact,
     'Half a worker too few is too few: the queue grows without end.',
     'Math.ceil(...)',
@@ -189,6 +194,14 @@ const MISCOUNTS = [
     'take the median of a few runs',
   ],
 ];
+
+/** Does it come of a whole number of requests a second, or of pages? */
+const isOfWholes = (forks, { rate, utilization, workMs }) =>
+  [Math.floor, Math.round, Math.ceil].some((whole) =>
+    [whole(rate) / (1000 / workMs), rate / whole(1000 / workMs)].some(
+      (busy) => forks === Math.ceil(busy / utilization),
+    ),
+  );
 
 /** Where one worker is enough one serves: no measurement can make it two. */
 export function demandLeast({ serving, program }) {
@@ -299,14 +312,18 @@ export function demandLog(counts) {
   const where = isPretended ? `Pages take ${workMs} ms here, and WORK_MS says ${WORK_MS}: a` : 'A';
   demand(false, {
     expected: `${where} line with the page time (about ${workMs} ms) and with ${forks}, the number of workers.`,
-    got: told?.nearly
-      ? `No line has both; one says: ${told.nearly.trim().slice(0, MOST_QUOTED)}`
-      : output.trim()
-        ? `No line has both, and none has the ${forks}.`
-        : 'It prints nothing.',
-    why: isPretended
-      ? 'The number of workers comes from what was measured. Somebody who looks for the reason has to find that number, not one that was known before.'
-      : 'Somebody who wonders why there are so many workers finds the reason where it was decided.',
+    got: told?.mislabelled
+      ? `The time has the wrong unit: ${told.mislabelled.trim().slice(0, MOST_QUOTED)}`
+      : told?.nearly
+        ? `No line has both; one says: ${told.nearly.trim().slice(0, MOST_QUOTED)}`
+        : output.trim()
+          ? `No line has both, and none has the ${forks}.`
+          : 'It prints nothing.',
+    why: told?.mislabelled
+      ? 'Whoever reads it believes it, and a page that seems a thousand times as quick, or as slow, explains nothing.'
+      : isPretended
+        ? 'The number of workers comes from what was measured. Somebody who looks for the reason has to find that number, not one that was known before.'
+        : 'Somebody who wonders why there are so many workers finds the reason where it was decided.',
     try: 'console.log(`a page takes ${serviceMs.toFixed(2)} ms: ${workers} workers`);',
     shows: forksShown(silent.program),
     output,
@@ -320,14 +337,30 @@ export function demandLog(counts) {
  * @param {(Tried & { setting: Record<string, string> })[]} tried.refusals
  * @param {(Tried & { setting: Setting })[]} tried.tooMuch
  * @param {(Tried & { setting: Record<string, string> })[]} tried.sense
+ * @param {Awaited<ReturnType<typeof import('./looks.js').refuseAtEdge>>} atEdge
  * @param {Tried & { setting: Record<string, string> }} least
  * @param {Counted[]} counts  for settings where nothing should be refused
  */
-export function demandRefusals({ refusals, tooMuch, sense }, least, ...counts) {
+export function demandRefusals({ refusals, tooMuch, sense }, atEdge, least, ...counts) {
   demandRefused(refusals);
   if (!counts.every((one) => one.isRight || mayComeOfMachine(one))) return; // a number that is wrong everywhere is wrong here too
   tooMuch.forEach(demandBounded);
   [least, ...sense].forEach(demandTaken);
+  demandEdge(atEdge);
+}
+
+/** The most that is allowed may also be what was computed. */
+function demandEdge(atEdge) {
+  if (!atEdge) return;
+  const { refused, taken } = atEdge;
+  demand(false, {
+    expected: `${wordsOf(refused.env)}: ${taken.forks + 1} workers at the most. It forks, as up to 99 are allowed, computed or not.`,
+    got: `It refused: it ended (exit code ${refused.fate.code}). With ${taken.forks} workers, at RATE=${taken.rate}, it did not.`,
+    why: 'Any whole number from 1 to 99 makes sense, and 99 is on the right side of the edge: whoever needs so many gets no server.',
+    try: 'if (!(workers >= 1 && workers <= 99)) { console.error(...); process.exit(1); }',
+    shows: endShown(refused.program),
+    output: refused.output,
+  });
 }
 
 function demandRefused(refusals) {

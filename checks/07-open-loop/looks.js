@@ -43,6 +43,16 @@ const LEAST_SERVED = 0.85; // of what one process could render if HTTP took no t
 export const LEAST_OF_PAGE = 0.95; // a clock in whole milliseconds, or rounding, shows this much of a page
 const ROUNDED_UP = 1.02;
 const LEAST_MICROSECONDS = 1_000;
+const ANY_UNIT = [1, 1_000, 0.001]; // in milliseconds
+/** @type {[words: string, ms: number][]} */
+const UNITS = [
+  ['ms|msecs?|millis|milliseconds?', 1],
+  ['s|secs?|seconds?', 1_000],
+  ['[uµμ]s|[uµμ]secs?|micros|microseconds?', 0.001],
+];
+const NAMED_MS = /(?:ms|millis|milliseconds?)["')\]]*\s*[:=]?\s*$/i; // serviceMs: 8.66
+
+/** @typedef {{ value: number, units: number[] }} Told */
 
 /**
  * @typedef {object} Setting
@@ -52,6 +62,8 @@ const LEAST_MICROSECONDS = 1_000;
  * @property {number} workMs
  * @property {number} [pretendWaits]
  * @property {number} [pretendCores]
+ * @property {number} [pretendClock]
+ * @property {boolean} [pretendSkips]
  */
 
 /**
@@ -98,6 +110,26 @@ export const LEAST = {
   workMs: WORK_MS,
   pretendCores: 4,
 };
+
+/** Pages take exactly as long as they should, wherever that is, and nobody waits for them. */
+const EXACTLY = { pretendClock: 1e-9, pretendSkips: true };
+/**
+ * Neither the rate is a whole number nor the 2.5 pages a second that a worker can render: rounded up or down, one of them makes it
+ * three workers or five, and a page that seems 15 % too long, or 3 % too short, does not.
+ * @type {Setting}
+ */
+const LONG = {
+  env: { RATE: '1.5', UTILIZATION: '0.18', WORK_MS: '400' },
+  rate: 1.5,
+  utilization: 0.18,
+  workMs: 400,
+};
+const MOST = 99; // workers
+/** Such pages need as many workers as there may be. @type {Setting} */
+const EDGE = { ...LONG, env: { ...LONG.env, UTILIZATION: '0.00609' }, utilization: 0.00609 };
+const SHARES = [0.8, 0.4, 0.2, 0.1]; // of the rate there: with one of them it is plain how a program measures
+const MEASURED = { least: 0.95, most: 1.17 }; // times as long as a page should be: 3 % too short, 15 % too long, and a worker more
+const NARROW = 1.005; // times the rate: with 98 workers before, no more than 99 are needed then
 
 /** What the formula says. @param {Setting} setting */
 export const exactOf = ({ rate, utilization, workMs }) => (rate * workMs) / 1000 / utilization;
@@ -199,7 +231,7 @@ export async function forkFewer(launch, program) {
  * @property {number} slowest  how many times as long as it should a page took, measured by us after a wrong count
  * @property {import('../../lib/observe/program.js').Fate} [fate]
  * @property {string} output
- * @property {{ line?: string, isLong: boolean, nearly?: string }} [told]  what it says about its choice, see telling
+ * @property {{ line?: string, isLong: boolean, mislabelled?: string, nearly?: string }} [told]  what it says about its choice, see telling
  * @property {Program} program  still runs if it is right and has no setting: it gets the load
  */
 
@@ -224,6 +256,71 @@ export async function countForks(launch, setting) {
   }
 }
 
+/**
+ * How many it forks where as many are needed as there may be. Its forks are pretended, and its pages take exactly as long as they should.
+ * @param {number} [rate]
+ */
+export async function forkAtEdge(launch, rate = EDGE.rate) {
+  const env = { ...EDGE.env, RATE: String(rate) };
+  const program = await launch({ env, pretendForks: true, ...EXACTLY });
+  const count = () => forksOf(program.events).length;
+  await program.settled(() => count() >= MOST);
+  await program.settled(() => count() > MOST, ONE_MORE_MS);
+  const { fate } = program;
+  const output = program.output();
+  await program.stop();
+  const forks = count();
+  const isRefused = forks === 0 && fate?.kind === 'ended' && fate.code !== 0;
+  return { env, rate, forks, isRefused, fate, output, program };
+}
+
+/**
+ * How many it forks for long pages; if that isn't right, where a page really takes so long. Nothing, if it was right at the edge.
+ * @returns {Promise<Counted | undefined>}
+ */
+export async function countLong(launch, edge) {
+  if (edge?.forks === MOST) return undefined;
+  const count = async (/** @type {Setting} */ setting) => {
+    const seen = await countOnce(launch, setting, Math.ceil(exactOf(setting)));
+    await seen.program.stop();
+    return seen;
+  };
+  const quick = await count({ ...LONG, ...EXACTLY });
+  const isRight = ({ forks }) => forks === Math.ceil(exactOf(LONG));
+  const seen = isRight(quick) ? quick : await count(LONG);
+  const isVague = !isRight(seen) && seen.forks !== quick.forks && isCrowded();
+  return { setting: LONG, isRight: isRight(seen), isVague, slowest: 1, ...seen };
+}
+
+/**
+ * Is the most that is allowed refused? Between a rate at which it forks and one at which it refuses, until both are so close that
+ * with the second no more than 99 can be needed. Nothing where it forks 99, or where it isn't plain how it measures.
+ */
+export async function refuseAtEdge(launch, edge) {
+  if (!edge?.isRefused) return undefined;
+  let refused = edge;
+  let taken;
+  for (const share of SHARES) {
+    taken = await forkAtEdge(launch, share * EDGE.rate);
+    if (!taken.isRefused) break;
+    refused = taken;
+  }
+  if (!taken || !isPlain(taken)) return undefined;
+  while (refused.rate > NARROW * taken.rate) {
+    const between = await forkAtEdge(launch, (refused.rate + taken.rate) / 2);
+    if (between.isRefused) refused = between;
+    else if (between.forks < MOST && isPlain(between)) taken = between;
+    else return undefined;
+  }
+  return { refused, taken };
+}
+
+/** Is a page for it about as long as it is? */
+function isPlain({ rate, forks }) {
+  const times = forks / exactOf({ ...EDGE, rate });
+  return times >= MEASURED.least && times <= MEASURED.most;
+}
+
 const mayBeSpoilt = (counted) =>
   mayComeOfMachine(counted) || (counted.forks > 0 && !counted.isFlood && isCrowded());
 
@@ -239,8 +336,8 @@ export function mayComeOfMachine({ setting, slowest, forks, isFlood }) {
 
 /** @param {{ env: Record<string, string> } & Partial<Setting>} setting */
 async function countOnce(launch, setting, expected) {
-  const { env, pretendWaits, pretendCores } = setting;
-  const program = await launch({ env, pretendWaits, pretendCores });
+  const { env, pretendWaits, pretendCores, pretendClock, pretendSkips } = setting;
+  const program = await launch({ env, pretendWaits, pretendCores, pretendClock, pretendSkips });
   const isDone = (/** @type {any[]} */ events) =>
     workersIn(events).length >= expected || childrenOf(events).length > TOO_MANY;
   await program.settled(isDone);
@@ -266,7 +363,7 @@ const isFlooded = ({ fate, events }) =>
 
 /**
  * What a program says about its choice: the line with the page time and the number of workers, and whether that time is
- * longer than it should be; without one, the last line with that number.
+ * longer than it should be; without one, a line where only the unit of the time is wrong, and the last line with that number.
  * @param {Program} program
  * @param {Setting} setting  for which it has forked as many as it should
  * @param {number} forks
@@ -274,32 +371,58 @@ const isFlooded = ({ fate, events }) =>
 function telling(program, setting, forks) {
   const { workMs } = setting;
   const most = (workMs * forks * ROUNDED_UP) / exactOf(setting); // longer, and it would have forked more
-  const isPageTime = (/** @type {number} */ value, longest = most) =>
-    [1, 1_000, 0.001].some(
-      (unit) => value * unit >= LEAST_OF_PAGE * workMs && value * unit <= longest,
-    );
+  const isPageTime = (/** @type {Told} */ { value, units }, longest = most) =>
+    units.some((unit) => value * unit >= LEAST_OF_PAGE * workMs && value * unit <= longest);
   const pids = program.events.flatMap(({ pid, childPid }) => [pid, childPid ?? pid]);
   const other = new Set([program.port, ...pids].filter((one) => one >= LEAST_MICROSECONDS)); // these look like a page time
   const numbersOf = (/** @type {string} */ line) =>
-    numbersIn(line).filter((number) => !other.has(number));
+    toldIn(line).filter(({ value }) => !other.has(value));
   const lines = program.output().split('\n');
-  const lineWith = (/** @type {string} */ line) => numbersOf(line).includes(forks);
+  const lineWith = (/** @type {string} */ line) =>
+    numbersOf(line).some(({ value }) => value === forks);
   const line = lines.find(
-    (one) => lineWith(one) && numbersOf(one).some((number) => isPageTime(number)),
+    (one) => lineWith(one) && numbersOf(one).some((told) => isPageTime(told)),
   );
-  const isShort = (/** @type {number} */ number) => isPageTime(number, LONG_PAGE * workMs);
+  const isShort = (/** @type {Told} */ told) => isPageTime(told, LONG_PAGE * workMs);
   const isLong = line !== undefined && !numbersOf(line).some(isShort);
-  return { line, isLong, nearly: lines.findLast(lineWith) };
+  const inAnyUnit = (/** @type {Told} */ { value }) => isPageTime({ value, units: ANY_UNIT });
+  const mislabelled = lines.find((one) => lineWith(one) && numbersOf(one).some(inAnyUnit));
+  return { line, isLong, mislabelled, nearly: lines.findLast(lineWith) };
+}
+
+/**
+ * The numbers of a line, each with what it may be in milliseconds: what its unit says, behind it or in the name before it.
+ * @returns {Told[]}
+ */
+function toldIn(/** @type {string} */ line) {
+  return numbersWith(line, (value, before, behind) => {
+    const named = UNITS.find(([words]) =>
+      new RegExp(`^[\\s\\u00a0)]*\\(?(${words})(?![a-z])`, 'i').test(behind),
+    );
+    const isNamed = NAMED_MS.test(before) && !named;
+    return { value, units: isNamed ? [1] : named ? [named[1]] : ANY_UNIT };
+  });
 }
 
 /** The numbers of a line in every way of writing them that may be meant: 8.66, 8,66 and 8 660. In milliseconds, seconds or microseconds. */
-export function numbersIn(/** @type {string} */ line) {
+export const numbersIn = (/** @type {string} */ line) => numbersWith(line, (value) => value);
+
+/**
+ * What `make` makes of each number, and of the text before and behind it.
+ * @template T
+ * @param {string} line
+ * @param {(value: number, before: string, behind: string) => T} make
+ */
+function numbersWith(line, make) {
   const ungrouped = line.replace(/(?<=\d)[\s.,'’_](?=\d{3}(?!\d))/g, '');
-  const found = [line, ungrouped].flatMap((text) => [
-    ...(text.match(/\d+(?:\.\d+)?/g) ?? []),
-    ...(text.match(/\d+(?:,\d+)?/g) ?? []),
-  ]);
-  return found.map((text) => Number(text.replace(',', '.')));
+  return [line, ungrouped].flatMap((text) =>
+    [/\d+(?:\.\d+)?/g, /\d+(?:,\d+)?/g].flatMap((pattern) =>
+      [...text.matchAll(pattern)].map(({ index, 0: found }) => {
+        const behind = text.slice(index + found.length);
+        return make(Number(found.replace(',', '.')), text.slice(0, index), behind);
+      }),
+    ),
+  );
 }
 
 /** The processes that it has started; the cluster reports forks only when the loop that forks has ended. */

@@ -58,7 +58,7 @@ export function ownOfUser(env) {
  */
 export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
   const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
-  const { pretendClock, pretendCores, pretendForks } = options;
+  const { pretendClock, pretendCores, pretendForks, pretendSkips } = options;
   const { pretendExitCodeBelow, pretendExitCode = pretendExitCodeBelow } = options;
   const { pretendPause, pretendTimers, pretendTimersBelow, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
@@ -91,6 +91,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
     ...(timers && { FORKSHOP_PRETEND_TIMERS: timers.join(' ') }),
     ...(isBelow && { FORKSHOP_PRETEND_BELOW: String(keeper.pid) }),
     ...(pretendClock && { FORKSHOP_PRETEND_CLOCK: String(pretendClock) }),
+    ...(pretendSkips && { FORKSHOP_PRETEND_SKIPS: '1' }),
     ...(followsChildren && { FORKSHOP_FOLLOWS: '1' }),
     ...(haltsChildren && { FORKSHOP_HALT_BELOW: String(keeper.pid) }),
     ...env,

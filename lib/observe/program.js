@@ -28,6 +28,7 @@
  *   the latest; one that fires again and again from ticksFrom on, unless that is the same
  * @property {Timers} [pretendTimersBelow]  the same, but only in the processes that it starts
  * @property {number} [pretendClock]  so many times as fast runs what Date tells
+ * @property {boolean} [pretendSkips]  with pretendClock: no blockFor() lasts, and all clocks tell that it has lasted as long as it should
  * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
  * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
