@@ -4,6 +4,7 @@ import {
   demandAnyDelay,
   demandBody,
   demandDelay,
+  demandDelayAfterAnswer,
   demandListens,
   demandNoLimit,
   demandNoSpinning,
@@ -26,6 +27,7 @@ import {
   isFree,
   isTrue,
   measureQueue,
+  readAfterAnswer,
   readAfterHold,
   readAtRest,
   readDelays,
@@ -74,6 +76,7 @@ check('01-blocking-server', promises, (lesson) => {
       askManyReports(await ready(await launch({ probe: 'waits', pretendTimers: SLOW_TIMERS }))),
     { isSlow },
   );
+  const answered = meanwhile([slow], readAfterAnswer, { isSlow });
   const many = meanwhile([hasty], askMany, { isSlow });
   const soon = meanwhile([hasty, many], askSoonReports, { isSlow });
   const held = meanwhile([hasty, soon], readAfterHold, { isSlow });
@@ -100,10 +103,11 @@ check('01-blocking-server', promises, (lesson) => {
   const needs = ['home-time', 'home-alone', 'report-answers'];
   hold(
     'health-tells-delay',
-    [late, server, held, rest],
-    (delays, program, seen, atRest) => {
+    [late, server, held, rest, answered],
+    (delays, program, seen, atRest, afterAnswer) => {
       demandDelay(delays, program);
       demandAnyDelay(seen, atRest);
+      demandDelayAfterAnswer(afterAnswer);
     },
     { needs },
   );

@@ -16,6 +16,7 @@ import {
 import {
   BRIEF,
   HELD_MS,
+  HELD_SOON_MS,
   MORE_BEATS,
   beatsDuring,
   blocksOf,
@@ -306,6 +307,30 @@ export function demandAnyDelay(seen, rest) {
   });
 }
 
+/**
+ * What comes soon after /health has answered counts too, and nobody forgets it before it is reported.
+ * @param {Awaited<ReturnType<typeof import('./looks.js').readAfterAnswer>>} seen
+ */
+export function demandDelayAfterAnswer(seen) {
+  if (!seen) return;
+  const { told, lateMs, isSoon, asked, lateBeat, program } = seen;
+  if (lateMs < HELD_SOON_MS / 2) throw tooBusy('It was frozen, and its timers were not late.');
+  demand(typeof told === 'number' && told > MOSTLY * lateMs, {
+    expected: `{"eventLoopDelayMs": a number}, about ${lateMs.toFixed(0)} or more: soon after a /health the whole process was frozen (by SIGSTOP). Then /, a page that does not exist and /report were asked for, and then /health again.`,
+    got: `It said ${asSeen(told)}.`,
+    why: 'What holds the loop up counts from the moment when /health has answered, until it reports that. A reset some time later, or when another page is asked for, forgets what nobody has heard of.',
+    try: 'delay.reset(); once, in /health, as soon as it has reported, and nowhere else',
+    shows: {
+      program,
+      moments: [
+        momentOf(asked, 'a /health'),
+        momentOf(lateBeat, `a timer comes ${lateMs.toFixed(0)} ms late`),
+      ],
+    },
+  });
+  if (!isSoon) throw tooBusy('It was never frozen soon enough after a /health.');
+}
+
 const demandQuiet = (/** @type {{ told: any, lateMs: number }} */ { told, lateMs }) =>
   demand(!(told > lateMs + MOST_AT_REST_MS), {
     expected: `{"eventLoopDelayMs": a number} of a server at rest: less than 25. Its timers came at most ${lateMs.toFixed(1)} ms late.`,
@@ -481,8 +506,8 @@ export function demandOverlap(reports, late, program) {
  * There is no limit on how many may wait: the last of many waits no longer than the first.
  * @param {Awaited<ReturnType<typeof import('./looks.js').askManyReports>>} seen
  */
-export function demandNoLimit({ program, answers, requests, mostBeats, depth }) {
-  const [block] = blocksOf(program);
+export function demandNoLimit({ program, answers, requests, blocks, mostBeats, depth }) {
+  const [block] = blocks;
   const isHeldUp = block !== undefined || mostBeats >= MORE_BEATS;
   const isRefused = ({ status, error }) => (error ? error === 'ECONNRESET' : status !== 200);
   const refused = isHeldUp ? undefined : answers.find(isRefused); // we have ended it then

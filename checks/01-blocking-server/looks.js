@@ -26,7 +26,8 @@ const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a bu
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
 export const MORE_BEATS = 68; // of 20 ms: in a second there is room for 51; one that waits for another has 100
 const MANY_DEADLINE_MS = 60_000;
-export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 10]); // ten times as long: there is time for many to come
+const LONGEST_TIMER_MS = 1_200; // a bit more than a report takes then, so a limit of its own comes after it
+export const SLOW_TIMERS = /** @type {const} */ ([20, Infinity, 1 / 10, 20, LONGEST_TIMER_MS]); // ten times as long: there is time for many to come
 const GROUPS = 6; // each of so many that the probe tells of every one
 const IN_GROUP = 25;
 const GROUP_APART_MS = 60; // all come before the first is done, and not at the same point of a slow clock
@@ -36,6 +37,10 @@ const QUIET_BEATS = 60; // that came in time, more than a second: a histogram wi
 const IN_TIME_MS = 3; // one that is later tells that the loop was held up, and samples are missing
 const TIMER_MS = 5; // a learner's own timer reports how late it was: up to its period less than a / took
 const FIRST_SAMPLE_BEATS = 2; // after a reset Node's histogram sees nothing until its timer has fired once
+const FIRST_SLOW_SAMPLE_BEATS = 13; // the same, where a timer of 24 ms takes ten times as long
+const SOON_MS = 400; // a timer of 40 ms or more has not fired yet, where it takes ten times as long
+const ALL_TIMERS_BEATS = LONGEST_TIMER_MS / 20 + 4;
+export const HELD_SOON_MS = 300;
 export const HELD_MS = [1_100, 300]; // far more than any / takes: a monitor that leaves out the longest, or adds up, is of no use
 export const QUICK_TIMERS = /** @type {const} */ ([50, Infinity, 100, 500]); // a reset once a minute comes in time
 const QUIET_MS = 3_000;
@@ -142,23 +147,27 @@ export async function askManyReports(program) {
   const groups = Promise.all(asked);
   const finish = () => void (isDone = true);
   groups.then(finish, finish);
-  await program.until(() => isDone || areHeldUp(program), MANY_DEADLINE_MS);
+  await program.until(() => isDone || areHeldUp(program, sinceMs), MANY_DEADLINE_MS);
   if (isDone) await program.drained();
   else await program.stop();
   const answers = (await groups).flatMap((group) => group.answers);
   const requests = requestsOf(program.events, '/report').filter(({ endMs }) => endMs);
+  const blocks = blocksSince(program, sinceMs);
   const mostBeats = Math.max(0, ...requests.map((one) => beatsDuring(program, one).length));
   const depth = deepestOverlap(requests);
   const isAlone = !program.events.some(({ what, tid }) => what === 'child' || tid !== undefined);
   const starvedMs = isAlone ? 0 : program.turn.starvedSince(sinceMs); // whoever answers may have been kept from running
   const surely = mostUnlike(program, requests, (beats) => beats.length * BEAT_MS);
   const perhaps = mostUnlike(program, requests, (beats, { startMs }) => beats.at(-2).t - startMs);
-  return { program, answers, requests, mostBeats, depth, starvedMs, surely, perhaps };
+  return { program, answers, requests, blocks, mostBeats, depth, starvedMs, surely, perhaps };
 }
 
+/** What blocks before, while a file is loaded, holds up nobody. */
+const blocksSince = (program, sinceMs) => blocksOf(program).filter(({ t }) => t > sinceMs);
+
 /** Something has blocked, or the last that is done has waited for others. */
-function areHeldUp(program) {
-  if (blocksOf(program).length > 0) return true;
+function areHeldUp(program, sinceMs) {
+  if (blocksSince(program, sinceMs).length > 0) return true;
   const last = requestsOf(program.events, '/report').findLast(({ endMs }) => endMs);
   return last !== undefined && beatsDuring(program, last).length >= MORE_BEATS;
 }
@@ -338,6 +347,40 @@ export async function readAfterHold(program) {
   const lateBeat = beats.find(({ late }) => late === lateMs);
   return { told, lateMs, lates, atRest, lateBeat, program };
 }
+
+/**
+ * What /health reports when the process stood still soon after it had been asked, and then others came, and so much time
+ * passed that all timers fired: whoever forgets when something is asked for, or some time after /health has answered, has
+ * forgotten it. The timers take ten times as long, so that the process stands still before them.
+ * @returns {Promise<{ told: any, lateMs: number, isSoon: boolean, asked: any, lateBeat: any, program: any } | undefined>}
+ *   nothing, where no process can be stopped, or it has been ended
+ */
+export async function readAfterAnswer({ program }) {
+  if (program.closed) return undefined;
+  const { first, isSoon, asked } = await seek(() => askAndWait(program), isStillSoon);
+  const before = program.events.length;
+  if (!program.kill(program.pid, 'SIGSTOP')) return undefined;
+  await sleep(HELD_SOON_MS);
+  program.kill(program.pid, 'SIGCONT');
+  const beats = await beatsToCome(program, FIRST_SAMPLE_BEATS);
+  const lateMs = latestOf(beatsSince(program, before));
+  for (const path of ['/', '/no-such-page', '/report']) await get(program.url + path);
+  await beatsUntil(program, first, ({ length }) => length >= ALL_TIMERS_BEATS);
+  const told = parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  const lateBeat = beats.find(({ late }) => late === lateMs);
+  return { told, lateMs, isSoon, asked, lateBeat, program };
+}
+
+/** Asks for /health, and waits until whatever looks how late the loop is has looked once. */
+async function askAndWait(program) {
+  const first = program.events.length;
+  await get(`${program.url}/health`);
+  await beatsToCome(program, FIRST_SLOW_SAMPLE_BEATS);
+  const [asked] = requestsOf(program.events.slice(first), '/health');
+  return { first, asked, isSoon: nowMs() - asked?.startMs < SOON_MS };
+}
+
+const isStillSoon = ({ isSoon }) => isSoon;
 
 /** What /health reports of a server to which nobody has come for a while: a monitor that slows down meanwhile is of no use. */
 export async function readAtRest(program) {
