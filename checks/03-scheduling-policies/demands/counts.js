@@ -74,7 +74,7 @@ function whyAmongSeveral({ why }, events) {
  * - of another, all that it had answered when it was asked itself, and its answer has come: then the primary knew;
  * - of all, no more than they were asked for.
  */
-function firstFault({ steps, base, more }) {
+function firstFault({ steps, base, more, queried }) {
   const [asked, answered] = [countOf(base), countOf(base)];
   for (const [pid, times] of more) asked.add(pid, times);
   const known = new Map();
@@ -100,7 +100,7 @@ function firstFault({ steps, base, more }) {
       const { isWaiting, low } = least.get(step.answered);
       if (stands && isWaiting && answer.status === 200) return faultOfCopy(pid);
       const hasLost = isWaiting && hungUp.includes(pid);
-      const fault = faultOfTold(answer, { pid, low, asked, isWaiting, hasLost });
+      const fault = faultOfTold(answer, { pid, low, asked, isWaiting, hasLost, queried });
       if (fault) return fault;
       known.set(pid, low.get(pid));
     }
@@ -192,7 +192,7 @@ function faultOfFailure(error, status, { isWaiting }) {
 }
 
 /** Which mistake leads to such counts. */
-function whyWrong(wrong, told, { pid, low, asked, isWaiting, hasLost }) {
+function whyWrong(wrong, told, { pid, low, asked, isWaiting, hasLost, queried }) {
   const had = asked.of(Number(wrong));
   const tells = `It says ${JSON.stringify(told)}`;
   const got = `${tells}; process ${wrong} has had ${had}.`;
@@ -237,8 +237,15 @@ function whyWrong(wrong, told, { pid, low, asked, isWaiting, hasLost }) {
       why: `It passed on the answer to another question, which doesn't include what has happened since that was asked.${hasLost ? ' The primary answers a client that has gone, too.' : ''}`,
       try: TRY.answer,
     };
+  const late = `When process ${pid} was asked for /counts, ${who} had answered ${tellsOf}.`;
+  if (Number(wrong) === queried && (told[wrong] ?? 0) === count - 1)
+    return {
+      got: `${late} One was for /?page=2, which it answered as any other.`,
+      why: 'What is answered as / is a request for /, with a query or without.',
+      try: "count in the route of /, or compare new URL(request.url, 'http://localhost').pathname",
+    };
   return {
-    got: `When process ${pid} was asked for /counts, ${who} had answered ${tellsOf}.`,
+    got: late,
     why: 'Each request must be reported separately, at once. On a timer, in batches or when the connection closes is too late: the next answer is too low.',
     try: TRY.tell,
   };

@@ -33,13 +33,15 @@ const EACH = 2; // connections to each worker: x and y
 const ONE_MORE = 1; // to one worker: z
 const ROUNDS = 3;
 const BEGUN_MS = 1_500;
+const WITH_QUERY = '/?page=2';
 const NO_PAGES = ['/favicon.ico', `/no-such-page-${process.pid}`];
 
 /**
  * Asks for / and /counts, on connections that stay open, so that we know which worker is asked.
  * @param {Program} program
- * @returns {Promise<{ steps: Step[], base: Map<number, number>, more: Map<number, number>, events: any[] }>}  how many
- *   requests for / each worker had had before (base), and was sent meanwhile by others than us, such as another worker
+ * @returns {Promise<{ steps: Step[], base: Map<number, number>, more: Map<number, number>, queried: number | undefined,
+ *   events: any[] }>}  how many requests for / each worker had had before (base), and was sent meanwhile by others than us,
+ *   such as another worker; queried: who has answered one with a query as it answers any other
  */
 export async function askForCounts(program) {
   const agents = Array.from({ length: EACH * WORKERS + ONE_MORE }, keepingOpen);
@@ -48,19 +50,28 @@ export async function askForCounts(program) {
   try {
     get(`${program.url}/wait`, { agent: other }); // a request, but not for /
     for (const path of NO_PAGES) await get(`${program.url}${path}`); // nor are these, and there are no such pages
+    const asked = await get(`${program.url}${WITH_QUERY}`);
     const opened = [];
     for (const agent of agents) opened.push(await get(`${program.url}/`, { agent }));
     await program.drained();
     const first = program.events.length;
-    const had = groupBy(requestsOf(program.events, '/'), ({ pid }) => pid);
+    const homes = requestsOf(program.events, '/');
+    const query = homes.find(({ url }) => url === WITH_QUERY);
+    const isHome = isGood(asked) && asked.body === String(query?.pid); // a server may know / only without a query
+    const had = groupBy(
+      homes.filter((one) => one !== query || isHome),
+      ({ pid }) => pid,
+    );
     const record = createRecord(program, beginMs);
     await askAll(program, record, pairsOf(opened, agents, had));
     await program.drained();
     const others = record.tellPids(program.events.slice(first));
     record.demandHeard();
     const theirs = others.filter(({ url }) => url.split('?')[0] === '/');
+    if (query && isGood(asked) && !isHome) theirs.push(query); // it answers something else: that may count, or not
     const [base, more] = [had, groupBy(theirs, ({ pid }) => pid)].map(sizesOf);
-    return { steps: record.steps, base, more, events: program.events };
+    const queried = isHome ? query?.pid : undefined;
+    return { steps: record.steps, base, more, queried, events: program.events };
   } finally {
     for (const agent of [...agents, other]) agent.destroy();
   }
