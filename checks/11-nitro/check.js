@@ -8,6 +8,7 @@ import {
   demandOneWorker,
   demandSameAnswers,
   demandSideBySide,
+  demandWholeStart,
   demandWork,
 } from './demands/nitro.js';
 import { demandCleanStop, demandEnd } from './demands/end.js';
@@ -29,7 +30,8 @@ import { killWorkers, failToStart, replaceOne, stopAtStart, stopAtWork } from '.
 const promises = {
   builds: 'nitropack builds the folder, as configured and with the preset node-server',
   'default-forks-none': 'built with the preset node-server it is one process, which serves',
-  'work-blocks': 'each / is the work of lesson 1, and the bundler has not removed it',
+  'work-blocks':
+    'each / is the work of lesson 1; the bundler has neither removed it nor left it outside',
   'side-by-side': 'as configured the preset is node-cluster, and each build has its own folder',
   'preset-forks':
     'NODE_CLUSTER_WORKERS says how many workers there are; they answer, on one port, the primary does not',
@@ -44,7 +46,7 @@ check('11-nitro', promises, (lesson) => {
   const { observe, meanwhile, hold, measure } = lesson;
   const start = (workers) => (built) => startCluster(lesson, built, workers, demandListeners);
   const built = observe([], () => build(lesson));
-  const single = observe([built], (seen) => startOutput(lesson, seen, 'node-server'));
+  const single = observe([built], (seen) => startOutput(lesson, seen, 'node-server', demandWholeStart));
   const work = observe([single], workOf);
   const main = observe([built], start(WORKERS));
   const homes = observe([main], askUntilAllAnswer);

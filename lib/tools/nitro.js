@@ -159,13 +159,17 @@ function readBuild(folder) {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Builds in a folder that gets its name when all is well: whoever finds it finds it whole. */
+/**
+ * Builds in a folder that gets its name when all is well: whoever finds it finds it whole. Around it is, while it is built,
+ * what is around the lesson in the repository: a build that has left '#work' outside finds nothing there later.
+ */
 async function buildInto(folder, { start, manifest, sources, command, env }) {
-  const draft = `${folder}.${randomUUID()}`;
+  const around = `${folder}.${randomUUID()}`;
+  const draft = join(around, 'lessons', KEY);
   const entry = join(dirname(manifest), 'dist/cli/index.mjs');
   const told = { named: command, doing: DOING };
   linkPackages(dirname(dirname(manifest)), join(dirname(folder), '../node_modules'));
-  write(join(dirname(folder), '../lessons'), new Map([['work.js', readFileSync(workFile)]]));
+  write(dirname(draft), new Map([['work.js', readFileSync(workFile)]]));
   write(draft, sources);
   try {
     const options = {
@@ -181,7 +185,7 @@ async function buildInto(folder, { start, manifest, sources, command, env }) {
     publish(draft, folder);
     return build;
   } finally {
-    rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
+    rmSync(around, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 

@@ -76,8 +76,33 @@ export function demandOneProcess(program, { requests }) {
   });
 }
 
+/** What Node.js says that a build has left outside, if it does. */
+function outsideOf(program) {
+  const [, path, name = path] =
+    /Cannot find (?:module|package) '([^']+)'|Package import specifier "([^"]+)"/.exec(
+      program.output(),
+    ) ?? [];
+  return name?.split('/').slice(-2).join('/');
+}
+
+/** The build imports nothing that is only where it was built. */
+function demandWhole(program, isBroken) {
+  const outside = outsideOf(program);
+  demand(!isBroken || !outside, {
+    expected: 'What was built has all that it imports in its own folder.',
+    got: `It imports ${outside}, and that was left outside.`,
+    why: 'You deploy that folder alone. Where your sources are all is well; on the server there are none.',
+    try: 'no externals in nitro.config.js, and no path that is put together when the server runs: the bundler follows import { blockFor } from "#work"',
+    output: program.output(),
+  });
+}
+
+/** Said before the general message about a build that does not start. */
+export const demandWholeStart = (program) => demandWhole(program, program.fate);
+
 export function demandWork({ answers, quickestMs, spanMs }, program) {
   const fault = faultOfRandomHex(answers);
+  demandWhole(program, fault);
   const isWhole = quickestMs > LEAST_WORK_MS;
   demand(isWhole && spanMs > AT_WORK * LEAST_WORK_MS && !fault, {
     expected:

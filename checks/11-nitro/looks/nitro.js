@@ -3,6 +3,7 @@
  * requests, signals, failed starts. At the end, what is only shown: the speedup.
  */
 import { cpus } from 'node:os';
+import { dirname } from 'node:path';
 import {
   Undecided,
   askAtOnce,
@@ -64,10 +65,14 @@ async function startAndWait({ launch, ready }, options, listeners, demandListene
   return ready(program, listeners);
 }
 
-/** The program that was built with this preset, started as it is; nothing when there is none. */
-export async function startOutput(lesson, built, preset) {
-  const output = outputOf(built, preset);
-  return output && startAndWait(lesson, { isReference: true, entry: output.server }, 1);
+/**
+ * The program that was built with this preset, started as it is, in its own folder; nothing when there is none. It may throw
+ * what `demandWhole` has to say.
+ */
+export async function startOutput(lesson, built, preset, demandWhole) {
+  const entry = outputOf(built, preset)?.server;
+  const options = { isReference: true, entry, cwd: entry && dirname(entry) };
+  return entry && startAndWait(lesson, options, 1, demandWhole);
 }
 
 /**
