@@ -46,7 +46,9 @@ check('11-nitro', promises, (lesson) => {
   const { observe, meanwhile, hold, measure } = lesson;
   const start = (workers) => (built) => startCluster(lesson, built, workers, demandListeners);
   const built = observe([], () => build(lesson));
-  const single = observe([built], (seen) => startOutput(lesson, seen, 'node-server', demandWholeStart));
+  const single = observe([built], (seen) =>
+    startOutput(lesson, seen, 'node-server', demandWholeStart),
+  );
   const work = observe([single], workOf);
   const main = observe([built], start(WORKERS));
   const homes = observe([main], askUntilAllAnswer);

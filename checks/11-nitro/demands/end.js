@@ -42,6 +42,12 @@ const STOP_FAULTS = [
     'start the build with import(), in this process; or signal every process that it has started',
   ],
   [
+    ({ fate, isTwice }) => isTwice && fate?.signal,
+    ({ fate }) => `a second one came while it was stopping, and it was ended by ${fate.signal}.`,
+    "People press Ctrl-C again when they lose patience. Nitro's handler in the primary is there once; where yours is, too, the second signal ends the primary, and its workers lose what they have under way.",
+    'process.on(signal, stop), not process.once(signal, stop): a second order changes nothing',
+  ],
+  [
     ({ fate }) => fate?.signal,
     ({ fate }) => `it was ended by ${fate.signal}.`,
     'A server is stopped by SIGTERM or SIGINT, and then given time to end.',
@@ -79,7 +85,8 @@ const STOP_FAULTS = [
   ],
   [
     ({ fate }) => fate.code !== 0,
-    ({ fate }) => `it ended with exit code ${fate.code}.`,
+    ({ fate, isTwice }) =>
+      `${isTwice ? 'it was told twice, and ended' : 'it ended'} with exit code ${fate.code}.`,
     "Stopping when told to isn't a failure.",
     'let Nitro end the primary, when the last worker has left',
   ],

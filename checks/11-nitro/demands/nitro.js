@@ -63,7 +63,8 @@ const shown = (program, seen, says) => ({
 const forksShown = (program) => shown(program, forksOf(program.events), 'fork');
 
 export function demandOneProcess(program, { requests }) {
-  const { events, pid } = program;
+  const { events } = program;
+  const [{ pid } = program] = eventsOf(events, 'start');
   const forks = forksOf(events).length;
   const others = requests.filter((request) => request.pid !== pid);
   demand(forks === 0 && others.length === 0, {

@@ -45,7 +45,10 @@ export async function replaceOne(program) {
   return program;
 }
 
-/** The signal comes while requests are under way. After SIGTERM the workers are held: they take longer than they otherwise would. */
+/**
+ * The signal comes while requests are under way, and comes again. Meanwhile the workers are held, after SIGTERM for a while:
+ * they take longer than they otherwise would.
+ */
 export async function stopAtWork(program, how) {
   const isEarly = program.fate !== undefined;
   const later = replacementsIn(program.events);
@@ -55,8 +58,7 @@ export async function stopAtWork(program, how) {
   const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
   const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
   program.tellToStop(how);
-  const { isLateServed, held } =
-    how === 'SIGTERM' ? await holdWorkers(program) : { isLateServed: false, held: Infinity };
+  const { isLateServed, held, isTwice } = await holdWorkers(program, how);
   const lost = (await asked).filter(({ status }) => status !== 200);
   if (!areUnderWay && lost.length > 0) throw busy('The requests had not reached it yet.');
   const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
@@ -65,8 +67,8 @@ export async function stopAtWork(program, how) {
   const behind = leftBehind(program.events);
   const untold = end.fate ? behind : livingOf(program.events);
   const areLater = untold.length > 0 && untold.every((pid) => later.includes(pid));
-  const stop = { how, lost, isLateServed, behind, areLater, isEarly, ...end };
-  if (held < LEAST_HELD && isClean(stop))
+  const stop = { how, lost, isLateServed, isTwice, behind, areLater, isEarly, ...end };
+  if (how === 'SIGTERM' && held < LEAST_HELD && isClean(stop))
     throw busy('Its workers had ended before they could be made to wait for each other.');
   return stop;
 }
@@ -99,24 +101,33 @@ async function endOf(program) {
 }
 
 /**
- * Lets the workers stand still once they have heard of the signal, as on a machine that is busy with something else.
- * @returns {Promise<{ isLateServed: boolean, held: number }>}  whether one served a request that came after all that, and
- *   how many stood still
+ * Lets the workers stand still once they have heard of the signal, as on a machine that is busy with something else. So the
+ * program cannot have ended when it gets the signal again.
+ * @returns {Promise<{ isLateServed: boolean, held: number, isTwice: boolean }>}  whether one served a request that came after
+ *   all that, how many stood still, and whether the program got the signal again
  */
-async function holdWorkers(program) {
+async function holdWorkers(program, how) {
   const sinceMs = nowMs();
-  const [{ pid: primary } = program] = forksOf(program.events);
-  for (const pid of new Set([program.pid, primary])) await waitForTurns(program, [pid]);
+  await waitForPrimary(program);
   await waitForTurns(program, livingOf(program.events));
   const workers = livingOf(program.events);
   for (const pid of workers) program.kill(pid, 'SIGSTOP');
-  await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
-  const late = get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+  const isTwice = workers.length > 0 && !program.fate && program.tellToStop(how);
+  if (isTwice) await waitForPrimary(program);
+  const isLong = how === 'SIGTERM';
+  if (isLong) await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
+  const late = isLong ? get(`${program.url}/report`, { timeoutMs: DEADLINE_MS }) : undefined;
   for (const pid of workers) {
     program.kill(pid, 'SIGCONT'); // one after the other: this shows a primary that leaves with the first of them
     await program.until((events) => program.fate || endedOf(events).has(pid), TURN_MS);
   }
-  return { isLateServed: (await late).status === 200, held: workers.length };
+  return { isLateServed: (await late)?.status === 200, held: workers.length, isTwice };
+}
+
+/** Its first process has heard what was sent to it, and then its primary has, where that is another one. */
+async function waitForPrimary(program) {
+  const [{ pid: primary } = program] = forksOf(program.events);
+  for (const pid of new Set([program.pid, primary])) await waitForTurns(program, [pid]);
 }
 
 /** The workers that had not ended when their primary left. @returns {number[]} pids */
