@@ -16,7 +16,7 @@ import {
   askWhoIsThere,
   openDoor,
   failToStart,
-  startWithoutPort,
+  startTwice,
   stopAtWork,
 } from './looks/nginx.js';
 import {
@@ -35,7 +35,8 @@ const promises = {
   'one-front-door': "every server answers through nginx's one port, from the first moment",
   'client-known': "a server knows its client's address, whatever the client claims",
   'stops-clean': 'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left',
-  'says-why-not': 'when nginx cannot start, it says why, leaves nothing, and ends with exit code 1',
+  'says-why-not':
+    'when nginx cannot start, it says why, leaves nothing, takes nothing from others, and ends with exit code 1',
   'machines-serve': 'with --machines two clusters on two addresses answer behind one nginx',
   'death-routed-around':
     'a machine dies, and no request fails; it comes back each time, and is used, until told to stop',
@@ -67,10 +68,10 @@ check('10-nginx-ports', promises, (lesson) => {
   const failedStarts = meanwhile([nginx, asked], (bin) => failToStart(launch, bin));
   const failedMachines = meanwhile([asked], () => failWithMachines(launch));
   const blocked = meanwhile(
-    [nginx, failedStarts],
-    (bin, ends) => {
+    [nginx, failedStarts, many],
+    (bin, ends, door) => {
       demandReasons(ends); // nginx takes 2.5 s to say that the port is taken
-      return startWithoutPort(launch, bin);
+      return startTwice(launch, bin, door);
     },
     { isSlow: true },
   );
@@ -94,9 +95,12 @@ check('10-nginx-ports', promises, (lesson) => {
   hold('machines-serve', [machines], demandMachines, { needs });
   hold(
     'death-routed-around',
-    [deaths, stoppedWhileGone, terminated, failedMachines],
-    (seen, ended, stopped, failed) => {
-      demandDeaths(seen, ended, stopped);
+    [deaths, stoppedWhileGone, terminated, interrupted, failedMachines],
+    (seen, ended, terminated, interrupted, failed) => {
+      demandDeaths(seen, [
+        { ended, stopped: terminated },
+        { ended: seen?.ended, stopped: interrupted },
+      ]);
       demandNoneAgain(failed);
     },
     { needs: ['machines-serve'] },

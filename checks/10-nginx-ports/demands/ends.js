@@ -18,6 +18,12 @@ const STOP_FAULTS = [
     'start nginx when all servers have reported their addresses, and write those into the upstream',
   ],
   [
+    ({ fate, isTwice }) => isTwice && fate?.signal,
+    ({ fate }) => `a second one came while it was stopping, and it was ended by ${fate.signal}.`,
+    'People press Ctrl-C again when they lose patience. A handler that is there only once does not hear that: the process ends at once, the servers with it, and the folder stays.',
+    'process.on(signal, stop), not process.once(signal, stop); and if (isStopping) return;',
+  ],
+  [
     ({ fate }) => fate?.signal,
     ({ fate, natives }) =>
       `it was ended by ${fate.signal}${natives.length > 0 ? `; nginx, process ${natives[0]}, is still there` : ''}.`,
@@ -66,7 +72,8 @@ const STOP_FAULTS = [
   ],
   [
     ({ fate }) => fate.code !== 0,
-    ({ fate }) => `it ended with exit code ${fate.code}.`,
+    ({ fate, isTwice }) =>
+      `${isTwice ? 'it was told twice, and ended' : 'it ended'} with exit code ${fate.code}.`,
     "Stopping when told to isn't a failure.",
     'set process.exitCode only when something has failed',
   ],
@@ -142,6 +149,12 @@ const VAIN_FAULTS = [
     ({ files }) => `${list(files)} is left in the folder for temporary files.`,
     'The folder was made before nginx was meant to start.',
     'have one way out, whatever the cause: the function that stops also removes the folder',
+  ],
+  [
+    ({ touched }) => touched,
+    ({ touched }) => `${touched}, where the first one has its files, was changed or removed.`,
+    'A name that is the same each time, or depends only on the port, leads two programs to one folder. The one that cannot start removes what the other needs.',
+    "mkdtempSync(join(tmpdir(), 'nginx-')): a new folder each time",
   ],
 ];
 

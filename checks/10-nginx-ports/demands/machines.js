@@ -92,16 +92,18 @@ function withoutAddress(address) {
 
 /**
  * @param {any} seen
- * @param {any} ended  told to stop while a machine is dead
- * @param {any} stopped  with servers in place of machines: what it leaves then is reported elsewhere
+ * @param {{ ended: any, stopped: any }[]} ends  ended: told to stop while a machine is dead; stopped: in the same way, with
+ *   servers in place of machines: what it leaves then is reported elsewhere
  */
-export function demandDeaths(seen, ended, stopped) {
+export function demandDeaths(seen, ends) {
   if (!seen) return; // there are not two machines, which has already been reported
   demandUp(seen);
   demandDeathRoutedAround(seen.atWork);
   demandLaterDeaths(seen);
-  if (!ended) throw tooBusy('With --machines it came up once, and not a second time.');
-  demandEnd(ended, stopped);
+  for (const { ended, stopped } of ends) {
+    if (!ended) throw tooBusy('With --machines it came up once, and not a second time.');
+    demandEnd(ended, stopped);
+  }
 }
 
 function demandUp({ program, first, atWork }) {
@@ -221,24 +223,25 @@ function demandSamePause({ address, deadMs, startMs, turns }, program) {
   });
 }
 
-/** A machine has died; then there is a SIGTERM. */
-function demandEnd({ program, stopMs, isAgain, isTooLate, fate, left, natives, files }, stopped) {
+/** A machine has died; then there is a signal. */
+function demandEnd({ program, how, stopMs, isAgain, isTooLate, fate, ...kept }, stopped) {
+  const { left, natives, files } = kept;
   const output = program.output();
-  const stop = { pid: program.pid, t: stopMs, says: 'SIGTERM' };
+  const stop = { pid: program.pid, t: stopMs, says: how };
   demand(!isAgain, {
-    expected: 'With --machines, after SIGTERM: all end, and nothing is started any more.',
-    got: 'A machine was started again after SIGTERM, and listens.',
+    expected: `With --machines, after ${how}: all end, and nothing is started any more.`,
+    got: `A machine was started again after ${how}, and listens.`,
     why: "A machine that was told to end has an 'exit' too; and one that had died a moment before has a timer, which still runs, also while nginx answers what is under way.",
     try: "child.on('exit', () => setTimeout(() => isStopping || startMachine(HOST), 1_000)): looked at when the timer fires, and true from the signal on",
     shows: { program, moments: [stop, ...afterShown(program, stopMs)] },
     output,
   });
   if (isTooLate && isCrowded())
-    throw tooBusy('Its machine was started again before SIGTERM could be sent.');
+    throw tooBusy(`Its machine was started again before ${how} could be sent.`);
   if (!fate && isCrowded())
-    throw tooBusy('With --machines it was still running 20 s after SIGTERM.');
+    throw tooBusy(`With --machines it was still running 20 s after ${how}.`);
   demand(fate, {
-    expected: 'With --machines, after SIGTERM: all end, and so does the program.',
+    expected: `With --machines, after ${how}: all end, and so does the program.`,
     got: 'It was still running twenty seconds later.',
     why: whyOfCrash(program.events) ?? 'The end is the same with machines as with servers.',
     try: "front.kill('SIGQUIT'), wait for its 'exit', then stopAll(), which ends the machines too",
@@ -246,7 +249,7 @@ function demandEnd({ program, stopMs, isAgain, isTooLate, fate, left, natives, f
     output,
   });
   demand(left.length === 0 || stopped.left.length > 0, {
-    expected: 'With --machines, after SIGTERM: nginx and both machines end.',
+    expected: `With --machines, after ${how}: nginx and both machines end.`,
     got: `Process ${list(left)} is still there${natives.length > 0 ? ', an nginx that holds the port' : ''}.`,
     why: 'Here the machines are children of your program. What is left holds their addresses, and the next start finds them taken.',
     try: 'await stopAll(), for machines as for servers',
@@ -254,7 +257,7 @@ function demandEnd({ program, stopMs, isAgain, isTooLate, fate, left, natives, f
     output,
   });
   demand(files.length === 0 || stopped.files.length > 0, {
-    expected: 'With --machines, after SIGTERM: the folder is removed, even if a machine has died.',
+    expected: `With --machines, after ${how}: the folder is removed, even if a machine has died.`,
     got: `${list(files)} is left in the folder for temporary files.`,
     why: 'If you wait for the end of a child that has already ended, you wait for ever, and what comes after that is never done.',
     try: 'forget a child when it ends, and wait only for those that are there, as children.js does; then rmSync(folder, { recursive: true })',

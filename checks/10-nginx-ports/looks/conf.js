@@ -15,7 +15,7 @@ const TOKENS = /#[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{};]|(?:\$\{\w+\}|[
 
 /**
  * The configuration among a program's temporary files.
- * @param {import('../../../lib/observe/program.js').Program} program
+ * @param {Pick<import('../../../lib/observe/program.js').Program, 'temporary'>} program
  * @returns {{ file: string, directives: Directive[] } | undefined}  undefined when it is not there (any more), or takes in
  *   other files
  */

@@ -16,6 +16,7 @@ import {
 } from '../../../lib/check/checking.js';
 import {
   DEADLINE_MS,
+  HEARD,
   goneOrLeft,
   listenersIn,
   nativesOf,
@@ -34,7 +35,6 @@ const BOOT_UNTIMED_MS = 3_000;
 const RETURN_MS = 3_000;
 const PAUSE_MS = 50;
 const ROUNDS = 3;
-const HEARD = 2; // turns of an event loop: what came before has been heard
 const AFTERMATH_MS = 4_000; // for what is started while the program ends
 const SECOND_TURNS = 65; // of the program's loop, 20 ms each: by then a timer of a second has fired, and more
 const LATER_TURNS = 10; // of the program's loop: by then it has started nginx, if it does not wait for the other machine
@@ -112,7 +112,8 @@ export function machinesOf(program) {
 
 /**
  * A machine dies at work, is back and used, and dies again; at the same time the other one loses its last worker, and
- * ends. When both are back it dies a third time. Here a machine has only one worker.
+ * ends. When both are back it dies a third time; and at last, when the other one has just died again, there is Ctrl-C. Here a
+ * machine has only one worker.
  */
 export async function killAgainAndAgain(launch, nginx) {
   const door = await openTwo(launch, nginx);
@@ -125,7 +126,9 @@ export async function killAgainAndAgain(launch, nginx) {
   const twice = await killBoth(program, victim.address);
   const areBack = twice.isBack && twice.other.isBack;
   const all = areBack ? [twice, await killOnceMore(program, victim.address)] : [twice];
-  return { ...seen, other: twice.other, deaths: all, fate: program.fate };
+  const died = { ...seen, other: twice.other, deaths: all, fate: program.fate };
+  if (program.fate || !areBack || !all[1].isBack) return died;
+  return { ...died, ended: await stopWithout(program, twice.other.address, 'Ctrl-C') };
 }
 
 /** Two machines of one worker; victim: one of them, if it came up. Nothing where this computer lacks their addresses. */
@@ -296,15 +299,15 @@ function pauseOf(program, fresh, heardMs) {
  */
 export async function stopWhileGone(launch, nginx) {
   const door = await openTwo(launch, nginx);
-  return door?.victim ? stopWithout(door.program, door.victim.address) : undefined; // this is reported elsewhere
+  return door?.victim ? stopWithout(door.program, door.victim.address, 'SIGTERM') : undefined; // this is reported elsewhere
 }
 
-async function stopWithout(program, address) {
+async function stopWithout(program, address, how) {
   const sendRest = await sendHalf(program);
   const deadMs = nowMs();
   await loseMachine(program, address);
   const stopMs = nowMs();
-  program.kill(program.pid, 'SIGTERM');
+  program.tellToStop(how);
   const toldMs = nowMs();
   const started = () => {
     const { events, pid } = program;
@@ -324,7 +327,7 @@ async function stopWithout(program, address) {
   const { fate } = program;
   const left = fate ? await goneOrLeft(program) : [];
   const files = fate ? readdirSync(program.temporary) : [];
-  const seen = { program, stopMs, isAgain: isAgain(), isTooLate, fate };
+  const seen = { program, how, stopMs, isAgain: isAgain(), isTooLate, fate };
   return { ...seen, left, natives: nativesOf(program, left), files };
 }
 

@@ -2,16 +2,18 @@
  * What the check of lesson 10 does with the learner's program and sees of it: questions through the door, and its end,
  * in peace and before it has begun.
  */
-import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Undecided,
   canListen,
   eventsOf,
   get,
+  haveTurned,
+  ignoreStarved,
   isCrowded,
   nowMs,
   requestsOf,
@@ -19,6 +21,7 @@ import {
 import { configurationOf } from './conf.js';
 
 export const DEADLINE_MS = 20_000; // only a very busy machine needs this long
+export const HEARD = 2; // turns of an event loop: what came before has been heard
 const KNOCK_MS = 10;
 const KNOCKING_MS = 2_000; // a program that stops in the right order takes no longer; knocking for ever may hold up a server
 const KNOCKERS = 3;
@@ -148,7 +151,7 @@ export async function askWhoIsThere({ program, first }) {
   return { answer, localAddress, claimed: CLAIMED };
 }
 
-/** The signal comes while requests are under way. */
+/** The signal comes while requests are under way, and comes again while nginx still waits for a client. */
 export async function stopAtWork(/** @type {Door} */ door, how) {
   const { program, first } = door;
   if (first?.status !== 200) return { door, how };
@@ -163,7 +166,8 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const signalMs = nowMs();
   program.tellToStop(how);
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
-  const resting = asked.then(async () => {
+  const toldAgain = tellAgain(program, how, signalMs);
+  const resting = Promise.all([asked, toldAgain]).then(async () => {
     if (how === 'SIGTERM' && seconds >= HOLDING_LIMIT_S)
       await program.until(haveServersLeft, HELD_MS);
     return Promise.all([sendRest(), sendMuch()]); // until they are answered nginx has to be there, and so do the servers
@@ -172,6 +176,7 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const fate = await program.ended(DEADLINE_MS);
   const answers = await asked;
   const [rest, much] = await resting;
+  const isTwice = await toldAgain;
   const half = rest === 'none' && isCrowded() ? undefined : rest; // a graceful stop may have a limit
   const lost = answers.filter(({ status }) => status !== 200);
   const turnedAway = (await knocked).flat().find((status) => status >= 500);
@@ -182,12 +187,28 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
     fate,
     answers,
     lost,
+    isTwice,
     half,
     isFolderGone: much === '500', // any other status may come of a server that hangs up before it has read it all
     hurry: seconds < LEAST_LIMIT_S ? directive : undefined,
     turnedAway,
     ...(await leftOf(program, fate)),
   };
+}
+
+/**
+ * The program has heard the signal, and gets it once more, as from somebody who loses patience.
+ * @returns {Promise<boolean>}  whether it was still there
+ */
+async function tellAgain(program, how, signalMs) {
+  const hasHeardSince = (fromMs) => (events) =>
+    program.fate || haveTurned(events, [program.pid], HEARD, fromMs);
+  const hasHeard = await program.until(hasHeardSince(signalMs), TAKEN_MS).catch(ignoreStarved);
+  if (!hasHeard || program.fate) return false;
+  const againMs = nowMs();
+  const isThere = program.tellToStop(how);
+  await program.until(hasHeardSince(againMs), TAKEN_MS).catch(ignoreStarved);
+  return isThere;
 }
 
 /** Clients that come while it stops: what each was told, until the door is closed, or for a while. */
@@ -282,20 +303,33 @@ export const failToStart = (launch, nginx) =>
     }),
   ]);
 
-/** nginx accepts its configuration (-t does not mind), but cannot start: another program has the port. */
-export async function startWithoutPort(launch, nginx) {
-  const other = createServer().listen(0, '127.0.0.1').unref();
-  await once(other, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
-  try {
-    return await endUnserved(launch, {
-      how: `port ${port} is taken`,
-      env: { NGINX_BIN: nginx, PORT: String(port) },
-      says: /in use|taken|EADDRINUSE/i,
-    });
-  } finally {
-    other.close();
-  }
+/**
+ * nginx accepts its configuration (-t does not mind), but cannot start: the program runs already, and has the port. The
+ * second one is given the same folder for temporary files: does it touch what the first has there?
+ * @param {(options: any) => Promise<import('../../../lib/observe/program.js').Program>} launch
+ * @param {string} nginx
+ * @param {Door} door  the first
+ */
+export async function startTwice(launch, nginx, door) {
+  const { port, temporary } = door.program;
+  const before = ownedIn(temporary);
+  const end = await endUnserved(launch, {
+    how: `port ${port} is taken, because it runs already`,
+    env: { NGINX_BIN: nginx, PORT: String(port), TMPDIR: temporary },
+    says: /in use|taken|EADDRINUSE/i,
+  });
+  const after = ownedIn(temporary);
+  const touched = [...before].find(([name, text]) => after.get(name) !== text)?.[0];
+  const files = [...after.keys()].filter((name) => !before.has(name));
+  return { ...end, touched, files: [...end.files, ...files] };
+}
+
+/** What is in a folder for temporary files, by name, each with the configuration in it, if there is one. */
+function ownedIn(temporary) {
+  const file = configurationOf({ temporary })?.file ?? '';
+  const textOf = (name) =>
+    file.startsWith(join(temporary, name)) ? readFileSync(file, 'utf8') : undefined;
+  return new Map(readdirSync(temporary).map((name) => [name, textOf(name)]));
 }
 
 async function endUnserved(launch, { how, env, says }) {
