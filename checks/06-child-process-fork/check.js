@@ -48,6 +48,8 @@ import {
   killBoth,
   killInCrowd,
   killInTurn,
+  killOften,
+  killOneOfTwo,
   startsEarly,
 } from './looks/deaths.js';
 import { SOON_EVERYWHERE, askInHaste } from './looks/haste.js';
@@ -96,7 +98,8 @@ check('06-child-process-fork', promises, (lesson) => {
   const elsewhereMore = meanwhile([elsewhere, elsewhereFirst], askSome);
   const crash = observe([main, batch, sized], killBoth);
   const later = observe([main, crash], askLater);
-  const besideIdle = observe([main, later], killBesideIdle);
+  const ofTwo = observe([main, later], killOneOfTwo);
+  const besideIdle = observe([main, later, ofTwo], killBesideIdle);
   const dead = observe([main, later, besideIdle], askTheDead);
   const poisoned = meanwhile([elsewhere, elsewhereMore], askPoison);
   const killed = meanwhile([elsewhere, poisoned], endUnheard);
@@ -117,7 +120,8 @@ check('06-child-process-fork', promises, (lesson) => {
     isSlow,
   });
   const killedInCrowd = meanwhile([another, killedInTurn], killInCrowd, { isSlow });
-  const ended = meanwhile([another, killedInCrowd], (program) => endServer(program, 'SIGTERM'), {
+  const killedOften = meanwhile([another, killedInTurn, killedInCrowd], killOften, { isSlow });
+  const ended = meanwhile([another, killedOften], (program) => endServer(program, 'SIGTERM'), {
     isSlow,
   });
   const unasked = meanwhile(
@@ -147,17 +151,23 @@ check('06-child-process-fork', promises, (lesson) => {
       needs: ['answers-match', 'any-cwd'],
     },
   );
-  hold('in-turn', [batch, inTurn], demandInTurn, { needs: ['stays-responsive', 'small-pool'] }); // with one child, as told
+  hold('in-turn', [batch, inTurn, crowd], demandInTurn, {
+    needs: ['stays-responsive', 'small-pool'],
+  }); // with one child, as told
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
-  hold('fails-one', [main, crash, elsewhere, poisoned], demandOneFailure, {
+  hold('fails-one', [main, crash, ofTwo, elsewhere, poisoned], demandOneFailure, {
     needs: ['answers-match', 'any-cwd'],
   });
   hold(
     'replaced',
-    [main, later, besideIdle, dead, another, killedInTurn, killedInCrowd, elsewhere, poisoned],
-    (program, later, besideIdle, dead, another, inTurn, inCrowd, elsewhere, poisoned) => {
+    [
+      ...[main, later, besideIdle, dead],
+      ...[another, killedInTurn, killedInCrowd, killedOften],
+      ...[elsewhere, poisoned],
+    ],
+    (program, later, besideIdle, dead, another, inTurn, inCrowd, often, elsewhere, poisoned) => {
       demandReplaced(program, later, besideIdle, dead);
-      demandReplacedAlone(another, inTurn, inCrowd);
+      demandReplacedAlone(another, inTurn, inCrowd, often);
       demandReplacedElsewhere(elsewhere, poisoned);
     },
     { needs: ['fails-one', 'in-turn'] },

@@ -16,14 +16,32 @@ const NAMED_END =
 const CATCH =
   'in server.js: try { ... await pool.run(job) ... } catch (error) { response.status(503).json({ ...job, error: error.message }); }';
 
-export function demandOneFailure(program, crash, elsewhere, poisoned) {
+export function demandOneFailure(program, crash, ofTwo, elsewhere, poisoned) {
   const expected =
     'Two children build a report each, others wait. When one child is killed, its report is answered with ' +
     'status 503 and a reason, at once, and all others as if nothing had happened.';
   tell(program, expected, faultOfKilled(crash));
+  const ofEach =
+    'Both children have a report, and one child is killed. That report fails, and the other child builds its own, whichever was asked for first.';
+  tell(program, ofEach, faultOfTwo(ofTwo));
   const ofCode =
     'A report whose child ends by itself, here with exit code 0, is answered with status 503 and a reason, and given to no other child.';
   tell(elsewhere, ofCode, faultOfPoisoned(poisoned));
+}
+
+/** Of two children at work one was killed. Has the report of the other failed, or is the client of the dead still waiting? */
+function faultOfTwo(ofTwo) {
+  const bad = ofTwo.find(({ lost, spared }) => lost.error === SILENT || !isRight(spared));
+  if (!bad) return undefined;
+  const { isLater, lost, spared } = bad;
+  const told = ({ error, status }) =>
+    error === SILENT ? 'no answer' : (error ?? `status ${status}`);
+  return {
+    got: `The child with the ${isLater ? 'later' : 'earlier'} of two reports was killed. That report got ${told(lost)}; that of the other child, which lives, ${told(spared)}.`,
+    why: 'When it was asked for says nothing about which child has a report. The answer that comes later is for nobody, and nobody answers the client of the dead.',
+    try: 'keep the child beside each task in the Map; when a child ends: for (const [id, task] of tasks) if (task.child === child) ...',
+    isPlain: true,
+  };
 }
 
 /** What is wrong with the answer to a report that has ended its child. */
@@ -155,15 +173,41 @@ function faultOfTold({ error, status, body }) {
 
 export function demandReplaced(program, later, besideIdle, dead) {
   const expected = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
-  const fault = faultOfLater(later) ?? faultOfUnused(besideIdle) ?? faultOfDead(program, dead);
+  const fault =
+    faultOfLater(later) ??
+    faultOfBeside(besideIdle) ??
+    faultOfUnused(besideIdle) ??
+    faultOfDead(program, dead) ??
+    faultOfAgain(dead);
   tell(program, expected, fault);
 }
 
 /** The same of a program with one child. */
-export function demandReplacedAlone(program, inTurn, inCrowd) {
+export function demandReplacedAlone(program, inTurn, inCrowd, often) {
   const inOrder =
     'With JOB_CHILDREN=1 the only child is killed at work, and so is the one in its place: one report fails each time, and those that wait are built in the order in which they came.';
   tell(program, inOrder, faultOfTurn(inTurn) ?? faultOfCrowd(inCrowd));
+  const eachTime =
+    'With JOB_CHILDREN=1 another child takes the place of each that was killed, however many died before it.';
+  tell(program, eachTime, faultOfOften(often));
+}
+
+/** Was there one child again, each time? */
+function faultOfOften(often) {
+  const got = often && faultOfBoth(often);
+  if (!got) return undefined;
+  const { deaths, alive, size } = often;
+  const isSurplus = alive > size;
+  return {
+    got: `${deaths} children had been killed, one after the other, and each had built reports. After that: ${got}`,
+    ...(isSurplus
+      ? TWICE
+      : {
+          why: 'A limit for deaths in all ends the pool one day, however far apart they are.',
+          try: 'no count of deaths: start another child whenever there are fewer than size',
+        }),
+    isPlain: true,
+  };
 }
 
 /** The same of one whose child has ended by itself. */
@@ -196,8 +240,37 @@ function faultOfAfter({ after } = /** @type {any} */ ({})) {
   );
 }
 
+const TWICE = {
+  why: "One death can bring several events, 'error', 'disconnect', 'exit': whoever counts each of them, or starts a child for each, has one child too many from then on.",
+  try: 'keep the children in a Set, and begin with: if (!children.delete(child)) return;',
+};
+
+/** A child was killed at work, while the other had nothing to do. Are there as many as before? */
+function faultOfBeside({ both } = /** @type {any} */ ({})) {
+  const got = both && faultOfBoth(both);
+  return (
+    got && {
+      got: `A child was killed at work, while another had nothing to do. After that: ${got}`,
+      ...(both.alive > both.size ? TWICE : FREED),
+      isPlain: true,
+    }
+  );
+}
+
+/** A job had been sent to a child that was dead. Are there as many children as before? */
+function faultOfAgain({ again } = /** @type {any} */ ({})) {
+  const got = again && faultOfBoth(again);
+  return (
+    got && {
+      got: `Children that had nothing to do were killed, and a job was sent to one before the server had heard about that. After that: ${got}`,
+      ...(again.alive > again.size ? TWICE : FREED),
+      isPlain: true,
+    }
+  );
+}
+
 /** A child was killed at work, while the other had nothing to do. Is one without a job now? */
-function faultOfUnused(unused = []) {
+function faultOfUnused({ unused = [] } = /** @type {any} */ ({})) {
   if (unused.length === 0) return undefined;
   return {
     got: `A child was killed at work, while another had nothing to do. After that a report waited, and child ${unused.join(', ')} had nothing to do.`,
@@ -248,14 +321,15 @@ function faultOfDead({ events }, dead) {
 
 const endOf = ({ signal, code }) => signal ?? `exit code ${code}`;
 
+const FREED = {
+  why: 'The place of a dead child stays empty, or taken, until somebody frees it.',
+  try: "child.on('exit', ...): forget the child, then give what is queued to another",
+};
+
 /** What is wrong with the queue, then with later reports, and then with those that came when an idle child was killed. */
 function faultOfLater({ queued, after, idle, unused = [] }) {
-  const freed = {
-    why: 'The place of a dead child stays empty, or taken, until somebody frees it.',
-    try: "child.on('exit', ...): forget the child, then give what is queued to another",
-  };
   const got = faultOfAnswers(queued) ?? faultOfBoth(after);
-  if (got) return { got, ...freed };
+  if (got) return { got, ...FREED };
   const idleGot = faultOfBoth(idle);
   const killed = 'A child that had nothing to do was killed. After that';
   if (idleGot)

@@ -16,6 +16,7 @@ import {
   CHILDREN,
   CHILDREN_ELSEWHERE,
   CORES,
+  CROWD,
   MORE_THAN_CORES,
   OVERTAKERS,
   MOST_OF_CPU,
@@ -338,8 +339,13 @@ function demandWaits({ program, last }) {
   });
 }
 
-export function demandInTurn(batch, { wanted, got, answers, haveWaited }) {
+export function demandInTurn(batch, inTurn, crowd) {
   demandOneQueue(batch);
+  demandFewInTurn(inTurn);
+  demandCrowdInTurn(crowd);
+}
+
+function demandFewInTurn({ wanted, got, answers, haveWaited }) {
   const fault = faultOfAnswers(answers);
   if (!fault && !haveWaited)
     throw tooBusy('Reports that were asked for one after the other never waited together.');
@@ -350,6 +356,20 @@ export function demandInTurn(batch, { wanted, got, answers, haveWaited }) {
     got: fault ?? `They were answered in this order: ${got.map(numberOf).join(', ')}.`,
     why: 'While more and more come, somebody is always pushed to the front. Whoever is passed over waits for ever.',
     try: 'queue.push() where a job comes, queue.shift() where a child is idle',
+  });
+}
+
+/** The order holds for three hundred, too. */
+function demandCrowdInTurn({ order, program }) {
+  if (!order) return; // nothing can be stopped, or the machine was too busy to see each of them come
+  const { wanted, got } = order;
+  const placeOf = (name) => wanted.indexOf(name) + 1;
+  demand(got.join() === wanted.join(), {
+    expected: `More than ${CROWD} reports wait for one child. Of these ${wanted.length} were the first and the last: they are built in the order in which they came.`,
+    got: `They were answered in this order: ${got.map(placeOf).join(', ')}.`,
+    why: 'With a long queue the order changes. Just when most wait, those who came first wait until all the others have been served.',
+    try: 'queue.shift(), however long the queue is',
+    shows: { program, moments: [] },
   });
 }
 

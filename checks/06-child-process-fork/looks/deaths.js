@@ -15,12 +15,12 @@ import {
   CHILDREN_ELSEWHERE,
   JOBS,
   LAST_MS,
+  LEAST_ROWS,
   PATIENCE_MS,
   TIMER_TURNS,
   TURNS,
   aliveOf,
   ask,
-  askAtOnce,
   askCrowd,
   askTogether,
   childrenOf,
@@ -40,6 +40,9 @@ const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const SENT_TURNS = 2; // of the server's: by then it has sent the job
 const UNSENT = /\b(EPIPE|ERR_IPC_CHANNEL_CLOSED)\b[^]*node:internal\/child_process/; // the stack of process.send()
 const DYING_MS = 1_000; // between the end of a server's connections and its own
+const MOST_DEATHS = 11; // of one program's children: more than a round number at which somebody might stop
+const SHORT_ROWS = 100;
+const SURPLUS = 2; // reports
 const SETTLED_TURNS = 10; // of a young child's event loop: by then its file has been loaded
 
 /**
@@ -126,16 +129,81 @@ export async function askLater(program, { queued }) {
   const [idle, last] = aliveOf(program);
   if (!after.isWhole || !idle) return { queued, after };
   await askBeside(program, last); // so this one is the last that has become idle: the other comes before it in a list
-  program.kill(idle, 'SIGKILL');
-  await waitUntil(() => !hasPid(idle), LAST_MS); // the system keeps its pid until the server has heard
-  await get(`${program.url}/`); // by then 'exit' has been emitted
+  await killIdle(program, idle);
   const both = await askBoth(program, 'idle');
   return { queued, after, idle: both, unused: both.isWhole ? await findUnused(program) : [] };
 }
 
 /**
+ * Both children have a report, and one of them is killed: first the one that has the later report, then, of two others, the one
+ * that has the earlier one. What becomes of the two reports?
+ * @returns {Promise<any[]>}  none: there was an earlier fault, or nothing can be stopped here
+ */
+export async function killOneOfTwo(program, { idle, unused = [] }) {
+  const seen = [];
+  let isWhole = idle?.isWhole && unused.length === 0;
+  for (const isLater of [true, false]) {
+    const one = isWhole && (await killBeside(program, isLater));
+    if (!one) break;
+    seen.push(one);
+    if (!isRight(one.spared)) break;
+    ({ isWhole } = await askBoth(program, isLater ? 'later' : 'earlier'));
+  }
+  return seen;
+}
+
+/**
+ * Whoever goes on for a moment shows which report it has; that one stands still again, and gets a later one.
+ * @returns {Promise<{ isLater: boolean, lost: any, spared: any } | undefined>}  the answers: lost, of the child that was killed
+ */
+async function killBeside(program, isLater) {
+  const seen = await whileStopped(program, aliveOf(program), async (stopped) => {
+    if (stopped.length !== CHILDREN) return undefined;
+    const [one, other] = stopped;
+    const both = await handIn(program, ['of-two-1', 'of-two-2']);
+    program.kill(one, 'SIGCONT');
+    await Promise.race(both.map(({ asked }) => asked));
+    const before = program.events.length;
+    const isIdle = (events) => haveTurned(events.slice(before), [program.pid, one], SENT_TURNS);
+    if (!(await program.until(isIdle, PATIENCE_MS))) return undefined;
+    program.kill(one, 'SIGSTOP');
+    const [earlier, ...more] = both.filter(({ answer }) => !answer);
+    if (!earlier || more.length > 0) return undefined; // neither is answered, or both: another fault
+    const [later] = await handIn(program, ['of-two-3']);
+    const [victim, lost, spared] = isLater ? [one, later, earlier] : [other, earlier, later];
+    program.kill(victim, 'SIGKILL');
+    const isAnswered = () => lost.answer ?? spared.answer;
+    await program.until(hasTold(program, victim, isAnswered), LAST_MS);
+    return { lost, spared };
+  });
+  if (!seen) return undefined;
+  const [lost, spared] = await Promise.all([seen.lost.asked, seen.spared.asked]);
+  return { isLater, lost, spared };
+}
+
+/** Asks for short reports, and waits until each has been sent to a child, or waits for one. */
+async function handIn(program, names) {
+  const before = program.events.length;
+  const reports = names.map((name) => {
+    const asked = ask(program, { name, rows: SHORT_ROWS });
+    const report = { asked, answer: /** @type {any} */ (undefined) };
+    report.asked.then((one) => (report.answer = one));
+    return report;
+  });
+  if (!(await program.until(haveCome(program, before, names.length), PATIENCE_MS)))
+    throw tooBusy('A report that was asked for had not come to the server.');
+  return reports;
+}
+
+/** So many reports have been asked for since, and the server has had the time to send each to a child. */
+const haveCome = (program, before, count) => (events) => {
+  const { startMs = Infinity } = requestsOf(events.slice(before), '/report')[count - 1] ?? {};
+  return program.fate || haveTurned(events, [program.pid], SENT_TURNS, startMs);
+};
+
+/**
  * One child builds a report, the other has nothing to do, and the first is killed.
- * @returns {Promise<number[] | undefined>}  the children that get no job afterwards; undefined: it did not come to that
+ * @returns {Promise<any>}  unused: the children that get no job afterwards; undefined: it did not come to that
  */
 export async function killBesideIdle(program, { idle, unused = [] }) {
   if (!idle?.isWhole || unused.length > 0) return undefined;
@@ -151,7 +219,8 @@ export async function killBesideIdle(program, { idle, unused = [] }) {
     program.kill(victim, 'SIGKILL');
     const { status } = await asked;
     const both = await askBoth(program, 'beside');
-    if (status === 503) return both.isWhole ? findUnused(program) : undefined; // else it was the idle one
+    if (status !== 503) continue; // it was the idle one
+    return { both, unused: both.isWhole ? await findUnused(program) : [] };
   }
   return undefined;
 }
@@ -206,12 +275,40 @@ export async function killInTurn(program) {
  * Three hundred reports wait while the only child stands still, and it is killed: how many of them fail?
  * @returns {Promise<number>}  0 if there was an earlier fault, or nothing can be stopped here
  */
-export async function killInCrowd(program, { ended, kills }) {
-  const isInOrder = ended.every(({ status }, index) => status === (index < kills ? 503 : 200));
-  if (program.fate || kills === 0 || !isInOrder) return 0;
+export async function killInCrowd(program, turn) {
+  if (program.fate || !isInOrder(turn)) return 0;
   const kill = (stopped) => stopped.forEach((pid) => program.kill(pid, 'SIGKILL'));
   const { answers } = await askCrowd(program, kill);
   return answers.filter(({ status = 0 }) => status >= 500).length;
+}
+
+/** Of the reports that waited while the only child was killed, and its successor, the first have failed, and no others. */
+const isInOrder = ({ ended, kills }) =>
+  kills > 0 && ended.every(({ status }, index) => status === (index < kills ? 503 : 200));
+
+/**
+ * The only child builds a report and is killed when it has nothing to do, and so is each that comes in its place.
+ * @returns {Promise<any>}  undefined: there was an earlier fault; deaths: of all children so far
+ */
+export async function killOften(program, turn, failedInCrowd) {
+  if (program.fate || !isInOrder(turn) || failedInCrowd > 1) return undefined;
+  const countDeaths = () => childrenOf(program).filter((pid) => !hasPid(pid)).length;
+  for (;;) {
+    const deaths = countDeaths();
+    if (deaths >= MOST_DEATHS) return { deaths, ...(await askBoth(program, 'often', 1)) };
+    const answer = await ask(program, { name: `often-${deaths}`, rows: LEAST_ROWS });
+    const [child] = aliveOf(program);
+    if (!isRight(answer)) return { deaths, answers: [answer], alive: child ? 1 : 0, size: 1 };
+    if (!child) return undefined; // it has ended by itself
+    await killIdle(program, child);
+  }
+}
+
+/** Kills a child that has nothing to do, and waits until the server has heard of that. */
+async function killIdle(program, pid) {
+  program.kill(pid, 'SIGKILL');
+  await waitUntil(() => !hasPid(pid), LAST_MS); // the system keeps its pid until the server has heard
+  await get(`${program.url}/`); // by then 'exit' has been emitted
 }
 
 /**
@@ -291,18 +388,18 @@ export async function askTheDead(program, { idle }) {
     const answer = await asked;
     demandKept(program, [answer]);
     if (answer.error) await program.ended(DYING_MS);
-    else await askAtOnce(program, ['again-1', 'again-2'], 100); // others have taken their place
-    return { answer, fate: program.fate };
+    const again = answer.error ? undefined : await askBoth(program, 'again'); // others have taken their place
+    return { answer, again, fate: program.fate };
   } finally {
     agent.destroy();
   }
 }
 
-/** As many reports at once as there are children: the answers, and how many children there are then. */
+/** More reports at once than there may be children: the answers, and how many children there are then. */
 async function askBoth(program, name, size = CHILDREN) {
   const before = program.events.length;
-  const names = Array.from({ length: size }, (_, index) => `${name}-${index + 1}`);
-  const answers = await askTogether(program, names, size);
+  const names = Array.from({ length: size + SURPLUS }, (_, index) => `${name}-${index + 1}`);
+  const answers = await askTogether(program, names, size + 1); // who has miscounted starts one more
   const alive = aliveOf(program).length;
   const depth = deepestOverlap(requestsOf(program.events.slice(before), '/report'));
   return { answers, alive, depth, size, isWhole: answers.every(isRight) && alive === size };
@@ -322,13 +419,9 @@ export async function endUnheard(program) {
   await letChildrenSettle(program);
   if (program.fate) return endNow(program, 'SIGKILL');
   const before = program.events.length;
-  const hasCome = (events) => {
-    const [{ startMs = Infinity } = {}] = requestsOf(events.slice(before), '/report');
-    return haveTurned(events, [program.pid], SENT_TURNS, startMs);
-  };
   for (const pid of aliveOf(program)) program.kill(pid, 'SIGSTOP');
   get(`${program.url}/report?name=unheard&rows=1`, { timeoutMs: LAST_MS });
-  await program.until(hasCome, PATIENCE_MS);
+  await program.until(haveCome(program, before, 1), PATIENCE_MS);
   const end = await endNow(program, 'SIGKILL');
   const crash = eventsOf(program.events.slice(before), 'crash').find(
     ({ pid, error }) => pid !== program.pid && UNSENT.test(error),

@@ -24,6 +24,18 @@ export const CORES = 2; // as it sees them there
 export const MANY = 12; // Node warns at the eleventh listener
 export const OVERTAKERS = 3; // the first of them may have got the right answer by accident: it is the twin of the one that waits
 export const CROWD = 300; // requests: more than a round number at which a queue might be called full
+/** The first and the last of a crowd: whichever end of a long queue is served first, by age, name or rows, is seen. */
+const FIRST_OF_CROWD = [
+  { name: 'xena', rows: 30 },
+  { name: 'yves', rows: 10 },
+  { name: 'carl', rows: 20 },
+];
+const LAST_OF_CROWD = [
+  { name: 'bert', rows: 40 },
+  { name: 'zora', rows: 1 },
+  { name: 'anna', rows: 5 },
+];
+const COUNTED_TURNS = 2; // of the server's: what comes after a crowd is reported one by one again
 const REST_MS = 60;
 export const SOON = /** @type {const} */ ([100, Infinity, 1_000, Infinity, REST_MS]); // timers of children fire at once; the log's does not
 const REST_TURNS = 6; // of a child's event loop, 20 ms each: by then all of its timers have fired
@@ -188,7 +200,9 @@ export async function askForOne(program) {
   const isBuiltCold = await askCold(program);
   const names = JOBS.slice(0, MANY).map(({ name }) => name);
   const answers = await askAtOnce(program, names, 100);
-  const crowd = answers.every(isRight) ? await askCrowd(program) : { answers: [], builtHere: [] };
+  const crowd = answers.every(isRight)
+    ? await askCrowd(program)
+    : { answers: [], builtHere: [], order: undefined };
   const seen = countChildren(program, [...answers, ...crowd.answers]);
   const before = program.events.length;
   const all = [program.pid, ...aliveOf(program)];
@@ -203,8 +217,8 @@ export async function askForOne(program) {
     return hasEnded || (haveRested() && all.every((pid) => pids.includes(pid)));
   }, PATIENCE_MS);
   const crowds = weighed().filter(({ listeners }) => listeners >= MANY);
-  const { builtHere } = crowd;
-  return { ...seen, crowds, isBuiltCold, builtHere, program, last: program.events.length };
+  const { builtHere, order } = crowd;
+  return { ...seen, crowds, isBuiltCold, builtHere, order, program, last: program.events.length };
 }
 
 /** The first report of all, of one row; the children, if it has started any, stand still. Does the server build it? */
@@ -215,29 +229,68 @@ async function askCold(program) {
 }
 
 /**
- * So many reports while the children stand still that the queue is as long as that before they go on.
+ * So many reports while the children stand still that the queue is as long as that before they go on. The first and the last
+ * of them come one by one.
  * @param {(stopped: number[]) => void} [then]  what is done to the children when all have come
- * @returns {Promise<{ answers: any[], builtHere: any[] }>}  builtHere: the reports that came while they stood still
+ * @returns {Promise<{ answers: any[], builtHere: any[], order?: { wanted: string[], got: any[] } }>}  builtHere: the reports
+ *   that came while they stood still; order: of the first and the last, as they were asked for and as they were answered, where
+ *   all of them waited together
  */
 export async function askCrowd(program, then = () => {}) {
   const before = program.events.length;
   const early = [];
-  let asked = [];
-  const haveCome = (events) => countRequests(events.slice(before)) >= CROWD;
+  const asked = [];
+  const hand = (job) => asked.push(askPlainly(program, job, early));
+  const haveCome = (events) => countRequests(events.slice(before)) >= asked.length;
+  const untilCome = () =>
+    program.until((events) => early.length > 0 || haveCome(events), PATIENCE_MS);
+  const handOneByOne = async (jobs) => {
+    for (const job of jobs) {
+      hand(job);
+      await untilCome();
+    }
+  };
+  let areWaiting = false;
   const builtHere = await whileStopped(program, aliveOf(program), async (stopped) => {
-    asked = Array.from({ length: CROWD }, async (_, index) => {
-      const job = { name: `crowd-${index}`, rows: LEAST_ROWS };
-      const answer = { ...(await get(urlOf(program, job), { timeoutMs: LAST_MS })), job };
-      early.push(answer);
-      return answer;
-    });
-    await program.until((events) => early.length > 0 || haveCome(events), PATIENCE_MS);
+    await handOneByOne(FIRST_OF_CROWD);
+    for (let index = 0; index < CROWD; index += 1)
+      hand({ name: `crowd-${index}`, rows: LEAST_ROWS });
+    await untilCome();
+    const since = program.events.length;
+    const isCounted = (events) => haveTurned(events.slice(since), [program.pid], COUNTED_TURNS);
+    await program.until(isCounted, PATIENCE_MS);
+    await handOneByOne(LAST_OF_CROWD);
+    areWaiting = stopped.length > 0 && early.length === 0;
     const isAlone = aliveOf(program).every((pid) => stopped.includes(pid)); // else a new child may have built them
     const built = isAlone && stopped.length > 0 ? early.filter(isRight) : [];
     then(stopped);
     return built;
   });
-  return { answers: await Promise.all(asked), builtHere };
+  const answers = await Promise.all(asked);
+  return {
+    answers,
+    builtHere,
+    order: areWaiting ? orderIn(program.events.slice(before)) : undefined,
+  };
+}
+
+/** Without a look at whether anybody is at work on it: so many of these would be dear. */
+async function askPlainly(program, job, early) {
+  const answer = { ...(await get(urlOf(program, job), { timeoutMs: LAST_MS })), job };
+  early.push(answer);
+  return answer;
+}
+
+/** The first and the last of a crowd, by name; undefined, if they were not reported one by one, or not answered. */
+function orderIn(events) {
+  const jobs = [...FIRST_OF_CROWD, ...LAST_OF_CROWD];
+  const nameOf = ({ url }) => jobs.find((job) => url === pathOf(job))?.name;
+  const seen = requestsOf(events, '/report').filter((one) => nameOf(one) && one.endMs);
+  const wanted = jobs.map(({ name }) => name);
+  const isWhole = seen.map(nameOf).join() === wanted.join(); // in the order in which they came
+  if (!isWhole) return undefined;
+  const ended = seen.toSorted((a, b) => (a.endMs ?? 0) - (b.endMs ?? 0));
+  return { wanted, got: ended.map(nameOf) };
 }
 
 /** Of many that come in the same moment not each is reported by itself. */
