@@ -14,6 +14,7 @@ import {
 } from './demands.js';
 import {
   CHILDREN,
+  GATHERING,
   askBesideStopped,
   killNext,
   killParent,
@@ -23,6 +24,7 @@ import {
   openDoor,
   prepareContest,
   sendGoneClients,
+  startOne,
   stopParent,
   takeTurnsBesideOne,
 } from './looks.js';
@@ -43,17 +45,19 @@ const promises = {
 
 check('04-port-sharing', promises, (lesson) => {
   const { hold, observe, meanwhile, measure, isLonger } = lesson;
-  const open = async (give, children, args) =>
-    tellClosed(await openDoor(lesson, give, children, args));
-  const dealing = observe([], () => open('connections', CHILDREN, [])); // by default
+  const open = async (give, children, special) =>
+    tellClosed(await openDoor(lesson, give, children, special));
+  const byDefault = { args: [], ...GATHERING };
+  const dealing = observe([], () => open('connections', CHILDREN, byDefault));
   const dealt = observe([dealing], meetCrowd);
   const turns = observe([dealing, dealt], (door) => takeTurnsBesideOne(door, 4 * CHILDREN));
+  const parentStopped = observe([dealing, turns], stopParent);
+  const one = meanwhile([], () => startOne(lesson));
   const sharing = meanwhile([], () => open('listener'));
   const shared = meanwhile([sharing], meetCrowd);
   const rude = meanwhile([], () => open('connections', CHILDREN)); // a door that is not measured afterwards
   const besideStopped = meanwhile([rude], askBesideStopped);
-  const parentStopped = meanwhile([rude, besideStopped], stopParent);
-  const goneRude = meanwhile([rude, parentStopped], sendGoneClients);
+  const goneRude = meanwhile([rude, besideStopped], sendGoneClients);
   const goneShared = meanwhile([sharing, shared], sendGoneClients);
   const deathRude = meanwhile([rude, goneRude], orUndecided(killNext));
   const deathShared = meanwhile([sharing, goneShared], orUndecided(killNext));
@@ -65,14 +69,12 @@ check('04-port-sharing', promises, (lesson) => {
     (demand) =>
     (door, ...seen) =>
       judge(door, () => demand(door, ...seen));
-  hold('by-hand', [dealing], judged(demandByHand));
+  hold('by-hand', [dealing, one], judged(demandByHand));
   hold('one-opener', [dealing], judged(demandOneOpener), { isGate: true });
   hold('none-lost', [dealing, dealt], judged(demandNoneLost), { needs: ['by-hand'] });
   hold('parent-rests', [dealing, dealt], judged(demandParentRests), { needs: ['none-lost'] });
-  const needs = ['parent-rests'];
-  hold('connections-in-turn', [dealing, turns, besideStopped, parentStopped], judged(demandTurns), {
-    needs,
-  });
+  const inTurn = [dealing, turns, besideStopped, parentStopped];
+  hold('connections-in-turn', inTurn, judged(demandTurns), { needs: ['parent-rests'] });
   hold('listener-shared', [sharing, shared], judged(demandShared), { needs: ['by-hand'] });
 
   /** The same demand of two doors. */

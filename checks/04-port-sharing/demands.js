@@ -12,12 +12,11 @@ import {
   requestsOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
-import { CHILDREN, CROWD, childrenOf, socketsOpened } from './looks.js';
+import { CHILDREN, CROWD, NO_ANSWER, TOO_BUSY, childrenOf, socketsOpened } from './looks.js';
 
 const MARKED = 3; // moments, of many of a kind
 const LEAST_MS = 9.5; // of a /
-const MOST_DEALT = 5; // of eight clients just before the parent was stopped: none of them waited
-const FEW_DEALT = { usual: 3, crowded: 1 }; // one or the other came just before a timer
+const MOST_LATE = 1; // of those that step through a file, or the like, before they deal
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
 
@@ -50,7 +49,7 @@ function whyClosed({ program, give }) {
   return { got, ...(why ? { why, try: undefined } : NOT_OPEN[give]) };
 }
 
-export function demandByHand({ program, fault }) {
+export function demandByHand({ program, fault }, one) {
   const story = {
     expected: `NODE_CLUSTER_WORKERS=${CHILDREN}: ${CHILDREN} calls of fork(), imported from node:child_process`,
     try: "const child = fork(new URL('child.js', import.meta.url));",
@@ -76,9 +75,26 @@ export function demandByHand({ program, fault }) {
   const says = children > CHILDREN ? 'a child too many' : 'the last child';
   const shows = { program, moments: [crashIn(program), ...firstShown(shown, says)] };
   demand(children === CHILDREN, { ...story, got, why: crash ?? why, shows });
+  demandOne(one);
 }
 
-export function demandOneOpener({ program, fault }) {
+/** As many as it is told, also where that is hardly worth it. */
+function demandOne({ program, started, fault }) {
+  if (program.fate) throw fault;
+  demand(started === 1, {
+    expected: 'NODE_CLUSTER_WORKERS=1: one child',
+    got: started === 0 ? 'It started none.' : `It started ${started}.`,
+    why: 'NODE_CLUSTER_WORKERS says how many, and whoever sets it to 1 has a reason: so much memory is there, or one core.',
+    try: 'const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());',
+    shows: {
+      program,
+      moments: firstShown(eventsOf(program.events, 'child').slice(1), 'a child too many'),
+    },
+  });
+}
+
+export function demandOneOpener(door) {
+  const { program, fault } = door;
   if (fault) throw fault;
   const opened = socketsOpened(program);
   const names = opened.map(({ pid, port }) => `${nameOf(program, pid)} opens port ${port}`);
@@ -96,19 +112,24 @@ export function demandOneOpener({ program, fault }) {
         .map((one) => momentOf(one, `opens port ${one.port}`)),
     },
   });
-  demandReadyBefore(program, first);
+  demandReadyBefore(door, first);
 }
 
-/** Every child had at least begun to run when the port was opened: none can have been ready before that. */
-function demandReadyBefore(program, opening) {
+/**
+ * No child can have been ready before it had begun to run. And the last one has stood still before its first line until the
+ * others were ready.
+ */
+function demandReadyBefore({ program, isOpenEarly }, opening) {
+  if (eventsOf(program.events, 'fork').length > 0) return; // a cluster's, and it was told already
   const children = childrenOf(program);
   const later = eventsOf(program.events, 'start').filter(
     ({ pid, t }) => children.includes(pid) && t > opening.t,
   );
-  demand(later.length === 0, {
+  const number = Math.max(later.length, isOpenEarly ? 1 : 0);
+  demand(number === 0, {
     expected: 'The parent opens the port when all children are ready.',
-    got: `It opened the port, and ${later.length} of ${children.length} children began to run after that.`,
-    why: 'Clients connect as soon as the port is open, and nobody can serve them yet.',
+    got: `It opened the port, and ${number} of ${children.length} children began to run after that.`,
+    why: 'Clients connect as soon as the port is open, and nobody can serve them yet, or not all who should.',
     try: "child.on('message', ...): count who is ready; listen() when all are",
     shows: {
       program,
@@ -150,14 +171,31 @@ function demandAnswers({ program }, { answers, requests }, { taken, left, closed
   const came = lost.filter((one) => isIn(inChildren, one));
   const crash = whyOfCrash(program.events);
   const isHeard = lost.some((one) => isIn(requests, one));
+  demandRead(lost, requests);
   const isClosed = lost.every(({ error }) => error === 'ECONNRESET');
   const repair = came.length > 0 ? taken : isClosed ? closed : left;
   demand(lost.length === 0, {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none: ${lost[0]?.error}. ${came.length} of their connections reached a server in a child.`,
-    ...(crash ? { why: crash } : !isHeard && repair),
+    ...(crash ? { why: crash } : isHeard ? UNANSWERED : repair),
     shows: { program, moments: lostShown(program, lost) },
   });
+}
+
+const UNANSWERED = {
+  why: 'A child has begun to execute a request of theirs, and has not answered it.',
+  try: 'leave both pages in child.js as they were',
+};
+
+/** We have stopped waiting, and the program has answered: then it was we who had no turn. */
+function demandRead(lost, requests) {
+  const answered = requests.filter(({ endMs }) => endMs).map(({ client }) => client);
+  const unread = lost.filter(
+    ({ error, client }) => error === NO_ANSWER && answered.includes(client),
+  );
+  if (unread.length === 0) return;
+  const got = `${unread.length} clients had no time to read the answers that the children had sent.`;
+  throw new Undecided({ got, ...TOO_BUSY });
 }
 
 /** What was thrown; else the connections of those who got no answer, wherever they came. */
@@ -282,24 +320,19 @@ function inNumbers(turns) {
   return turns.map((pid) => children.indexOf(pid) + 1).join(' ');
 }
 
-/** One stop may come too early, or too late; of several most tell. */
+/** One that was stopped before its event loop had turned tells nothing. */
 function demandAtOnce(stopped) {
-  if (!stopped || stopped.dealt >= MOST_DEALT) return;
-  const got = `Its parent was stopped (by SIGSTOP) just after it had accepted a client, ${stopped.of} times: ${stopped.dealt} of these clients had been dealt.`;
-  const few = stopped.isCrowded ? FEW_DEALT.crowded : FEW_DEALT.usual;
-  if (stopped.dealt > few) throw new Undecided({ got, ...TOO_BUSY });
-  demand(false, {
+  if (!stopped) return;
+  const { dealt, late, of } = stopped;
+  const got = `Its parent was stopped (by SIGSTOP) after its event loop had turned once more, ${of} times: ${late} of these clients had not been dealt.`;
+  demand(late <= MOST_LATE, {
     expected: 'A client is dealt at once, when the parent has accepted it.',
     got,
     why: 'Whoever gathers clients, or waits before dealing them, makes each of them wait, on an idle machine too.',
     try: 'createServer({ pauseOnConnect: true }, deal).listen(port): no timer in between',
   });
+  if (late > 0 || dealt === 0) throw new Undecided({ got, ...TOO_BUSY });
 }
-
-const TOO_BUSY = {
-  why: 'The machine is too busy to stop it at the right moment.',
-  try: 'close other programs, then check again',
-};
 
 export function demandShared(door, crowd) {
   const { program, children, fault } = door;
@@ -315,6 +348,7 @@ export function demandShared(door, crowd) {
     ...(heirs > 0 && opened.length === 1 ? SOME_LISTEN : NONE_LISTENS),
     ...(crash && { why: crash }),
   });
+  demandReadyBefore(door, opened[0]);
   demandClosed(program, crowd);
   const unserved = {
     why: 'The server that comes by message accepts in the child, but it is a net server and knows no HTTP.',

@@ -15,6 +15,7 @@ import {
   eventsOf,
   get,
   hasPid,
+  hasStopped,
   haveTurned,
   isCrowded,
   listeningSockets,
@@ -27,6 +28,7 @@ import {
 export const CHILDREN = 4;
 const FEW = 2; // children, when their number is not the point
 export const CROWD = 60;
+export const NO_ANSWER = 'no answer'; // and we have stopped waiting
 const VISIT_EVERY_MS = 5;
 const AT_THE_DOOR = 4; // clients at a time, once it is open
 const EARLY = 12; // when so many are answered, it is enough
@@ -36,16 +38,20 @@ const SLOWER = {
   listener: { pretendTimers: [10, 100, 1 / 10] }, // who closes its copy 30 ms late does so 300 ms late, while clients come
   connections: { pretendTimersBelow: [10_000, 10_000, 1 / 10, 50] }, // what a child looks at once a second it looks at in ten
 };
+/** The first door: whoever gathers clients for a few ms does so for longer than an event loop takes to turn, and less than it takes to rest. */
+export const GATHERING = { pretendTimers: [1, 100, 1 / 100, 1, 100], pretendCores: FEW };
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const ROUNDS = 6; // of those that are left: no dice fall so
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
 const DEADLINE_MS = 8_000;
 const PATIENCE_MS = 3 * DEADLINE_MS; // of a client: the program's rest decides, well before that
 const HELD_MS = 1_000;
-const STOPS = 8; // of the parent: on a busy machine one may come before it has dealt, or late
+const STOPS = 6; // of the parent: one may come late, when a timer has just fired
 const UP_TURNS = 2; // of all event loops: what was started is there
 const REST_TURNS = 8; // nothing more will come of what was asked; what comes then does not come at once
 const OWN_TURNS = 5;
+const LET_GO_MS = { first: 5, later: 50 };
+const HELD_UP_MS = 1_000; // of a limit of eight seconds: so long others kept the program from running
 const LEAST_TURN_MS = 19;
 const LOOK_EVERY_MS = 15;
 const PARTING_MS = 3_000; // for children that are busy
@@ -60,24 +66,23 @@ const CLUSTER = fileURLToPath(
  * @param {any} lesson
  * @param {string} give  what it is to give
  * @param {number} [children]
- * @param {string[]} [args]  none: that is the default
+ * @param {Partial<import('../../lib/check/programs.js').LaunchOptions>} [special]  how else it is launched
  * @returns {Promise<any>}  a door; fault: why it is not open
  */
-export async function openDoor({ launch, ready }, give, children = FEW, args = ['--give', give]) {
+export async function openDoor({ launch, ready }, give, children = FEW, special = SLOWER[give]) {
+  const args = ['--give', give];
   const env = { NODE_CLUSTER_WORKERS: String(children) };
   const pretendPause = isCrowded() ? PAUSE_MS.crowded : PAUSE_MS.usual;
-  const program = await launch({ env, args, pretendPause, ...SLOWER[give] });
+  const program = await launch({ env, args, pretendPause, haltsChildren: true, ...special });
   const early = receiveEarly(program);
-  const door = { give, children, program, early };
-  const isShared = give === 'listener';
+  const door = { give, children, program, early, isLetGo: false, isOpenEarly: false };
+  letGoOn(program, door);
+  const held = holdLast(program, door).finally(() => (door.isLetGo = true));
   try {
-    await Promise.all([
-      ready(program, isShared ? 1 + children : 1),
-      isShared && stopOne(program, children),
-    ]);
+    await Promise.all([ready(program, give === 'listener' ? 1 + children : 1), held]);
     await program.until(() => early.isDone() || hasRested(program, REST_TURNS), DEADLINE_MS);
   } catch (/** @type {any} */ fault) {
-    if (!fault.story) throw fault;
+    if (fault.name !== 'Broken') throw fault;
     return { ...door, fault };
   } finally {
     early.stop();
@@ -86,15 +91,25 @@ export async function openDoor({ launch, ready }, give, children = FEW, args = [
   return door;
 }
 
+/** How many it starts when it is told to start one. */
+export async function startOne({ launch, ready }) {
+  const program = await launch({ env: { NODE_CLUSTER_WORKERS: '1' } });
+  try {
+    await ready(program);
+  } catch (/** @type {any} */ fault) {
+    if (fault.name !== 'Broken') throw fault;
+    return { program, fault, started: childrenOf(program).length };
+  }
+  await program.until(() => hasRested(program, UP_TURNS), DEADLINE_MS);
+  return { program, started: childrenOf(program).length };
+}
+
 /** A crowd, when all is calm; and who holds the port then. */
 export async function meetCrowd({ give, program, early, fault }) {
   if (fault) return undefined;
   const seenEarly = eventsOf(program.events, 'connection');
   const crowd = await (give === 'connections' ? askHeld : askAll)(program, '/pid', CROWD);
-  await program.until(
-    nothingMore(program, () => early.waiting() === 0),
-    DEADLINE_MS,
-  );
+  await untilRested(program, () => early.waiting() === 0);
   const lostEarly = early.waiting();
   const keptEarly = keptBy(program, seenEarly).length;
   const silent = give === 'connections' ? await meetSilent(program) : [];
@@ -155,14 +170,17 @@ export async function askAll(program, path, times, afterwards = async () => {}) 
   const options = { agent, timeoutMs: PATIENCE_MS };
   const ask = () => get(program.url + path, options).finally(() => (waiting -= 1));
   const asked = Promise.all(Array.from({ length: times }, ask));
-  await afterwards();
-  await program.until(
-    nothingMore(program, () => waiting === 0),
-    DEADLINE_MS,
+  let isLost = false;
+  try {
+    await afterwards();
+    await untilRested(program, () => waiting === 0);
+    isLost = waiting > 0;
+  } finally {
+    agent.destroy();
+  }
+  const answers = (await asked).map((one) =>
+    isLost && one.error ? { ...one, error: NO_ANSWER } : one,
   );
-  const lost = waiting > 0 && 'no answer';
-  agent.destroy();
-  const answers = (await asked).map((one) => (lost && one.error ? { ...one, error: lost } : one));
   const answered = answers.filter(({ error }) => !error).length;
   const seen = () => requestsOf(program.events.slice(first), path);
   await program.until(() => seen().filter(({ endMs }) => endMs).length >= answered, HELD_MS);
@@ -210,6 +228,30 @@ function nothingMore(program, isDone) {
 }
 
 /**
+ * Waits until it is so, or nothing more comes, of the program or of those of its processes that are seen. A limit that is
+ * reached before says something of a program that had its turn, and whose clients had theirs: nothing on a busy machine.
+ */
+async function untilRested(program, isDone, seen = program) {
+  const sinceMs = nowMs();
+  if ((await program.until(nothingMore(seen, isDone), DEADLINE_MS)) || program.fate) return;
+  demandTurn(program, sinceMs, DEADLINE_MS);
+}
+
+/** A limit that was reached decides nothing where others took the cores, from the program or from us. */
+function demandTurn(program, sinceMs, limitMs) {
+  if (isCrowded() || program.turn.starvedSince(sinceMs) > HELD_UP_MS)
+    throw new Undecided({
+      got: `After ${limitMs / 1000} s the program was still at it.`,
+      ...TOO_BUSY,
+    });
+}
+
+export const TOO_BUSY = {
+  why: 'The machine is too busy.',
+  try: 'close other programs, then check again',
+};
+
+/**
  * Clients that come one after the other, without waiting for each other, and several at a time when the port is open,
  * until enough have been answered, or it is clear that none will be.
  */
@@ -244,37 +286,50 @@ function receiveEarly(program) {
 }
 
 /**
- * One child stands still when the listener is sent, while clients come: a parent that closes its copy when all children have
- * got it has not closed it by then. So that this child is ready, and not all are, the last one stands still before.
+ * The last child stands still before its first line until the others are ready: nobody has a reason to open the port yet.
+ * With the listener another one stands still after that, when the listener is sent, while clients come: a parent that closes
+ * its copy when all children have got it has not closed it by then.
  */
-async function stopOne(program, children) {
+async function holdLast(program, door) {
+  const { children, give } = door;
   const haveRested = (events, apart, turns) =>
     hasRested({ events: events.filter((one) => one.childPid !== apart), pid: program.pid }, turns);
   const areForked = () => forkedBy(program).length >= children;
   await program.until((events) => areForked() || listens(events), DEADLINE_MS);
-  const [first, last] = [forkedBy(program)[0], forkedBy(program).at(-1)];
-  if (!areForked() || !program.kill(last, 'SIGSTOP')) return;
+  if (!areForked() || process.platform === 'win32') return;
+  const [first, last] = [forkedBy(program)[0], lastOf(program, children)];
+  await program.until(
+    (events) => listens(events) || haveRested(events, last, OWN_TURNS),
+    DEADLINE_MS,
+  );
+  door.isOpenEarly = listens(program.events);
+  if (door.isOpenEarly || give === 'connections' || !program.kill(first, 'SIGSTOP')) return;
+  door.isLetGo = true;
   try {
-    await program.until(
-      (events) => listens(events) || haveRested(events, last, OWN_TURNS),
-      DEADLINE_MS,
-    );
-    if (listens(program.events)) return;
-    program.kill(first, 'SIGSTOP');
-    program.kill(last, 'SIGCONT');
-    const isOpen = await program.until(
-      (events) => listens(events) || haveRested(events, first, REST_TURNS),
-      DEADLINE_MS,
-    );
-    const sinceMs = nowMs();
-    if (isOpen)
-      await program.until(
-        (events) => haveTurned(events, [program.pid], OWN_TURNS, sinceMs),
-        HELD_MS,
-      );
+    await awaitSent(program, (events) => haveRested(events, first, REST_TURNS));
   } finally {
-    for (const pid of [first, last]) program.kill(pid, 'SIGCONT');
+    program.kill(first, 'SIGCONT');
   }
+}
+
+const lastOf = (program, children) => forkedBy(program)[children - 1];
+
+/** Lets each child that stands still before its first line go on, as long as the program lives; the last one when it is time. */
+async function letGoOn(program, door) {
+  while (!program.fate && !program.closed) {
+    const held = door.isLetGo ? undefined : lastOf(program, door.children);
+    for (const pid of childrenOf(program))
+      if (pid !== held && !program.lastBeats.has(pid)) program.kill(pid, 'SIGCONT');
+    await sleep(door.isLetGo ? LET_GO_MS.later : LET_GO_MS.first);
+  }
+}
+
+/** The port is open, and what is sent then has been sent; or it never will be. */
+async function awaitSent(program, hasEnded) {
+  const isOpen = await program.until((events) => listens(events) || hasEnded(events), DEADLINE_MS);
+  const sinceMs = nowMs();
+  const hasSent = (events) => haveTurned(events, [program.pid], OWN_TURNS, sinceMs);
+  if (isOpen) await program.until(hasSent, HELD_MS);
 }
 
 /** The Node processes that the parent has started. */
@@ -304,11 +359,12 @@ export async function takeTurns(program, count) {
 /** The same, but the first client says nothing and stays: whose turn it is does not depend on what a child still has. */
 export async function takeTurnsBesideOne({ program }, count) {
   const [staying] = await connectAll(program, 1);
-  const its = (events) =>
-    eventsOf(events, 'connection').find(
+  const its = () =>
+    eventsOf(program.events, 'connection').find(
       ({ pid, client }) => pid !== program.pid && client === staying.localPort,
     );
-  const given = await program.until(its, DEADLINE_MS);
+  await untilRested(program, its);
+  const given = its();
   if (given) await program.until(hasTurned(program, given.pid), HELD_MS); // it may confirm that it has it
   const turns = [given?.pid, ...(await takeTurns(program, count - 1))];
   staying.destroy();
@@ -336,43 +392,55 @@ export async function askBesideStopped({ program, children, fault }) {
     requestsOf(others.events.slice(first), '/pid').filter(({ endMs }) => endMs).length;
   if (!program.kill(stopped, 'SIGSTOP')) return undefined;
   await askAll(program, '/pid', 2 * children, async () => {
-    await program.until(
-      nothingMore(others, () => count() >= seen.due),
-      DEADLINE_MS,
-    );
-    seen.served = count();
-    program.kill(stopped, 'SIGCONT');
+    try {
+      await untilRested(program, () => count() >= seen.due, others);
+      seen.served = count();
+    } finally {
+      program.kill(stopped, 'SIGCONT');
+    }
   });
   return seen;
 }
 
 /**
- * The parent stands still as soon as it has accepted a client, a few times, one after the other. What is dealt at once has been
- * dealt by then, and its child has it.
- * @returns {Promise<{ dealt: number, of: number, isCrowded: boolean } | undefined>}  nothing, where none can be stopped
+ * The parent stands still when it has accepted a client and its event loop has turned since, a few times. What is dealt at once
+ * has been dealt by then, and its child has it when it has turned, too.
+ * @returns {Promise<{ dealt: number, late: number, of: number } | undefined>}  late: neither dealt nor about to be; nothing, where
+ *   the program is not up
  */
 export async function stopParent({ program, fault }) {
   if (fault) return undefined;
-  let dealt = 0;
+  const seen = { dealt: 0, late: 0, of: STOPS };
   for (let count = 0; count < STOPS; count += 1) {
     const first = program.events.length;
-    const metBy = (isIt) =>
-      eventsOf(program.events.slice(first), 'connection').some(({ pid }) => isIt(pid));
     await askAll(program, '/pid', 1, async () => {
-      await program.until(() => metBy((pid) => pid === program.pid), HELD_MS);
-      const sinceMs = nowMs();
-      if (!program.kill(program.pid, 'SIGSTOP')) return;
-      const children = childrenOf(program);
-      const isDealt = () => metBy((pid) => pid !== program.pid);
-      await program.until(
-        (events) => isDealt() || haveTurned(events, children, 2, sinceMs),
-        HELD_MS,
-      );
-      if (isDealt()) dealt += 1;
-      program.kill(program.pid, 'SIGCONT');
+      const how = await stopWhenAccepted(program, first);
+      if (how) seen[how] += 1;
     });
   }
-  return { dealt, of: STOPS, isCrowded: isCrowded() };
+  return seen;
+}
+
+/** @returns {Promise<'dealt' | 'late' | undefined>}  undefined: too early to tell */
+async function stopWhenAccepted(program, first) {
+  const metBy = (isIt) =>
+    eventsOf(program.events.slice(first), 'connection').find(({ pid }) => isIt(pid));
+  const isDealt = () => metBy((pid) => pid !== program.pid);
+  const hasTurnedSince = ({ t }) => haveTurned(program.events, [program.pid], 1, t);
+  const accepted = await program.until(() => metBy((pid) => pid === program.pid), HELD_MS);
+  if (accepted) await program.until(() => hasTurnedSince(accepted), HELD_MS);
+  program.kill(program.pid, 'SIGSTOP');
+  try {
+    await program.until(() => hasStopped(program.pid), HELD_MS);
+    const isLate = accepted && hasTurnedSince(accepted) && hasStopped(program.pid);
+    const sinceMs = nowMs();
+    const children = childrenOf(program);
+    const haveLooked = (events) => haveTurned(events, children, 2, sinceMs);
+    const isKnown = await program.until((events) => isDealt() || haveLooked(events), HELD_MS);
+    return isDealt() ? 'dealt' : isKnown && isLate ? 'late' : undefined;
+  } finally {
+    program.kill(program.pid, 'SIGCONT');
+  }
 }
 
 /** Clients that are gone before they are accepted, and clients that are gone while they wait for a child. */
@@ -417,7 +485,7 @@ const connectAll = (program, count) =>
   );
 
 /**
- * Kills the children that are next in turn, half of them, while the parent is stopped and clients queue up. When the parent
+ * Kills the children that are next in turn, half of them, while the parent is stopped and a client comes. When the parent
  * goes on it finds the channels closed first and then a client, and only afterwards the system tells it that children have
  * ended: so it deals to the dead. (Linux reports descriptors in the order in which they became ready, and libuv signals last.)
  * Those that are left take turns afterwards; of replacements, if there are any, nobody says when they join.
@@ -430,7 +498,7 @@ export async function killNext({ give, children, program, fault }) {
   signalAll(program, victims, 'SIGKILL');
   const isGone = (/** @type {number} */ pid) => !program.survivors().includes(pid);
   await orUndecided(program, () => victims.every(isGone)); // then their channels are closed
-  const callers = await connectAll(program, 2 * children);
+  const callers = await connectAll(program, 1); // a second one would take along who waits for the next
   const waiting = askOn(callers);
   if (give === 'connections')
     await orUndecided(program, () => (acceptQueueOf(program.port) ?? Infinity) >= callers.length);
@@ -439,13 +507,10 @@ export async function killNext({ give, children, program, fault }) {
     program.kill(program.pid, 'SIGKILL'); // it takes a whole core
     return { victims, isStuck: true };
   }
-  const { answers } = program.fate ? { answers: [] } : await askAll(program, '/pid', 6 * children);
-  await program.until(
-    nothingMore(program, () => waiting.size === 0),
-    DEADLINE_MS,
-  );
+  await untilRested(program, () => waiting.size === 0); // before anybody else comes
   const unanswered = waiting.size;
   for (const caller of callers) caller.destroy();
+  const { answers } = program.fate ? { answers: [] } : await askAll(program, '/pid', 6 * children);
   const seen = { victims, answers, unanswered, fate: program.fate };
   if (give === 'listener' || program.fate || answers.some(({ error }) => error)) return seen;
   const left = children - victims.length;
@@ -472,15 +537,18 @@ export async function killParent({ program, fault }, death) {
   if (fault || death instanceof Undecided || death?.isStuck || program.fate) return undefined;
   const clients = await askByHalf(program);
   program.kill(program.pid, 'SIGKILL');
-  let fromMs = nowMs();
+  const killedMs = nowMs();
+  let fromMs = killedMs;
   const isReached = program.turn.limit(PARTING_MS);
   try {
     for (;;) {
       const left = program.survivors();
       if (left.includes(program.pid)) fromMs = nowMs(); // its channels are not closed yet
       const orphans = left.filter((pid) => pid !== program.pid);
-      if (orphans.length === 0 || isReached() || haveStayed(program.events, orphans, fromMs))
-        return { orphans, isOpen: Boolean(listeningSockets(program)?.length) };
+      const isOver = isReached();
+      const isClear = orphans.length === 0 || haveStayed(program.events, orphans, fromMs);
+      if (isOver && !isClear) demandTurn(program, killedMs, PARTING_MS);
+      if (isOver || isClear) return { orphans, isOpen: Boolean(listeningSockets(program)?.length) };
       await sleep(LOOK_EVERY_MS);
     }
   } finally {
