@@ -25,6 +25,7 @@ import {
   busy,
   isTelling,
   isToTell,
+  isTold,
 } from './looks.js';
 
 const LONGEST = 2;
@@ -392,7 +393,7 @@ function storyOfSilence(end) {
 export function demandLeave({ program, round }) {
   const { victims, crashes, news: output } = round;
   const ends = exitsOf(program.events);
-  const [exit, other] = victims.map((pid) => ends.find(({ workerPid }) => workerPid === pid));
+  const [exit, ...others] = victims.map((pid) => ends.find(({ workerPid }) => workerPid === pid));
   demand(exit?.code === 0, {
     expected: 'After SIGTERM a worker disconnects and ends with exit code 0.',
     got: `Process ${victims[0]} ${exit ? `ended with ${howOf(exit)}` : 'still runs'}.`,
@@ -402,21 +403,21 @@ export function demandLeave({ program, round }) {
   });
   const { forks: all } = countOf(program.events, [round]);
   const forks = all - crashes;
-  const hasThrown = other?.planned && other.code === 1; // else it was not to be brought to that
-  const isForThrower = hasThrown && forks < LEAVING;
+  const odd = others.filter((end) => end?.planned && end.code !== 0); // else it was not to be brought to that
+  const isForOdd = odd.length > 0 && forks < LEAVING;
+  const howOdd = odd.map((end) => `process ${end.workerPid} with ${howOf(end)}`).join(', ');
   demand(forks <= 0, {
-    expected: hasThrown
-      ? 'Two workers are asked to leave, and one of them throws after it has disconnected. Neither is replaced.'
-      : 'A worker that left as planned is not replaced.',
-    got: isForThrower
-      ? `${forks} was forked. Process ${victims[1]} had exitedAfterDisconnect true, and ended with exit code 1.`
-      : `${forks} ${forks === 1 ? 'was' : 'were'} forked.`,
-    why: isForThrower
-      ? 'Somebody wanted it to leave, and it left, whatever its exit code.'
+    expected:
+      odd.length > 0
+        ? `${LEAVING} workers are asked to leave; after that one of them throws, and one is killed. None is replaced.`
+        : 'A worker that left as planned is not replaced.',
+    got: `${forks} ${forks === 1 ? 'was' : 'were'} forked.${isForOdd ? ` With exitedAfterDisconnect true ended ${howOdd}.` : ''}`,
+    why: isForOdd
+      ? 'Somebody wanted it to leave, and it is gone, whatever its exit code, or the signal that ended it.'
       : 'Somebody wanted it to leave. A planned leave has exitedAfterDisconnect true.',
     try: 'const isCrash = !worker.exitedAfterDisconnect && code !== 0;',
     output,
-    shows: { program, moments: leaveShown(program, round, [exit, other]) },
+    shows: { program, moments: leaveShown(program, round, [exit, ...others]) },
   });
 }
 
@@ -490,8 +491,6 @@ export function demandEnd(failedStarts, beside) {
   demandAllEnd(beside);
 }
 
-const isTold = (output) => /giving up/i.test(output);
-
 function demandGivesUp({ fate, isStuck, restarts, waitsMs, output, program }) {
   const { code, signal } = fate ?? {};
   const waitedMs = waitsMs.reduce((sum, ms) => sum + ms, 0);
@@ -534,12 +533,12 @@ const endOfPrimary = ({ events, pid: primary }) => {
 };
 const lastFork = ({ events }) => forkShown(forksOf(events).at(-1), 'the last fork');
 
-function demandAllEnd({ fate, failedStarts, goesOn, well, output, program }) {
+function demandAllEnd({ fate, failedStarts, goesOn, late, well, output, program }) {
   const shows = { program, moments: [fate ? endOfPrimary(program) : lastFork(program)] };
   const isEarly = failedStarts < RESTARTS; // it no longer restarts anybody
   const early = fate ? `It ended with ${howOf(fate)}` : 'Nobody came in its place';
   demand(!isEarly, {
-    expected: 'In one of three places four restarts in a row fail, and then it gives up.',
+    expected: 'In one of four places four restarts in a row fail, and then it gives up.',
     got: `${early} after ${failedStarts} of these restarts.`,
     why: 'Trouble that goes away on its own takes a moment: the task asks for four attempts, with longer and longer waits.',
     try: "count in the 'exit' handler, for each place; give up at the fifth end in a row",
@@ -548,12 +547,27 @@ function demandAllEnd({ fate, failedStarts, goesOn, well, output, program }) {
   });
   demand(fate?.code === 1, {
     expected:
-      'In one of three places four restarts in a row failed: it gives up, and ends with exit code 1. The worker in another place ends too, and the third place, whose worker has just crashed, stays empty.',
+      'In one of four places four restarts in a row failed: it gives up, and ends with exit code 1. The worker in another place ends too. The third place, whose worker has just crashed, stays empty, and so does the fourth, whose worker is killed now.',
     ...storyOfStaying({ fate, goesOn, well, output }),
     output,
     shows,
   });
+  demand(late.length === 0, {
+    expected: 'Once it has said "giving up", it forks no more workers.',
+    ...forkedLate(late.length),
+    output,
+    shows: {
+      program,
+      moments: late.slice(0, MARKED).map((fork) => forkShown(fork, 'forked after it had given up')),
+    },
+  });
 }
+
+const forkedLate = (count) => ({
+  got: `It said "giving up", and then it forked ${count} more.`,
+  why: 'When it gave up, one place was waiting for its restart: a timer that is already running still fires. And in another place a worker was killed a moment later, before it had left: it looks like any other crash.',
+  try: "process.exitCode = 1; stop(); and both the 'exit' handler and the timer ask whether everything is stopping",
+});
 
 function storyOfStaying({ fate, goesOn, well, output }) {
   const still =
@@ -561,12 +575,7 @@ function storyOfStaying({ fate, goesOn, well, output }) {
   const got = fate
     ? `It ended with ${howOf(fate)}.`
     : `It ${isTold(output) ? 'said "giving up"' : 'did not give up'}: ${still}.`;
-  if (goesOn > 0 && isTold(output))
-    return {
-      got: `It said "giving up", and then it forked ${goesOn} more.`,
-      why: 'When it gave up, another place was waiting for its restart. A timer that is already running still fires, and the server goes on with that worker.',
-      try: 'process.exitCode = 1; stop(); and the timer asks whether everything is stopping before it forks',
-    };
+  if (goesOn > 0 && isTold(output)) return forkedLate(goesOn);
   return {
     got,
     why:

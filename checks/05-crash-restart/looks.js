@@ -26,7 +26,7 @@ import {
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 2;
-export const PLACES = 3; // one that fails, one that waits, one that is well
+export const PLACES = 4; // one that fails, one that waits, one that is well, one whose worker dies when it has given up
 export const DEADLINE_MS = 10_000;
 const LONG_DEADLINE_MS = 20_000; // for what takes many starts
 const REST_TURNS = 10; // of an event loop, about 200 ms: it reports its timers in every fifth
@@ -49,7 +49,7 @@ const IMPATIENT_TURNS = 40; // 20 ms each: by then they have
 const HOLD_MS = 2_000; // who leaves one after the other may wait for the one that is held
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
-export const LEAVING = 2; // workers, and one that stays
+export const LEAVING = 3; // workers, and one that stays
 export const OTHER_CODE = 3; // exit code of the first worker that dies; an exception makes it 1
 export const BY_A_BUG = `an end with exit code ${OTHER_CODE} (by /buggy)`;
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
@@ -220,48 +220,75 @@ async function strikeInTurn(program, strikes) {
   return rounds;
 }
 
-/** One worker leaves as planned. Another is asked to leave as well, and throws on its way out. */
+/**
+ * One worker leaves as planned. Two others are asked to leave as well; one of them throws on its way out, and one is killed.
+ */
 export async function leaveAsPlanned(program) {
   let crashes = 0; // it was quicker than its leave: a crash like any other
-  const strike = async () => {
-    let thrower = 0;
+  const endOne = async (end, most) => {
+    let pid = 0;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      thrower = await throwWhileItLeaves(program);
-      const isIt = (/** @type {any} */ { workerPid }) => workerPid === thrower;
+      pid = await endWhileItLeaves(program, end);
+      const isIt = (/** @type {any} */ { workerPid }) => workerPid === pid;
       const exit = await program.until((events) => exitsOf(events).find(isIt), DEADLINE_MS);
       if (!exit || exit.planned) break;
       crashes += 1;
       const rest = { before: settledTimersIn(program.events), fromMs: nowMs() };
-      const isBack = (events) => servingOf(events).length > LEAVING || isAtRest(events, rest);
+      const isBack = (events) => servingOf(events).length >= most || isAtRest(events, rest);
       await program.until(isBack, DEADLINE_MS);
     }
-    const other = servingOf(program.events).find((pid) => pid !== thrower);
+    return pid;
+  };
+  const strike = async () => {
+    const thrower = await endOne(throwUp, LEAVING + 1);
+    const killed = await endOne(killWhenGone, LEAVING);
+    const other = servingOf(program.events).find((pid) => ![thrower, killed].includes(pid));
     if (!other) throw busy('No other worker served any more.');
     program.kill(other, 'SIGTERM');
-    return [other, thrower];
+    return [other, thrower, killed];
   };
   await program.until((events) => servingOf(events).length > LEAVING);
   const round = await strikeOnce(program, strike, 1);
   return { ...(await awaitMore(program, round, LEAVING)), crashes };
 }
 
+const asking = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+/** On a connection with a request a worker that leaves still takes another: /buggy, and the client hangs up. */
+const throwUp = (/** @type {import('node:net').Socket} */ socket) => socket.end(asking('/buggy'));
+
+/** Its client hangs up. The primary hears that it leaves then, and what is under way keeps it alive for a moment. */
+async function killWhenGone(socket, pid, program) {
+  socket.destroy();
+  await turnsOf(program, pid, 1);
+  program.kill(pid, 'SIGKILL');
+}
+
+/** Waits until the worker's event loop has turned so often from now on, or it has ended. */
+function turnsOf(program, pid, count) {
+  const { length } = program.events;
+  const isTurn = (event) => event.what === 'beat' && event.pid === pid;
+  const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
+  const haveCome = (events) => events.slice(length).filter(isTurn).length >= count;
+  return program.until((events) => haveCome(events) || hasEnded(events));
+}
+
 /**
  * A worker that leaves closes its channel to the primary when the last connection is closed, and ends when nothing keeps
- * it alive. On a connection with a request it still takes another: /buggy, and the client hangs up.
+ * it alive. Until then it can be ended otherwise.
+ * @param {(socket: import('node:net').Socket, pid: number, program: any) => any} end  is given a connection with a request
+ *   under way
  */
-async function throwWhileItLeaves(program) {
+async function endWhileItLeaves(program, end) {
   const first = program.events.length;
   const socket = connect(program.port, '127.0.0.1').on('error', () => {}); // it ends with the worker
-  const asking = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   socket.resume().write(asking('/report'));
   const begun = () => requestsOf(program.events.slice(first), '/report')[0];
   const { pid } = (await program.until(begun)) ?? {};
   if (pid === undefined) throw busy('A request for /report had not come to a worker.');
   program.kill(pid, 'SIGTERM');
-  const told = program.events.length;
-  const isTurn = (event) => event.what === 'beat' && event.pid === pid;
-  await program.until((events) => events.slice(told).filter(isTurn).length >= HEARD);
-  socket.end(asking('/buggy'));
+  await turnsOf(program, pid, HEARD);
+  await end(socket, pid, program);
   return pid;
 }
 
@@ -449,26 +476,45 @@ function waitsIn(events) {
 }
 
 /**
- * One of three places recovers: its worker is killed, and two that come there before they listen; the next one listens, and
+ * One of four places recovers: its worker is killed, and two that come there before they listen; the next one listens, and
  * is killed, too. Then a worker is killed in another place, and each that comes there before it listens, until there have
  * been so many in a row that the program should give up. Just before the last of them dies the worker of the first place,
- * which then waits. In the third all is well.
+ * which then waits. In the third all is well. The worker of the fourth stands still, and is killed when the program has given up.
  */
 export async function giveUpBesideOther(program) {
   await program.until((events) => servingOf(events).length >= PLACES);
   const before = settledTimersIn(program.events).set(program.pid, 0);
-  const [well, victim, other] = servingOf(program.events);
+  const [well, victim, other, slow] = servingOf(program.events);
   const place = { before, next: PLACES };
   const recovered = await recover(program, place, other);
   kill(program, [victim]);
-  const failedStarts = recovered.pid ? await failAgain(program, place, recovered.pid) : 0;
+  const beside = { other: recovered.pid, slow };
+  const failedStarts = recovered.pid ? await failAgain(program, place, beside) : 0;
+  const toldMs = await killWhenToldOf(program, slow);
   const rest = { before, fromMs: nowMs() };
   const isMore = (events) => forksOf(events).length > place.next;
   await program.until((events) => isMore(events) || isAtRest(events, rest), DEADLINE_MS);
   const { fate, events } = program;
   await program.stop();
   const goesOn = fate ? 0 : forksOf(events).length - place.next;
-  return { program, fate, recovered, failedStarts, goesOn, well, output: program.output() };
+  const late = forksOf(events).filter(({ t }) => t > toldMs);
+  return { program, fate, recovered, failedStarts, goesOn, late, well, output: program.output() };
+}
+
+export const isTold = (output) => /giving up/i.test(output);
+
+/**
+ * Kills a worker when the program has said that it gives up, or has had the time to.
+ * @returns {Promise<number>}  since when it had said so; Infinity, if it has not
+ */
+async function killWhenToldOf(program, pid) {
+  const sinceMs = nowMs();
+  const hasSaid = () => isTold(program.output());
+  const hasHeard = (events) => haveTurned(events, [program.pid], HEARD, sinceMs);
+  await program.until((events) => hasSaid() || hasHeard(events) || program.fate, DEADLINE_MS);
+  const toldMs = hasSaid() ? nowMs() : Infinity;
+  kill(program, [pid]);
+  return toldMs;
 }
 
 const hasListened = ({ events }, pid) =>
@@ -513,14 +559,14 @@ async function listenNext(program, place) {
 }
 
 /** Each that comes is killed before it listens. Returns how many in a row, all of them unless it no longer restarts anybody. */
-async function failAgain(program, place, other) {
+async function failAgain(program, place, { other, slow }) {
   let failedStarts = 0;
   while (failedStarts < RESTARTS) {
     const pid = await nextOf(program, place);
     if (pid === undefined) break;
     const isLast = failedStarts === RESTARTS - 1 && !hasListened(program, pid);
     if (isLast) {
-      program.kill(pid, 'SIGSTOP'); // it does not listen meanwhile
+      for (const each of [pid, slow]) program.kill(each, 'SIGSTOP'); // neither listens, nor leaves meanwhile
       await killAndHear(program, other);
     }
     await killAndHear(program, pid);
@@ -594,8 +640,10 @@ export async function stopWhileItWaits(launch) {
   const later = (events) => forkedLater(events, program.pid, signalMs);
   const rest = { before: new Map([[program.pid, 0]]), fromMs: signalMs };
   const isDone = (events) => later(events).length > 0 || isAtRest(events, rest);
-  const isDecided = await program.until(isDone, STOP_LOOK_MS);
+  const isDecided = await program.until(isDone, DEADLINE_MS);
   const { fate } = program;
+  if (!isDecided && !fate && wasHeldUp(program, signalMs))
+    throw busy(`Within ${DEADLINE_MS / 1000} s it was not to be seen whether it stops.`);
   const forks = later(program.events).length;
   await program.stop();
   other.close();
