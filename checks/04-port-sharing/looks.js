@@ -187,7 +187,7 @@ export async function askAll(program, path, times, afterwards = async () => {}) 
   return { answers, requests: seen() };
 }
 
-const listens = (events) => eventsOf(events, 'listening').length > 0;
+const listens = (events) => eventsOf(events, 'listening').some(({ port }) => port !== undefined);
 const LIFE = ['start', 'child', 'listening', 'exit'];
 const TRAFFIC = ['connection', 'request', 'response'];
 
