@@ -1,4 +1,4 @@
-import { askAtOnce, check } from '../../lib/check/checking.js';
+import { Undecided, askAtOnce, check } from '../../lib/check/checking.js';
 import {
   demandAlone,
   demandAnyDelay,
@@ -94,9 +94,12 @@ check('01-blocking-server', promises, (lesson) => {
     'report-overlaps',
     [reports, late, server, slow, soon],
     (seen, seenLater, program, crowd, one) => {
-      demandOverlap(seen, seenLater, program);
-      demandNoLimit(crowd);
-      demandNoSpinning(one);
+      const doubts = [
+        () => demandOverlap(seen, seenLater, program),
+        () => demandNoLimit(crowd),
+        () => demandNoSpinning(one),
+      ].flatMap((judge) => doubtIn(judge) ?? []);
+      if (doubts.length > 0) throw doubts[0];
     },
     { needs: ['report-answers'] },
   );
@@ -114,3 +117,13 @@ check('01-blocking-server', promises, (lesson) => {
 
   measure([homes, queue], (seen, crowd) => tellOfQueue(seen, crowd, lesson.measured));
 });
+
+/** Why a demand can't be judged; others may decide. @param {() => void} judge */
+function doubtIn(judge) {
+  try {
+    judge();
+  } catch (error) {
+    if (error instanceof Undecided) return error;
+    throw error;
+  }
+}

@@ -216,8 +216,8 @@ function overlapIn(requests) {
  */
 const WRONG_DELAYS = [
   [
-    ({ told }) => typeof told !== 'number',
-    'Monitoring wants to compare it with other numbers. In JSON a number has no quotation marks.',
+    ({ told, toldAgain }) => [told, toldAgain].some((one) => typeof one !== 'number'),
+    'Monitoring wants to compare it with other numbers. In JSON a number has no quotation marks, and Infinity is null.',
     'eventLoopDelayMs: delay.max / 1e6',
   ],
   [
@@ -250,6 +250,8 @@ const WRONG_DELAYS = [
 export function demandDelay({ delay }, program) {
   demandJson('/health', delay.type, { program, moments: [momentOf(delay.asked, 'this answer')] });
   if (isTrue(delay)) return;
+  if (delay.isDisturbed && delay.toldAgain > delay.told)
+    throw tooBusy(`It said ${asSeen(delay.told)}, and then ${asSeen(delay.toldAgain)}.`); // new, and no fault of its own
   const [, why, repair] = WRONG_DELAYS.find(([isIt]) => isIt(delay)) ?? [];
   const [told, again] = [delay.told, delay.toldAgain].map(asSeen);
   const isSilent = delay.unanswered !== '';
@@ -517,9 +519,11 @@ export function demandNoLimit({ program, answers, requests, blocks, mostBeats, d
     ? `One blocked for ${block.ms.toFixed(1)} ms.`
     : `The quickest took ${took[0]} ms, the slowest ${took[1]} ms.`;
   demand(!isHeldUp && !refused, {
-    expected: `${answers.length} reports come within a moment, to a server whose timers take ten times as long. All wait side by side.`,
+    expected: `${answers.length} reports come within a moment, to a server whose timers take ten times as long, and a client that was there before hangs up. All wait side by side.`,
     got: refused ? `One got ${refused.error ?? `status ${refused.status}`}.` : heldUp,
-    why: 'There is no limit on how many may wait, not even a large one: one more would wait for another to be done.',
+    why: refused
+      ? 'There is no limit on how many may wait. And a client that hangs up is nothing to the others.'
+      : 'There is no limit on how many may wait, not even a large one: one more would wait for another to be done.',
     try: SLEEP,
     shows: { program, moments: SHOWN.queue({ requests }) },
   });

@@ -270,12 +270,14 @@ export async function forkAtEdge(launch, rate = EDGE.rate) {
   const output = program.output();
   await program.stop();
   const forks = count();
-  const isRefused = forks === 0 && fate?.kind === 'ended' && fate.code !== 0;
-  return { env, rate, forks, isRefused, fate, output, program };
+  return { env, rate, forks, isRefused: hasRefused({ forks, fate }), fate, output, program };
 }
 
+const hasRefused = ({ forks, fate }) => forks === 0 && fate?.kind === 'ended' && fate.code !== 0;
+
 /**
- * How many it forks for long pages; if that isn't right, where a page really takes so long. Nothing, if it was right at the edge.
+ * How many it forks for long pages; if that isn't right, where a page really takes so long. Nothing, if it was right at the edge,
+ * or if it refuses such a setting.
  * @returns {Promise<Counted | undefined>}
  */
 export async function countLong(launch, edge) {
@@ -286,6 +288,7 @@ export async function countLong(launch, edge) {
     return seen;
   };
   const quick = await count({ ...LONG, ...EXACTLY });
+  if (hasRefused(quick)) return undefined;
   const isRight = ({ forks }) => forks === Math.ceil(exactOf(LONG));
   const seen = isRight(quick) ? quick : await count(LONG);
   const isVague = !isRight(seen) && seen.forks !== quick.forks && isCrowded();
