@@ -395,8 +395,9 @@ export async function readAfterAnswer({ program }) {
   if (!program.kill(program.pid, 'SIGSTOP')) return undefined;
   await sleep(HELD_SOON_MS);
   program.kill(program.pid, 'SIGCONT');
-  const beats = await beatsToCome(program, FIRST_SAMPLE_BEATS);
-  const lateMs = latestOf(beatsSince(program, before));
+  await beatsToCome(program, FIRST_SAMPLE_BEATS);
+  const beats = beatsSince(program, before);
+  const lateMs = latestOf(beats);
   for (const path of ['/', '/no-such-page', '/report']) await get(program.url + path);
   await beatsUntil(program, first, ({ length }) => length >= ALL_TIMERS_BEATS);
   const told = parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;

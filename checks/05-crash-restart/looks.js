@@ -266,11 +266,9 @@ async function killWhenGone(socket, pid, program) {
 
 /** Waits until the worker's event loop has turned so often from now on, or it has ended. */
 function turnsOf(program, pid, count) {
-  const { length } = program.events;
-  const isTurn = (event) => event.what === 'beat' && event.pid === pid;
+  const sinceMs = nowMs();
   const hasEnded = (events) => exitsOf(events).some(({ workerPid }) => workerPid === pid);
-  const haveCome = (events) => events.slice(length).filter(isTurn).length >= count;
-  return program.until((events) => haveCome(events) || hasEnded(events));
+  return program.until((events) => haveTurned(events, [pid], count, sinceMs) || hasEnded(events));
 }
 
 /**

@@ -86,6 +86,10 @@ export function createTurn(pidsOf, observersOf = () => []) {
       unheardMs: all.unheardMs - before.unheardMs,
     };
   };
+  const ownSince = (/** @type {number} */ sinceMs) => {
+    const waitedMs = nowMs() - sinceMs;
+    return { waitedMs, ownMs: waitedMs - lostSince(sinceMs).unheardMs };
+  };
   return {
     /** For how long since then it was kept from running, in milliseconds. */
     starvedSince: (/** @type {number} */ t) => lostSince(t).starvedMs,
@@ -96,8 +100,7 @@ export function createTurn(pidsOf, observersOf = () => []) {
      * @returns {Starved | undefined}  if since then the program has not had its turn for even half of the limit
      */
     starvedIn(sinceMs, limitMs) {
-      const waitedMs = nowMs() - sinceMs;
-      const ownMs = waitedMs - lostSince(sinceMs).unheardMs;
+      const { waitedMs, ownMs } = ownSince(sinceMs);
       return ownMs < ENOUGH * limitMs ? new Starved(waitedMs, ownMs) : undefined;
     },
     /**
@@ -109,9 +112,8 @@ export function createTurn(pidsOf, observersOf = () => []) {
       look(); // what it was kept from running before does not count
       const sinceMs = nowMs();
       return () => {
-        const waitedMs = nowMs() - sinceMs;
-        if (waitedMs <= limitMs) return (look(), false);
-        const ownMs = waitedMs - lostSince(sinceMs).unheardMs;
+        const { waitedMs, ownMs } = ownSince(sinceMs);
+        if (waitedMs <= limitMs) return false;
         if (ownMs > limitMs) return true;
         if (waitedMs > Math.max(PATIENCE * limitMs, limitMs + LEAST_PATIENCE_MS))
           throw new Starved(waitedMs, ownMs);

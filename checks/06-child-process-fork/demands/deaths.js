@@ -194,20 +194,11 @@ export function demandReplacedAlone(program, inTurn, inCrowd, often) {
 
 /** Was there one child again, each time? */
 function faultOfOften(often) {
-  const got = often && faultOfBoth(often);
-  if (!got) return undefined;
-  const { deaths, alive, size } = often;
-  const isSurplus = alive > size;
-  return {
-    got: `${deaths} children had been killed, one after the other, and each had built reports. After that: ${got}`,
-    ...(isSurplus
-      ? TWICE
-      : {
-          why: 'A limit for deaths in all ends the pool one day, however far apart they are.',
-          try: 'no count of deaths: start another child whenever there are fewer than size',
-        }),
-    isPlain: true,
-  };
+  const killed = `${often?.deaths} children had been killed, one after the other, and each had built reports.`;
+  return faultOfNumber(often, killed, {
+    why: 'A limit for deaths in all ends the pool one day, however far apart they are.',
+    try: 'no count of deaths: start another child whenever there are fewer than size',
+  });
 }
 
 /** The same of one whose child has ended by itself. */
@@ -245,29 +236,26 @@ const TWICE = {
   try: 'keep the children in a Set, and begin with: if (!children.delete(child)) return;',
 };
 
-/** A child was killed at work, while the other had nothing to do. Are there as many as before? */
-function faultOfBeside({ both } = /** @type {any} */ ({})) {
+/**
+ * Are there as many children as before, and do they build what they should?
+ * @param {any} both  what was seen; nothing: it did not come to that
+ * @param {string} before  what had happened
+ * @param {{ why: string, try: string }} [tooFew]  what to say, unless there is one too many
+ */
+function faultOfNumber(both, before, tooFew = FREED) {
   const got = both && faultOfBoth(both);
-  return (
-    got && {
-      got: `A child was killed at work, while another had nothing to do. After that: ${got}`,
-      ...(both.alive > both.size ? TWICE : FREED),
-      isPlain: true,
-    }
-  );
+  const story = () => (both.alive > both.size ? TWICE : tooFew);
+  return got && { got: `${before} After that: ${got}`, ...story(), isPlain: true };
 }
 
-/** A job had been sent to a child that was dead. Are there as many children as before? */
-function faultOfAgain({ again } = /** @type {any} */ ({})) {
-  const got = again && faultOfBoth(again);
-  return (
-    got && {
-      got: `Children that had nothing to do were killed, and a job was sent to one before the server had heard about that. After that: ${got}`,
-      ...(again.alive > again.size ? TWICE : FREED),
-      isPlain: true,
-    }
+const faultOfBeside = (besideIdle) =>
+  faultOfNumber(besideIdle?.both, 'A child was killed at work, while another had nothing to do.');
+
+const faultOfAgain = (dead) =>
+  faultOfNumber(
+    dead?.again,
+    'Children that had nothing to do were killed, and a job was sent to one before the server had heard about that.',
   );
-}
 
 /** A child was killed at work, while the other had nothing to do. Is one without a job now? */
 function faultOfUnused({ unused = [] } = /** @type {any} */ ({})) {
