@@ -16,6 +16,9 @@ const alone = isAll
   ? ['test:unit', 'test:proofs -- all', 'test:experiments']
   : ['test:unit', 'test:proofs'];
 
+/** In CI, whose machine others may use, unit tests have a second try, as each proof has by itself. */
+const hasSecondTry = (/** @type {string} */ name) => name === 'test:unit' && process.env.CI;
+
 /** @typedef {{ name: string, isGood: boolean, seconds: number }} Outcome */
 
 /** @type {Outcome[]} */
@@ -37,7 +40,11 @@ summarise();
 async function step(name, isShown) {
   const sinceMs = performance.now();
   if (isShown) console.log(`== npm run ${name}`);
-  const { isGood, output } = await run(name.split(' '), isShown);
+  let { isGood, output } = await run(name.split(' '), isShown);
+  if (!isGood && hasSecondTry(name)) {
+    console.log(`== npm run ${name} failed at first`);
+    ({ isGood, output } = await run(name.split(' '), isShown));
+  }
   const seconds = (performance.now() - sinceMs) / 1000;
   outcomes.push({ name, isGood, seconds });
   const told = `== npm run ${name} ${isGood ? 'passed' : 'failed'}, in ${seconds.toFixed(1)} s`;
