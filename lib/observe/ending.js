@@ -21,9 +21,10 @@ import { nowMs } from './clock.js';
 import { ageMs, familyOf, isAlive, listProcesses } from './processes.js';
 import { isFromTerminal, speaksOf, titleOf, wasStartedWith, worksIn } from './processes.js';
 import { holdersOf } from './sockets.js';
+import { isContended } from './turn.js';
 
 const DEADLINE_MS = 5_000;
-const PATIENCE_MS = 60_000; // for those that only wait for a core: who was killed needs one to end
+const PATIENCE_MS = 60_000; // where others want the cores: who was killed needs one to end, for each of its threads
 const RUN_FOLDER = '/forkshop-'; // in the path of every run's files, see run.js
 const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in ticks of 10 ms, or in seconds
 
@@ -109,7 +110,7 @@ function readAtOnce(path) {
  */
 export async function endRun(run) {
   const since = Date.now();
-  const limitMs = () => (held.some(({ state }) => state === 'R') ? PATIENCE_MS : DEADLINE_MS);
+  const limitMs = () => (isContended() ? PATIENCE_MS : DEADLINE_MS);
   /** @type {import('./processes.js').Process[]} */
   let held;
   do {
