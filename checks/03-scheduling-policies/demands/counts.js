@@ -31,20 +31,23 @@ export function demandCounts({ events, ...record }) {
 }
 
 /**
- * With two workers in haste: none gives up the primary, each of two questions in one millisecond is answered, and a request
- * is reported before the worker looks at the next.
+ * With two workers in haste: none gives up the primary, each of many questions in one millisecond is answered, and each that is
+ * asked as another leaves, and a request is reported before the worker looks at the next.
  * @param {Awaited<ReturnType<typeof import('../looks/haste.js').askInHaste>>} look
  */
-export function demandCountsInHaste({ program, together, late }) {
+export function demandCountsInHaste({ program, together, leaving, late }) {
   if (together?.early?.status === 200)
     demand(false, { expected: COUNTS, ...faultOfCopy(together.pid) });
-  const lost = together?.answers.find(({ error }) => error?.startsWith('no answer'));
-  demand(!lost, {
-    expected: COUNTS,
-    got: `Two clients asked process ${together?.pid} for /counts in the same millisecond. One got ${lost?.error}.`,
-    why: 'Each needs its own answer, so no two questions may have the same number, and the time is not a number of one.',
-    try: 'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
-  });
+  demandNoneLost(
+    together?.lost,
+    `${together?.clients} clients asked process ${together?.pid} for /counts in the same millisecond.`,
+    'Each needs its own answer, so no two questions may have the same number, and the time is not a number of one. Nor may there be room for some only.',
+  );
+  demandNoneLost(
+    leaving?.lost,
+    `Two clients asked process ${leaving?.pid} for /counts. The first got its answer, the second waited, and a third asked.`,
+    'Each needs its own answer, so no two questions that wait may have the same number. How many wait is no such number: it has been given before.',
+  );
   if (!late) return;
   const told = parseBody(late.answer.body)[late.pid] ?? 0;
   demand(told >= late.had, {
@@ -62,6 +65,15 @@ export function demandCountsInHaste({ program, together, late }) {
   });
 }
 
+function demandNoneLost(lost, got, why) {
+  demand(!lost, {
+    expected: COUNTS,
+    got: `${got} One got ${lost?.error}.`,
+    why,
+    try: 'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
+  });
+}
+
 /** A crash says which; if several waited, that is it. */
 function whyAmongSeveral({ why }, events) {
   return { why: [whyOfCrash(events), why].filter(Boolean).join('. ') };
@@ -74,7 +86,7 @@ function whyAmongSeveral({ why }, events) {
  * - of another, all that it had answered when it was asked itself, and its answer has come: then the primary knew;
  * - of all, no more than they were asked for.
  */
-function firstFault({ steps, base, more, queried }) {
+function firstFault({ steps, base, more, queried, unmodified }) {
   const [asked, answered] = [countOf(base), countOf(base)];
   for (const [pid, times] of more) asked.add(pid, times);
   const known = new Map();
@@ -100,7 +112,9 @@ function firstFault({ steps, base, more, queried }) {
       const { isWaiting, low } = least.get(step.answered);
       if (stands && isWaiting && answer.status === 200) return faultOfCopy(pid);
       const hasLost = isWaiting && hungUp.includes(pid);
-      const fault = faultOfTold(answer, { pid, low, asked, isWaiting, hasLost, queried });
+      const { isBrowser } = step.answered;
+      const seen = { queried, unmodified, isBrowser };
+      const fault = faultOfTold(answer, { pid, low, asked, isWaiting, hasLost, ...seen });
       if (fault) return fault;
       known.set(pid, low.get(pid));
     }
@@ -147,11 +161,10 @@ function faultOfTold({ status, headers, body, error }, question) {
     told = JSON.parse(body) ?? {};
   } catch {
     const got = `/counts doesn't answer JSON: ${body.slice(0, 60)}`;
-    return {
-      got,
-      why: 'A response needs JSON, with its own brackets.',
-      try: 'response.json(counts)',
-    };
+    const why = question.isBrowser
+      ? 'A browser asked, with Accept: text/html. JSON is for whoever asks.'
+      : 'A response needs JSON, with its own brackets.';
+    return { got, why, try: 'response.json(counts)' };
   }
   if (!isTypedJson({ headers })) return faultOfType(headers);
   const { low, asked } = question;
@@ -192,7 +205,8 @@ function faultOfFailure(error, status, { isWaiting }) {
 }
 
 /** Which mistake leads to such counts. */
-function whyWrong(wrong, told, { pid, low, asked, isWaiting, hasLost, queried }) {
+function whyWrong(wrong, told, question) {
+  const { pid, low, asked, isWaiting, hasLost, queried, unmodified } = question;
   const had = asked.of(Number(wrong));
   const tells = `It says ${JSON.stringify(told)}`;
   const got = `${tells}; process ${wrong} has had ${had}.`;
@@ -243,6 +257,12 @@ function whyWrong(wrong, told, { pid, low, asked, isWaiting, hasLost, queried })
       got: `${late} One was for /?page=2, which it answered as any other.`,
       why: 'What is answered as / is a request for /, with a query or without.',
       try: "count in the route of /, or compare new URL(request.url, 'http://localhost').pathname",
+    };
+  if (Number(wrong) === unmodified && (told[wrong] ?? 0) === count - 1)
+    return {
+      got: `${late} One came from a client that has kept the page (If-None-Match), and was answered with 304.`,
+      why: 'That is a request for /, too: browsers ask so when a page is loaded again.',
+      try: TRY.tell,
     };
   return {
     got: late,

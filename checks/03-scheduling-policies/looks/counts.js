@@ -4,8 +4,8 @@
  * process stood still meanwhile. The demands go through that record, and no clock is involved.
  *
  * @typedef {import('../../../lib/check/session.js').Program} Program
- * @typedef {{ path: string, answer?: any, pid?: number, isLate?: boolean }} One  a request; pid: the process that executed it;
- *   isLate: it was reset, and perhaps its connection was closed before
+ * @typedef {{ path: string, answer?: any, pid?: number, isLate?: boolean, isBrowser?: boolean }} One  a request; pid: the process
+ *   that executed it; isLate: it was reset, and perhaps its connection was closed before; isBrowser: it asks for HTML first
  * @typedef {object} Step  one of these
  * @property {One} [asked]
  * @property {One} [answered]
@@ -27,21 +27,23 @@ import {
   requestsOf,
   starvedOf,
 } from '../../../lib/check/checking.js';
-import { WORKERS } from './policies.js';
+import { AS_BROWSER, WORKERS } from './policies.js';
 
 const EACH = 2; // connections to each worker: x and y
 const ONE_MORE = 1; // to one worker: z
 const ROUNDS = 3;
 const BEGUN_MS = 1_500;
 const WITH_QUERY = '/?page=2';
+const HAS_A_COPY = { 'if-none-match': '*' }; // as a browser that has kept the page: it may be answered with 304
 const NO_PAGES = ['/favicon.ico', `/no-such-page-${process.pid}`];
 
 /**
  * Asks for / and /counts, on connections that stay open, so that we know which worker is asked.
  * @param {Program} program
  * @returns {Promise<{ steps: Step[], base: Map<number, number>, more: Map<number, number>, queried: number | undefined,
- *   events: any[] }>}  how many requests for / each worker had had before (base), and was sent meanwhile by others than us,
- *   such as another worker; queried: who has answered one with a query as it answers any other
+ *   unmodified: number | undefined, events: any[] }>}  how many requests for / each worker had had before (base), and was sent
+ *   meanwhile by others than us, such as another worker; queried: who has answered one with a query as it answers any other;
+ *   unmodified: who has answered one with 304
  */
 export async function askForCounts(program) {
   const agents = Array.from({ length: EACH * WORKERS + ONE_MORE }, keepingOpen);
@@ -52,14 +54,20 @@ export async function askForCounts(program) {
     for (const path of NO_PAGES) await get(`${program.url}${path}`); // nor are these, and there are no such pages
     const asked = await get(`${program.url}${WITH_QUERY}`);
     const opened = [];
-    for (const agent of agents) opened.push(await get(`${program.url}/`, { agent }));
+    for (const agent of agents) {
+      const headers = opened.length === 0 ? HAS_A_COPY : {};
+      opened.push(await get(`${program.url}/`, { agent, headers }));
+    }
     await program.drained();
     const first = program.events.length;
     const homes = requestsOf(program.events, '/');
     const query = homes.find(({ url }) => url === WITH_QUERY);
     const isHome = isGood(asked) && asked.body === String(query?.pid); // a server may know / only without a query
+    const [{ client, status }] = opened;
+    const copied = homes.find((one) => one.client === client);
+    const isCopied = status === 200 || status === 304; // a server may refuse what it does not know
     const had = groupBy(
-      homes.filter((one) => one !== query || isHome),
+      homes.filter((one) => (one !== query || isHome) && (one !== copied || isCopied)),
       ({ pid }) => pid,
     );
     const record = createRecord(program, beginMs);
@@ -69,9 +77,11 @@ export async function askForCounts(program) {
     record.demandHeard();
     const theirs = others.filter(({ url }) => url.split('?')[0] === '/');
     if (query && isGood(asked) && !isHome) theirs.push(query); // it answers something else: that may count, or not
+    if (copied && !isCopied) theirs.push(copied);
     const [base, more] = [had, groupBy(theirs, ({ pid }) => pid)].map(sizesOf);
     const queried = isHome ? query?.pid : undefined;
-    return { steps: record.steps, base, more, queried, events: program.events };
+    const unmodified = status === 304 ? copied?.pid : undefined;
+    return { steps: record.steps, base, more, queried, unmodified, events: program.events };
   } finally {
     for (const agent of [...agents, other]) agent.destroy();
   }
@@ -113,13 +123,14 @@ function createRecord(program, beginMs) {
     add: (/** @type {Step} */ step) => void steps.push(step),
     /** @returns {Promise<any>} the answer */
     async ask(path, agent) {
+      const isBrowser = usedMs.has(agent); // the first on a connection asks as curl does
       /** @type {One} */
-      const one = { path };
+      const one = { path, isBrowser };
       all.push(one);
       steps.push({ asked: one });
       const sinceMs = usedMs.get(agent) ?? beginMs;
       usedMs.set(agent, nowMs());
-      one.answer = await get(program.url + path, { agent });
+      one.answer = await get(program.url + path, { agent, headers: isBrowser ? AS_BROWSER : {} });
       starved ??= starvedOf(program, one.answer);
       one.isLate = isReset(one.answer) && mayBeClosed(sinceMs);
       steps.push({ answered: one });

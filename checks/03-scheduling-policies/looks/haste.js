@@ -1,6 +1,6 @@
 /**
  * What the check of lesson 3 does with two workers that are in haste: their timers fire at once, and Date stands still for
- * them. So a worker that answers by itself when the primary is silent does so soon, and two questions come in the same
+ * them. So a worker that answers by itself when the primary is silent does so soon, and many questions come in the same
  * millisecond. Facts tell, no clock does: what had been answered when a process stood still.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,11 +12,12 @@ import {
   nowMs,
   requestsOf,
   starvedOf,
+  whyOfCrash,
 } from '../../../lib/check/checking.js';
 import { isGood, keepingOpen, primaryOf, waitForTurns } from './counts.js';
 
 const WORKERS = 2;
-const CONNECTIONS = 3; // in turn: two to one worker, one to the other
+const CONNECTIONS = 36; // so one of the two has eighteen or more: more than sixteen, which somebody may take for the most
 const TIMERS = /** @type {const} */ ([100, Infinity, 100, 100, 20]); // from 100 ms on they fire within 20 ms
 const STANDS_STILL = 1e-9; // so many times as fast as time passes goes the clock
 const PATIENT_TURNS = 4; // of 20 ms: such a timer has fired, and what came of it is sent
@@ -31,59 +32,113 @@ export async function askInHaste({ launch, ready }) {
   const program = await ready(await launch(options), WORKERS);
   const agents = Array.from({ length: CONNECTIONS }, keepingOpen);
   try {
-    const clients = [];
-    for (const agent of agents) clients.push((await get(`${program.url}/`, { agent })).client);
+    const opened = await Promise.all(agents.map((agent) => get(`${program.url}/`, { agent })));
     await program.drained();
     const homes = requestsOf(program.events, '/');
     const ends = agents.map((agent, index) => ({
       agent,
-      pid: homes.find(({ client }) => client === clients[index])?.pid,
+      pid: homes.find(({ client }) => client === opened[index].client)?.pid,
     }));
     const groups = [...groupBy(ends, ({ pid }) => pid).values()];
-    const pair = groups.find(({ length }) => length > 1);
-    const other = groups.find((group) => group !== pair)?.[0];
-    if (!pair || !other) return {};
-    const together = await askTogether(program, pair);
-    return { program, together, late: await blockAtOnce(program, pair, other) };
+    const [crowd, [other] = []] = groups.sort((a, b) => b.length - a.length);
+    if (!crowd[0].pid || !other?.pid) return {};
+    const together = await askTogether(program, crowd);
+    if (together?.lost) return { program, together };
+    const leaving = await askAsOneLeaves(program, crowd);
+    return { program, together, leaving, late: await blockAtOnce(program, crowd, other) };
   } finally {
     for (const agent of agents) agent.destroy();
     await program.stop();
   }
 }
 
-/** Two clients ask the same worker while the primary stands still. */
-async function askTogether(program, pair) {
-  const primary = primaryOf(program);
-  const [{ pid }] = pair;
+/** Asks for /counts while the primary stands still, and keeps in mind which question got no answer when it went on. */
+function createAsker(program, primary) {
   const first = program.events.length;
-  /** @type {any} */
-  let early;
+  const asked = [];
+  /** @type {number | undefined} */
+  let goesOnMs;
   /** @type {Error | undefined} */
   let starved;
-  const ask = async ({ agent }) => {
-    const answer = await get(`${program.url}/counts`, { agent });
-    starved ??= starvedOf(program, answer);
-    if (isStanding) early ??= answer;
-    return answer;
+  return {
+    async ask({ agent }) {
+      const asking = get(`${program.url}/counts`, { agent });
+      asked.push(asking);
+      const answer = await asking;
+      const sentMs = Math.max(answer.sentMs, goesOnMs ?? nowMs());
+      starved ??= starvedOf(program, { ...answer, sentMs });
+      return answer;
+    },
+    /** How many of the questions have come to a worker. */
+    begun: () => requestsOf(program.events.slice(first), '/counts').length,
+    /** Lets the primary go on, and waits for all answers. @returns {Promise<any>}  one that did not come */
+    async lost() {
+      goesOnMs = nowMs();
+      program.kill(primary, 'SIGCONT');
+      const answers = await Promise.all(asked);
+      if (starved) throw starved;
+      const crash = whyOfCrash(program.events);
+      return answers.find(({ error }) => error && (crash || error.startsWith('no answer')));
+    },
   };
+}
+
+/** Many clients ask the same worker while the primary stands still. */
+async function askTogether(program, crowd) {
+  const primary = primaryOf(program);
+  const [{ pid }] = crowd;
+  const asker = createAsker(program, primary);
+  /** @type {any} */
+  let early;
   let isStanding = program.kill(primary, 'SIGSTOP');
   if (!isStanding) return undefined;
   try {
-    const asked = pair.map(ask);
-    await program.until(
-      (events) => early || requestsOf(events.slice(first), '/counts').length > 1,
-      BEGUN_MS,
-    );
+    for (const one of crowd)
+      asker.ask(one).then((answer) => {
+        if (isStanding) early ??= answer;
+      });
+    await program.until(() => early || asker.begun() >= crowd.length, BEGUN_MS);
     const sinceMs = nowMs();
     const isPatient = (events) => haveTurned(events, [pid], PATIENT_TURNS, sinceMs);
     await program.until((events) => early || isPatient(events), BEGUN_MS);
     isStanding = false;
-    program.kill(primary, 'SIGCONT');
-    const answers = await Promise.all(asked);
-    if (starved) throw starved;
-    return { pid, early, answers };
+    return { pid, early, clients: crowd.length, lost: await asker.lost() };
   } finally {
     program.kill(primary, 'SIGCONT');
+  }
+}
+
+/**
+ * Three clients at one worker: the first gets its answer when the second has asked, and the third asks while the second waits.
+ * For that the worker stands still until it has both to read, the question of the second first; then the primary does.
+ */
+async function askAsOneLeaves(program, crowd) {
+  const primary = primaryOf(program);
+  const [x, y, z] = crowd;
+  const { pid } = x;
+  const asker = createAsker(program, primary);
+  const stop = async (one) => {
+    program.kill(one, 'SIGSTOP');
+    await program.until(() => hasStopped(one), BEGUN_MS);
+  };
+  let isLeft = false;
+  try {
+    await stop(primary);
+    asker.ask(x).then(() => (isLeft = true));
+    if (!(await program.until(() => asker.begun() > 0, BEGUN_MS))) return undefined;
+    await stop(pid);
+    asker.ask(y);
+    await sleep(SENT_MS);
+    program.kill(primary, 'SIGCONT');
+    await waitForTurns(program, [primary], () => isLeft);
+    await stop(primary);
+    program.kill(pid, 'SIGCONT');
+    await waitForTurns(program, [pid], () => isLeft);
+    asker.ask(z);
+    await program.until(() => asker.begun() > 2, BEGUN_MS);
+    return { pid, lost: await asker.lost() };
+  } finally {
+    for (const one of [primary, pid]) program.kill(one, 'SIGCONT');
   }
 }
 

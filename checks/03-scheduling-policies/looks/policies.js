@@ -24,6 +24,9 @@ import {
 export const WORKERS = 4;
 export const CONNECTIONS = 40;
 export const KEPT = 6; // requests on a connection
+export const AS_BROWSER = {
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+};
 const BUSY = ['/block', '/wait']; // each for 500 ms
 const CLIENTS = 3; // one may be dealt to the worker in /block, one to a worker in /wait that blocks
 const CLIENT_ASKS = 8;
@@ -82,7 +85,11 @@ const NONSENSE = [
   byOption(' none'),
   byOption('rr '),
   { name: '--policy without a name', args: ['--policy'] },
-  byOption('toString'), // every object has it
+  {
+    name: '--policy=toString', // every object has it
+    args: ['--policy=toString'],
+    why: 'In one word, with =, it is the same option. Whoever reads the command line by hand has to know it or to refuse it: overlooked, it means rr, and nobody is told.',
+  },
   byVariable('roundrobin'),
   byVariable('None'),
   byVariable('RR'),
@@ -93,8 +100,10 @@ const NONSENSE = [
 export async function askInTurn(program, times) {
   const first = program.events.length;
   const answers = [];
-  while (answers.length < times && !answers.at(-1)?.error)
-    answers.push(await askOnce(program, '/'));
+  while (answers.length < times && !answers.at(-1)?.error) {
+    const headers = answers.length % 2 === 0 ? {} : AS_BROWSER; // it makes no difference
+    answers.push(await askOnce(program, '/', { headers }));
+  }
   await program.drained();
   const isSeen = () => requestsOf(program.events.slice(first), '/').length >= answers.length;
   if (!answers.at(-1)?.error) await program.until(isSeen, SEEN_WITHIN_MS);
