@@ -394,6 +394,8 @@ function whyNonsense(setting) {
   const [[name, value], second] = Object.entries(setting);
   if (second)
     return 'Each of them is refused alone. Together they make a number of workers that looks right, or one that is neither below nor above any bound: what is checked is what comes out, not what was set.';
+  if (value.includes(','))
+    return `What is ${value}? A comma stands before decimals in one country, and between thousands in another. Number('${value}') is NaN: nobody guesses, and whoever has set it is told.`;
   if (Number.isNaN(Number(value)))
     return `Number('${value}') is NaN. That goes through every formula, and is neither below nor above any bound.`;
   if (name === 'NODE_CLUSTER_WORKERS')

@@ -140,7 +140,7 @@ export const exactOf = ({ rate, utilization, workMs }) => (rate * workMs) / 1000
  * @type {Record<string, string>[]}
  */
 const NONSENSE = [
-  { RATE: '200/s' },
+  { RATE: '1,000' },
   { RATE: '0' },
   { RATE: '-200' },
   { UTILIZATION: '0' },
@@ -148,6 +148,7 @@ const NONSENSE = [
   { UTILIZATION: '1.01' },
   { UTILIZATION: '70' },
   { UTILIZATION: '0.7%' },
+  { UTILIZATION: '0,7' },
   { NODE_CLUSTER_WORKERS: '0' },
   { NODE_CLUSTER_WORKERS: '2.5' },
   { NODE_CLUSTER_WORKERS: '100' },
