@@ -15,16 +15,17 @@ import {
   impatient,
   lookAt,
   patient,
-  reloadBadVersion,
   reloadByMessage,
   reloadUnderLoad,
   start,
   startFirst,
+  unready,
 } from './looks/reload.js';
+import { reloadBadVersion } from './looks/bad.js';
 import { breakIn } from './looks/break.js';
 import { holdForever, holdLong } from './looks/limit.js';
 import { reloadSlowVersion } from './looks/slow.js';
-import { stopAtWork, stopOneThenAll, stopWithClients } from './looks/stop.js';
+import { stopAtStart, stopAtWork, stopOneThenAll, stopWithClients } from './looks/stop.js';
 import { reloadWays, reportReload, reportWays, startWays } from './looks/ways.js';
 
 const promises = {
@@ -63,6 +64,7 @@ check('08-graceful-reload', promises, (lesson) => {
   const broken = apart({ ...patient, workers: WORKERS + 1 }, breakIn);
   const badVersion = apart(patient, reloadBadVersion);
   const slowVersion = apart(hasty, reloadSlowVersion);
+  const atStart = apart(unready, stopAtStart);
   const byMessage = apart({ ...patient, workers: 1, hasChannel: true }, reloadByMessage);
 
   hold('drained-on-stop', [terminated, interrupted], demandAllStops);
@@ -76,7 +78,7 @@ check('08-graceful-reload', promises, (lesson) => {
   hold('limit-honoured', [held, long, broken], demandLimit, { needs: ['capacity-kept'] });
   // one that imports a bad version does not fork it; and a reload that goes wrong is no place to stop in
   const isApart = { needs: ['primary-apart', 'none-lost', 'capacity-kept'] };
-  const ends = [badVersion, broken, slowVersion, long, byMessage];
+  const ends = [badVersion, broken, slowVersion, long, byMessage, atStart];
   hold('bad-version-stops', ends, demandBadStops, isApart);
   hold('by-message', [byMessage], demandByMessage, { needs });
 

@@ -1,11 +1,13 @@
 /** Lesson 8: what is demanded when a version cannot start, and when the program is told to stop in the middle of a reload. */
 import { demand, eventsOf, forksOf, momentOf } from '../../../lib/check/checking.js';
 import { BOOT_LIMIT_MS, HASTE, HEARD, busy } from '../looks/reload.js';
+import { saysNoMore } from '../looks/words.js';
 import {
   SECONDS,
   demandCalm,
   demandMoves,
   demandRenewed,
+  endsShown,
   firstOf,
   shown,
   whyOfPrimary,
@@ -58,10 +60,12 @@ const BAD_FAULTS = [
   ],
 ];
 
-export function demandBadStops(seen, { program, stopped }, slow, long, byMessage) {
+export function demandBadStops(seen, { program, stopped }, slow, long, byMessage, atStart) {
   demandBadVersionStops(seen);
+  demandKilledIsBad(seen);
   demandSlowAwaited(slow);
-  demandStopWhileBooting(byMessage);
+  demandStopWhileBooting(byMessage, 'a new worker');
+  demandStopWhileBooting(atStart, 'the very first worker');
   demandNoneAfterStop(long);
   if (stopped && stopped.isBegun) demandStopInReload(program, stopped);
 }
@@ -110,14 +114,46 @@ function demandNoneAfterStop({ program, reload, output }) {
   });
 }
 
-/** The stop while the new one of a reload boots. */
-function demandStopWhileBooting({ program, stopped, output }) {
+/** A new one that is killed before it listens has not started, either; and an order that waits is not lost by that. */
+function demandKilledIsBad({ program, killed }) {
+  if (!killed) return;
+  const { old, gone, alone, next, fate } = killed;
+  const expected = 'A new worker is killed while it boots: the reload stops, and';
+  demand(gone.length === 0, {
+    expected: `${expected} the old ones stay.`,
+    got: `Of the ${old.length} old workers ${gone.length} left, when no new one had listened yet.`,
+    why: 'A worker that is killed has a signal and no exit code: it is null, which looks like 0. It has not started all the same.',
+    try: "worker.on('exit', () => resolve(false)): whatever ends it before it listens",
+    shows: endsShown(program, gone),
+    output: program.output(),
+  });
+  const none = fate ? 'The primary ended.' : 'The next SIGHUP forked nobody.';
+  if (!next.isBegun && !fate) demandCalm(program, next.fromMs, none, [program.pid], HEARD);
+  demand(next.isBegun, {
+    expected: `${expected} the next SIGHUP begins another.`,
+    got: none,
+    why:
+      whyOfPrimary(program) ??
+      'A worker that is killed has a signal and no exit code: it is null. A machine without memory ends one like that, and your reload still waits for it.',
+    try: "worker.on('exit', () => resolve(false)): whatever ends it before it listens",
+    output: program.output(),
+  });
+  demand(!next.isLost || !saysNoMore(next.said, alone.said), {
+    expected: `SIGHUP comes once more while a new worker boots, and that one is killed: there is another reload all the same, or a message that there is none.`,
+    got: 'There was no second reload, and nothing was printed that is not printed without that order.',
+    why: 'The order that waited was dropped with the reload that failed. It may be the one for the version that is mended, and the person who gave it believes that this one serves.',
+    try: 'do what waits, however the reload before it has ended: reloads = reloads.then(renewAll)',
+    output: program.output(),
+  });
+}
+
+/** The stop while the new one of a reload boots, or the first one of all. */
+function demandStopWhileBooting({ program, stopped, output }, who) {
   if (!stopped?.isBegun) return; // that it forks again is demanded elsewhere
   const { fate, signalMs, forked, left } = stopped;
-  const expected = 'SIGTERM while a new worker boots: that one leaves too, and it ends.';
+  const expected = `SIGTERM while ${who} boots: that one leaves too, and it ends.`;
   demandNoneForked(program, forked, output);
-  if (!fate)
-    demandCalm(program, signalMs, `${expected} It is still running.`, [program.pid, ...left]);
+  if (!fate) demandMoves(program, signalMs, `${expected} It is still running.`); // one may not listen yet
   demand(fate, {
     expected,
     got: `${SECONDS} s later the primary was still running, and ${left.length} ${left.length === 1 ? 'worker' : 'workers'} served.`,

@@ -1,5 +1,12 @@
 /** Lesson 8: what is demanded of the limit, before it and after it, and of a reload in which somebody dies. */
-import { demand, exitsOf, momentOf, turnsOf } from '../../../lib/check/checking.js';
+import {
+  demand,
+  eventsOf,
+  exitsOf,
+  haveTurned,
+  momentOf,
+  turnsOf,
+} from '../../../lib/check/checking.js';
 import { AGAIN, PUT_OFF } from '../looks/limit.js';
 import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
 import {
@@ -295,6 +302,9 @@ function demandDeadLeftOut(program, killed, stopped) {
   const got = isDone
     ? 'The next SIGHUP has forked nobody'
     : `Of the old workers ${left.length} ${left.length === 1 ? 'is' : 'are'} still there`;
+  const isHeard = haveTurned(program.events, [program.pid], HEARD, killed.fromMs);
+  if (!isDone && !fate && isHeard && left.some((pid) => isGone(program, killed, pid)))
+    throw busy(`${got}: it is ending, and that has not been heard of.`);
   if (!(isDone && stopped.isBegun) && !fate && (isDone || !killed.isStuck))
     demandCalm(program, fromMs, `${got}.`, isDone ? [program.pid] : [], HEARD);
   demand(isDone && stopped.isBegun, {
@@ -307,3 +317,7 @@ function demandDeadLeftOut(program, killed, stopped) {
     output,
   });
 }
+
+/** Has this old worker been killed, or ended by itself, whatever its primary has heard of that? */
+const isGone = ({ events }, { victims }, pid) =>
+  victims.includes(pid) || eventsOf(events, 'exit').some((end) => end.pid === pid);

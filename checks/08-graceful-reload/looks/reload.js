@@ -22,7 +22,6 @@ import {
   turnedMs,
   turnsOf,
 } from '../../../lib/check/checking.js';
-import { isLoadedLine, saysNothingNew } from './words.js';
 
 export const WORKERS = 2;
 export const DEADLINE_MS = 8_000;
@@ -33,20 +32,19 @@ export const UNDER_WAY = 6;
 const SLOW_MS = 300; // an answer to /slow
 export const LITTLE_BOOT_MS = 100; // time for something to happen before the new one listens
 const EVENT_MS = 50; // from one event of a stream to the next
-const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
+export const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
 export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
 const FIRST_TURNS = 5; // beats: by then a signal has been heard
 export const HEARD_SIGNAL = 2; // of the primary's: by then it has had one, whatever held it up
 export const HELD_TURNS = 50; // beats, a second: many times as long to a program whose timers come early
-const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
+export const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
 export const BOOT_LIMIT_MS = 30_000; // who sets a limit for that gives it so long at least
 export const STRAY = ['status', 'reloaded', { type: 'status' }, null]; // messages that are no order
-const ORDERS = 3; // the same one again, if nothing comes of it
+export const ORDERS = 3; // the same one again, if nothing comes of it
 const WARM_MS = 100;
 const AFTER_MS = 100; // the load goes on for so long after a reload
 export const HASTE = 20; // times: timers fire this much early in a program that should not cut anything, nor give anything up
-const CALM_MS = 500; // by then a bad version would have been tried again, by a timer
 const STARVED = 0.15; // of the time
 const OWN_STARVED = 2.5; // times as long as it should take
 const LOOP_MS = 10;
@@ -60,7 +58,7 @@ export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSec
  * knows how many of its responses are still in memory, /kept, and listens on another port for a moment, /second-port. A stream
  * of events, /events, has a timer that nobody clears.
  */
-function appOf({ version, bootMs = 0, isBad = false }) {
+export function appOf({ version, bootMs = 0, isBad = false }) {
   return `
     import { createServer } from 'node:net';
     import { setTimeout as sleep } from 'node:timers/promises';
@@ -129,17 +127,18 @@ export function startFirst(lesson) {
 /**
  * Starts a copy of the learner's program, with version 1 of our application.
  * @param {any} lesson
- * @param {any} [options]  workers, and what launch takes
+ * @param {any} [options]  workers, how long they boot, whether that is waited for, and what launch takes
  */
 export async function start(
   { copy, launch, ready },
-  { workers = WORKERS, env = {}, ...options } = {},
+  { workers = WORKERS, env = {}, bootMs = 0, isAwaited = true, ...options } = {},
 ) {
   const { entry, write } = copy();
   const deploy = (app) => write('app.js', appOf(app));
-  deploy({ version: '1' });
+  deploy({ version: '1', bootMs });
   const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
   const program = await launch({ entry, env: all, ...options });
+  if (!isAwaited) return { program, deploy };
   await readyOrBusy(program, workers, ready);
   await program.until((events) => servingOf(events).length >= workers); // the primary knows it, too
   return { program, deploy, output: program.output() };
@@ -234,13 +233,16 @@ export function isStarved({ events }, fromMs) {
   return Math.max(0, ...lateMs.values()) > STARVED * elapsedMs;
 }
 
-/** Waits until it is so, or nobody has come or gone for a while; longer on a machine that is too busy. */
+/** Waits until it is so, or nobody has come or gone for a while; longer on a machine that is too busy, for the program or for us. */
 export async function waitFor(program, isSo) {
   const fromMs = nowMs();
   let found;
-  const isVain = (events) => nowMs() > Math.max(fromMs, lastMoveOf(events)?.t ?? 0) + PATIENCE_MS;
+  const movedMs = (events) => Math.max(fromMs, lastMoveOf(events)?.t ?? 0);
+  const isVain = (events) => nowMs() > movedMs(events) + PATIENCE_MS;
   await program.until((events) => (found = isSo(events)) || isVain(events), DEADLINE_MS);
-  if (found || program.fate || isHung(program, fromMs) || !isStarved(program, fromMs)) return found;
+  if (found || program.fate || isHung(program, fromMs)) return found;
+  const hadNoTurn = program.turn.starvedIn(movedMs(program.events), PATIENCE_MS);
+  if (!hadNoTurn && !isStarved(program, fromMs)) return found;
   return program.until(isSo, 2 * DEADLINE_MS - PATIENCE_MS);
 }
 
@@ -249,15 +251,14 @@ const lastMoveOf = (events) =>
   events.findLast(({ what }) => ['fork', 'worker-listening', 'worker-exit'].includes(what));
 
 /**
- * Nobody has come or gone for so many turns of the event loops of all who serve or are still to come, and of the primary's. On
- * a crowded machine it takes long until one that has been forked has its first turn.
+ * Nobody has come or gone for so many turns of the event loops of all who have not ended, and of the primary's. On a crowded
+ * machine it takes long until one that has been forked has its first turn, and one that is leaving its last.
  */
 export function isHung(program, fromMs) {
   const { events, pid } = program;
   const sinceMs = Math.max(fromMs, lastMoveOf(events)?.t ?? 0);
   const forked = forksOf(events).map(({ workerPid }) => workerPid);
-  const booting = forked.filter((workerPid) => !isUpOrGone(events, workerPid));
-  return haveTurned(events, [pid, ...servingOf(events), ...booting], TURNED, sinceMs);
+  return haveTurned(events, [pid, ...leftOf(events, forked)], TURNED, sinceMs);
 }
 
 /** Has nobody come or gone for some turns of the primary's event loop, and is nobody still to come? */
@@ -340,7 +341,7 @@ export async function renew(
 }
 
 /** The versions that answer. */
-async function versionsOf({ url }) {
+export async function versionsOf({ url }) {
   const ask = () => get(`${url}/version`, { timeoutMs: DEADLINE_MS });
   const answers = await Promise.all(Array.from({ length: 2 * WORKERS }, ask));
   return answers.map(({ body, error }) => error ?? body);
@@ -411,45 +412,6 @@ export async function rollUnderLoad(program, { deploy, meanwhile, end }) {
 }
 
 /**
- * A version that throws at the top of the file, and after it a good one. Anything forked after the first of it has ended is
- * useless.
- */
-export async function reloadBadVersion({ program, deploy }) {
-  const first = program.events.length;
-  const old = servingOf(program.events);
-  const bad = { version: '2', isBad: true };
-  deploy(bad);
-  program.kill(program.pid, 'SIGHUP');
-  const news = () => program.events.slice(first);
-  const failed = () => exitsOf(news()).filter(({ workerPid }) => !old.includes(workerPid));
-  const tries = () => forksOf(news()).length;
-  const more = () => forksOf(news().slice(news().indexOf(failed()[0]) + 1)).length;
-  const goesOn = () => failed().length > 0 && more() > 0;
-  const isWorse = () => leftOf(program.events, old).length < old.length || goesOn();
-  const isCalm = () => failed().length === tries() && isDone(program, failed().at(-1)?.t);
-  if (await isHeard(program, first)) await waitFor(program, () => isWorse() || isCalm());
-  const { fate } = program;
-  const left = leftOf(program.events, old);
-  const seen = { program, old, left, fate, tries: tries(), failed: failed().length };
-  const versions = await versionsOf(program);
-  const output = program.output();
-  if (fate || left.length < old.length || goesOn())
-    return { ...seen, goesOn: goesOn(), versions, output };
-  deploy({ version: '3' });
-  const again = await renew(program);
-  const later = await versionsOf(program);
-  const isSilent = isSilentOn(program, { output, bad, good: program.output() });
-  return { ...seen, goesOn: false, versions, again, later, isSilent, output };
-}
-
-/** Has the primary turned some times since, and has it no timer that could try again, or none soon? */
-function isDone({ events, pid }, sinceMs = Infinity) {
-  const later = eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > sinceMs);
-  const told = later.findLast(({ timers }) => timers !== undefined);
-  return later.length >= QUIET && (told?.timers === 0 || nowMs() > sinceMs + CALM_MS);
-}
-
-/**
  * The message, after one that is no order, to a version that takes its time to start, and while that is done the signal. There
  * is only one worker.
  */
@@ -499,21 +461,11 @@ async function areOrders(program, messages) {
   return isHeard(program, first);
 }
 
-/**
- * Has it said nothing of its own when the bad version could not start? What Node.js prints about a worker's death isn't the
- * program's own message, nor is what it says when all goes well.
- * @param {any} program
- * @param {{ output: string, bad: any, good: string }} printed  output: up to then; good: and when a good version had come
- */
-function isSilentOn({ events }, { output, bad, good }) {
-  const [before, ...since] = output.split(isLoadedLine(bad.version));
-  const deaths = eventsOf(events, 'crash').map(({ error }) => error);
-  const afterwards = good.slice(output.length);
-  return saysNothingNew(since.join('\n'), [before, appOf(bad), ...deaths, afterwards].join('\n'));
-}
-
 /** With a limit that nothing should need. */
 export const patient = { env: { DRAIN_LIMIT_MS: String(LONG_LIMIT_MS) } };
+
+/** The first worker takes its time to start. */
+export const unready = { ...patient, workers: 1, bootMs: SLOW_BOOT_MS, isAwaited: false };
 
 /** With a limit that is far away even for those whose timers, and clock, run faster. */
 export const hasty = {

@@ -17,9 +17,11 @@ import {
 import {
   WORKERS,
   DEADLINE_MS,
+  HEARD_SIGNAL,
   UNDER_WAY,
   begin,
   endOf,
+  forkedAfter,
   leftOf,
   servingOf,
   waitFor,
@@ -82,6 +84,19 @@ export async function stopAtWork({ program }, how) {
   const timers = timersOf(events, pid);
   const isTimed = !fate && left > 0 && living.every((one) => timersOf(events, one) > 0);
   return { how, program, signalMs, fate, lost, left, timers, isTimed, of: UNDER_WAY, output };
+}
+
+/** The very first worker boots when the program is told to stop. */
+export async function stopAtStart({ program }) {
+  const isTurning = (events) => haveTurned(events, [program.pid], HEARD_SIGNAL);
+  await program.until((events) => forksOf(events).length > 0 && isTurning(events), DEADLINE_MS);
+  const signalMs = nowMs();
+  program.kill(program.pid, 'SIGTERM');
+  const fate = await endOf(program);
+  const forked = forkedAfter(program, signalMs);
+  const isBegun = fate?.signal !== 'SIGTERM'; // or it has no handler yet
+  const stopped = { isBegun, signalMs, fate, forked, left: servingOf(program.events) };
+  return { program, stopped, output: program.output() };
 }
 
 /** How many timers keep this process, as it last said. */

@@ -22,5 +22,14 @@ export function saysNothingNew(said, ordinary, number = LONG_NUMBER) {
     .every((line) => known.has(linesOf(line, number)[0]));
 }
 
+/** Does this say nothing beside that, and nothing more often, whatever the numbers? What workers say when they load an app.js is left out. */
+export function saysNoMore(said, before) {
+  const left = linesOf(before, NUMBER);
+  const words = linesOf(said, NUMBER).filter(
+    (line) => line && !/is loaded by process #/.test(line),
+  );
+  return words.every((line) => left.includes(line) && left.splice(left.indexOf(line), 1));
+}
+
 /** Does this say no more than an undisturbed reload, whatever its numbers? */
 export const isWordless = (said, undisturbed) => saysNothingNew(said, undisturbed, NUMBER);
