@@ -253,6 +253,7 @@ export function demandRepeated(repeats, where) {
   demandKept(repeats, `after ${others} others`);
   own.forEach(demandOwn);
   demandDistinct(alike);
+  demandUnjoined(alike.joined);
 }
 
 /** A client that hung up while its question was on its way has asked again. */
@@ -294,6 +295,25 @@ function demandDistinct({ ids, names }) {
     got: `For ${spelt(other?.name)} the answer was ${quoted(other?.told)}.`,
     ...story,
   });
+}
+
+/** New ids of one name: each, joined with it by some sign, is the same text as another id with another name. */
+function demandUnjoined(joined) {
+  const [unheard] = joined.filter(({ count }) => count === undefined);
+  const told = joined.map((one) => one.told);
+  demand(
+    joined.every((_, index) => told.includes(index + 1)),
+    {
+      expected: `${joined.length} clients count ${joined[0].name}, each with a new id, such as ${joined[0].id}: the answers are 1 to ${joined.length}, each once.`,
+      got: unheard
+        ? `For ${spelt(unheard.id)} there was no answer: ${wordsOf(unheard.last)}.`
+        : `They were ${told.map(quoted).join(', ')}.`,
+      ...(!unheard && {
+        why: 'Name and id are joined into one text, such as join:ed:end-0. That is also the name join:ed with the id end-0, which has been counted: any text may come, and so may the sign between them.',
+        try: 'answers.get(id): an id is never used for two names, so it is key enough',
+      }),
+    },
+  );
 }
 
 /** A text in quotes; of a long one what can be told of it in a line. */
@@ -468,10 +488,10 @@ const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 /** Every client is served, and no worker is left out, however many there are. */
 export function demandSpread(seen, odd) {
   demandAllPlaces(seen);
-  for (const visits of seen.alike) demandApart(visits);
+  for (const group of seen.alike) demandApart(group);
   if (!odd) return;
   demandAllPlaces(odd);
-  for (const visits of odd.alike) demandApart(visits, odd.places);
+  for (const group of odd.alike) demandApart(group, odd.places);
   if (odd.gone) demandGoneHarmless(odd);
 }
 
@@ -536,11 +556,13 @@ function demandAllPlaces(
 }
 
 /** Addresses that differ in one part, and not in the last; with so many workers, where fewer have shared them. */
-function demandApart(visits, /** @type {number | undefined} */ places = undefined) {
-  const served = visits.filter(({ status, pid }) => status === 200 && pid !== undefined);
+function demandApart(group, /** @type {number | undefined} */ places = undefined) {
+  const { visits } = group;
   const [first, last] = [visits[0].client, visits.at(-1)?.client];
+  demandEachServed(group, `${visits.length} clients, from ${first} to ${last}`);
+  const served = visits.filter(({ pid }) => pid !== undefined);
   if (served.length < visits.length)
-    throw busy(`Not every client from ${first} to ${last} was served.`);
+    throw busy(`Not every client from ${first} to ${last} was seen.`);
   demand(new Set(served.map(({ pid }) => pid)).size > 1, {
     expected: `${visits.length} clients, from ${first} to ${last}: more than one worker serves them.`,
     got: places ? `One of ${places} workers has them all.` : 'One worker has them all.',
@@ -548,6 +570,25 @@ function demandApart(visits, /** @type {number | undefined} */ places = undefine
       ? `With ${PLACES} workers more than one had some. Modulo ${places} nothing is left in this hash of the part that differs, as in one that is multiplied by ${places}, or ${2 * places}, for each character.`
       : 'They differ in one part of the address, and the hash does not look there. Behind such a server whole networks share one worker.',
     try: "the whole address: createHash('sha256').update(address).digest().readUInt32BE() % size",
+  });
+}
+
+/** Whatever its address, a client has a place. */
+function demandEachServed({ program, visits, fate, wasAwake }, clients) {
+  const lost = visits.filter(({ status }) => status !== 200);
+  const [one] = lost;
+  const got = fate
+    ? `The whole server ended (${fate.signal ?? `exit code ${fate.code}`}).`
+    : `${lost.length} are not; ${one?.client} is one (${wordsOf(one?.broken ?? one?.hung ?? one)}).`;
+  if (!fate && lost.length > 0 && !wasAwake) throw busy(got);
+  demand(lost.length === 0, {
+    expected: `${clients}: each is served.`,
+    got,
+    why:
+      whyOfPrimary(program) ??
+      'Others are, so it is a matter of the address. A hash that is a number of 32 bits with a sign is below zero for half of all addresses, and so is what is left of it, modulo size: that is no place.',
+    try: 'hash >>> 0 is never below zero; nor is readUInt32BE()',
+    shows: crashShown(program),
   });
 }
 
@@ -642,8 +683,8 @@ export function demandLastStandsIn(seen) {
   demand(vain === 0, {
     expected,
     got: `${vain} of ${visits.length} clients were not served when they came${broken[0] ? ` (${broken[0].error})` : ''}.`,
-    why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled.',
-    try: 'go on around until a place is filled: around.find((one) => places.has(one)); and deal again after each failed send()',
+    why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled; and from a hash below zero not every place is found.',
+    try: 'go on around until a place is filled: around.find((one) => places.has(one)); deal again after each failed send(); and hash >>> 0 is never below zero',
   });
 }
 

@@ -57,6 +57,8 @@ const ALIKE = [
   `${LONG}1`,
   `${LONG}2`,
 ];
+/** Signs between a name and an id, in either order, where somebody joins them. */
+const JOINTS = [':', '/', '-', '_', '.', '|', ' ', ''];
 const HEARD = 2; // turns of a worker's event loop: by then it knows that a client has hung up
 const FLOODS = 3; // on a busy machine the first is not acknowledged as a whole
 
@@ -338,7 +340,10 @@ export async function repeatIds(program, owner, { adds }) {
   };
 }
 
-/** New ids for one name, then new names, which differ as little as texts can. */
+/**
+ * New ids for one name, then new names, which differ as little as texts can; then ids of which each, joined with the name, is the
+ * same text as another id with another name.
+ */
 async function countAlike(program) {
   const count = (/** @type {any[]} */ questions) =>
     Promise.all(
@@ -346,7 +351,13 @@ async function countAlike(program) {
     );
   const ids = await count(ALIKE.map((id) => ({ name: 'alike', id })));
   const names = await count(ALIKE.map((name, index) => ({ name, id: `alike-${index}` })));
-  return { ids, names };
+  const pairs = JOINTS.map((joint, index) => [
+    { name: `join${joint}ed`, id: `end-${index}`, twin: `ed${joint}end-${index}` },
+    { name: `ed${joint}join`, id: `start-${index}`, twin: `start-${index}${joint}ed` },
+  ]).flat();
+  await count(pairs);
+  const joined = await count(pairs.map(({ twin }) => ({ name: 'join', id: twin })));
+  return { ids, names, joined };
 }
 
 /** Both answers to an id that comes twice. */

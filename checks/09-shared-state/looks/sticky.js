@@ -19,6 +19,7 @@ export const PLACES = 4; // as many computers have cores; a hash that counts in 
 export const ODD_PLACES = 5; // no power of two; and hash * 5, or * 10, leaves the last digit alone
 const SETTLED_MS = 4_000;
 const ALIKE = 16; // by chance one worker has them all once in ten million checks
+const STEP = 13; // between their parts, up to three digits: a hash of 32 bits with a sign is below zero for some of them
 const CLIENTS = Array.from({ length: 47 }, (_, index) => `127.0.0.${index + 2}`); // with any hash each place has some, and a program that deals in turn begins each round elsewhere
 const GONE = 3; // clients that hang up before they are accepted
 const ROUNDS = 2;
@@ -78,9 +79,10 @@ async function connectAndLeave({ port }) {
 /** Of each program whose worker has died, from which event on the next that starts is kept where it stands. */
 const keptFrom = new WeakMap();
 
-/** Has every worker served somebody? */
-export const isSpread = ({ rounds }) =>
-  new Set(rounds.flat().flatMap(({ pid }) => pid ?? [])).size >= PLACES;
+/** Has every worker served somebody, and somebody everybody? */
+export const isSpread = ({ rounds, alike }) =>
+  new Set(rounds.flat().flatMap(({ pid }) => pid ?? [])).size >= PLACES &&
+  alike.every(({ visits }) => areServed(visits));
 
 async function visitInRounds(program, places, times) {
   await waitForAll(program, places);
@@ -100,8 +102,14 @@ async function visitInRounds(program, places, times) {
 async function visitAlike(program) {
   const groups = [];
   for (const of of [(part) => `127.0.${part}.9`, (part) => `127.${part}.0.9`]) {
-    const clients = Array.from({ length: ALIKE }, (_, index) => of(index + 1));
-    if (await canComeFrom(clients)) groups.push(await visit(program, 'alike', clients));
+    const clients = Array.from({ length: ALIKE }, (_, index) => of(STEP * index + 1));
+    if (!(await canComeFrom(clients))) continue;
+    const visits = await visit(program, 'alike', clients);
+    const pids = [program.pid, ...forksOf(program.events).map(({ workerPid }) => workerPid)];
+    const hung = visits.flatMap((one) => one.hung ?? []);
+    const wasAwake = hung.every((one) => pids.every((pid) => isAwake(program, pid, one)));
+    groups.push({ program, visits, fate: program.fate, wasAwake });
+    if (!areServed(visits)) break;
   }
   return groups;
 }
@@ -187,7 +195,7 @@ function visitsOf({ status, body }) {
  * One worker dies. Everybody comes before the primary can know, and its replacement gets ready only when all have been
  * served; then everybody comes once more.
  */
-export async function visitAfterDeath({ program, rounds }) {
+export async function visitAfterDeath({ program, rounds, alike }) {
   const homes = new Map(rounds.at(-1).map(({ client, pid }) => [client, pid]));
   const [victim] = homes.values();
   if (!victim) return undefined; // nobody has served the first client
@@ -204,21 +212,29 @@ export async function visitAfterDeath({ program, rounds }) {
     await program.settled((events) => isReplaced(events, first), SETTLED_MS);
     visits.push(...(await visit(program, 'calm')));
   }
-  return { program, homes, victim, visits, again, hung, broken, wasAwake, fate: program.fate };
+  const { fate } = program;
+  return { program, homes, alike, victim, visits, again, hung, broken, wasAwake, fate };
 }
 
 /**
- * All workers but one die, and everybody comes before the primary can know: the next place is empty as well. Nothing where
- * one death was already too much.
+ * All workers but one die, and everybody comes before the primary can know: the next place is empty as well. The one that is
+ * left is not the first: from a place below zero that is the only one to be found. The first to come are the clients of the place
+ * opposite, whose neighbours, on either side, are as dead. Nothing where one death was already too much.
  */
 export async function visitTheLast(moved) {
   if (!moved || moved.fate || moved.visits.some(({ status }) => status !== 200)) return undefined;
-  const { program } = moved;
+  const { program, homes, alike } = moved;
   const living = new Set(program.survivors());
   const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
-  const [last, ...victims] = workers.filter((pid) => living.has(pid));
-  if (victims.length < 2) return undefined;
-  const visits = await visitFrozen(program, victims, () => visit(program, 'last'));
+  const victims = workers.filter((pid) => living.has(pid));
+  if (victims.length < 3) return undefined;
+  const [last] = victims.splice(-2, 1); // the newest may not be ready
+  const served = alike.flatMap(({ visits }) => visits.filter(({ status }) => status === 200));
+  const opposite = workers[(workers.indexOf(last) + PLACES / 2) % PLACES];
+  const isFirst = (client) => homes.get(client) === opposite;
+  const others = CLIENTS.filter((client) => !isFirst(client));
+  const clients = [...CLIENTS.filter(isFirst), ...others, ...served.map(({ client }) => client)];
+  const visits = await visitFrozen(program, victims, () => visit(program, 'last', clients));
   const broken = visits.flatMap((one) => one.broken ?? []);
   const hung = visits.flatMap((one) => one.hung ?? []);
   const wasAwake = hung.every((one) =>
