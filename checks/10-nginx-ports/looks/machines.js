@@ -37,6 +37,7 @@ const PAUSE_MS = 50;
 const ROUNDS = 3;
 const AFTERMATH_MS = 4_000; // for what is started while the program ends
 const SECOND_TURNS = 65; // of the program's loop, 20 ms each: by then a timer of a second has fired, and more
+const VAIN_TURNS = 100; // of the program's loop: two seconds
 const LATER_TURNS = 10; // of the program's loop: by then it has started nginx, if it does not wait for the other machine
 
 /** The addresses that this computer does not have. */
@@ -67,15 +68,20 @@ export async function openMachines(launch, nginx) {
   return { missing, door, nginxMs, serving: [...serving] };
 }
 
-/** Starts a program whose second machine takes longer to boot: an nginx that is started too early shows on any machine. */
-const holdingSecond = (launch) => async (options) => {
-  const program = await launch(options);
-  holdSecond(program).catch(ignoreStarved);
-  return program;
-};
+/**
+ * Starts a program whose second machine takes longer to boot: an nginx that is started too early shows on any machine.
+ * @param {(program: any) => Promise<void>} [act]  what is done meanwhile
+ */
+const holdingSecond =
+  (launch, act = async () => {}) =>
+  async (options) => {
+    const program = await launch(options);
+    holdSecond(program, act).catch(ignoreStarved);
+    return program;
+  };
 
 /** Lets the second machine stand still, as soon as it has started, until the first has listened for a while. */
-async function holdSecond(program) {
+async function holdSecond(program, act) {
   const machines = (events) =>
     eventsOf(events, 'start').filter(({ ppid, tid }) => ppid === program.pid && tid === undefined);
   await program.until((events) => program.fate || machines(events).length > 1, BOOT_MS);
@@ -86,6 +92,7 @@ async function holdSecond(program) {
     const sinceMs = nowMs();
     const isLater = (events) => haveTurned(events, [program.pid], LATER_TURNS, sinceMs);
     await program.until((events) => program.fate || isLater(events), BOOT_MS);
+    await act(program);
   } finally {
     program.kill(second, 'SIGCONT');
   }
@@ -293,13 +300,45 @@ function pauseOf(program, fresh, heardMs) {
 }
 
 /**
- * A machine dies, and before it is started again the program is told to stop, while a client has sent only half a
- * request: nginx waits for that until the pause of a second is over. Is a machine started all the same? On a busy computer
- * it may be started before the signal.
+ * One machine dies while the other one still boots. When it is back it dies once more, and before it is started again the
+ * program is told to stop, while a client has sent only half a request: nginx waits for that until the pause of a second is
+ * over. Is a machine started all the same? On a busy computer it may be started before the signal.
  */
 export async function stopWhileGone(launch, nginx) {
-  const door = await openTwo(launch, nginx);
-  return door?.victim ? stopWithout(door.program, door.victim.address, 'SIGTERM') : undefined; // this is reported elsewhere
+  /** @type {any} */
+  let early;
+  const held = holdingSecond(launch, async (program) => {
+    early = await loseEarly(program);
+  });
+  const door = await openTwo(held, nginx);
+  if (!door) return undefined;
+  const { program, victim } = door;
+  if (early) early.isBack = victim !== undefined && (await isStartedInPlaceOf(program, early));
+  if (early && !early.isBack && (victim || program.fate))
+    return { program, early, fate: program.fate };
+  return victim ? { ...(await stopWithout(program, victim.address, 'SIGTERM')), early } : undefined; // this is reported elsewhere
+}
+
+/** The only machine that listens dies, when the program knows its address. */
+async function loseEarly(program) {
+  const [{ address, pids: dead } = { address: '', pids: [] }, ...others] = machinesOf(program);
+  if (dead.length === 0 || others.length > 0 || !(await haveSaid(program, dead))) return undefined;
+  const deadMs = nowMs();
+  return { address, dead, deadMs, heardMs: await loseMachine(program, address) };
+}
+
+/** Does something listen there again? Not if the program has had its time since nginx came up, and has started only that. */
+async function isStartedInPlaceOf(program, { address, heardMs }) {
+  const sinceMs = nowMs();
+  const isUp = () =>
+    listenersIn(program.events).some((one) => one.address === address && one.t > heardMs);
+  const isVain = (events) =>
+    haveTurned(events, [program.pid], VAIN_TURNS, sinceMs) &&
+    startsSince(program, events, heardMs).length < 2;
+  await program.until((events) => isUp() || isVain(events), DEADLINE_MS);
+  if (!isUp() && !isVain(program.events) && !program.fate && isCrowded())
+    throw tooBusy('A machine that had died early was not up in 20 s.');
+  return isUp();
 }
 
 async function stopWithout(program, address, how) {
