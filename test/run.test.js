@@ -463,6 +463,18 @@ describe('a runner', () => {
     assert.deepEqual(lines.sort(), ['none 0', 'one 3', 'throw 3', 'two 2']);
   });
 
+  test('pretends that of four workers three leave, before the first line of their file', async (t) => {
+    const text = `import cluster from 'node:cluster';
+      const tell = (worker, code) => console.log(worker.id, code, worker.exitedAfterDisconnect);
+      cluster.on('exit', tell);
+      if (cluster.isPrimary) for (let count = 0; count < 4; count += 1) cluster.fork();
+      else process.exit(process.connected ? 0 : 2);`;
+    const program = await start(t, text, { pretendLeaving: true });
+    await fate(program);
+    const lines = program.output().trim().split('\n').sort();
+    assert.deepEqual(lines, ['1 0 false', '2 2 true', '3 2 true', '4 2 true']);
+  });
+
   test('pretends that whatever it starts ends with another code than 1, and not the program itself', async (t) => {
     const text = `import { fork } from 'node:child_process';
       if (!process.send) fork(process.argv[1]).on('exit', (code) => console.log('a child', code));

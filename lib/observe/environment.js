@@ -60,10 +60,11 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
   const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
   const { pretendClock, pretendCores, pretendForks, pretendSkips } = options;
   const { pretendExitCodeBelow, pretendExitCode = pretendExitCodeBelow } = options;
-  const { pretendPause, pretendTimers, pretendTimersBelow, pretendWaits } = options;
+  const { pretendLeaving, pretendPause, pretendTimers, pretendTimersBelow, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendExitCode !== undefined) preloads.push(requiring('pretend-exit-code.cjs'));
+  if (pretendLeaving) preloads.push(`--import=${here('pretend-leaving.js')}`);
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (pretendPause) preloads.push(requiring('pretend-pause.cjs'));

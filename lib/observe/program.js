@@ -30,6 +30,7 @@
  * @property {number} [pretendClock]  so many times as fast runs what Date tells
  * @property {boolean} [pretendSkips]  with pretendClock: no blockFor() lasts, and all clocks tell that it has lasted as long as it should
  * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
+ * @property {boolean} [pretendLeaving]  three of four workers tell their cluster that they leave, before the first line of their file
  * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.

@@ -151,7 +151,7 @@ function demandKilledCount({ fate, ends, isBroken, isBetween, output }) {
   });
 }
 
-function demandGivesUp({ fate, starts, ends, leftWith, output }) {
+function demandGivesUp({ fate, starts, ends, leftWith, isLeaving, output }) {
   const { code, signal } = fate ?? {};
   const isTold = isGivingUp(output);
   const isRefused = starts === 0 && /PORT/.test(output);
@@ -168,8 +168,8 @@ function demandGivesUp({ fate, starts, ends, leftWith, output }) {
     ],
     [
       !fate,
-      `${starts} workers had ended before they listened, and it was still forking. (To it each left with exit code ${leftWith}, and after minutes: its clock ran many times as fast.)`,
-      "count the workers in a row that end and were never 'listening', however long they lived and whatever their exit code; after five of them process.exit(1)",
+      `${starts} workers had ended before they listened, and it was still forking. (To it each left with exit code ${leftWith}, ${isLeaving ? 'three of four after worker.disconnect(), ' : ''}and after minutes: its clock ran many times as fast.)`,
+      "count the workers in a row that end and were never 'listening', however long they lived, whatever their exit code, and exitedAfterDisconnect or not; after five of them process.exit(1)",
     ],
     [signal, `It was ended by ${signal}.`],
     [code === 0, 'It ended with exit code 0, as if all were well.'],
