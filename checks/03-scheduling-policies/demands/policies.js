@@ -190,11 +190,8 @@ function whyNobody({ fate, output = '', errors = '' }) {
   return `It ${end} before a worker listened${said && `, and said: ${said}`}`;
 }
 
-const NOBODY_NOTICES =
-  "Nobody notices that a policy isn't the one they asked for; a worker that has started may already have clients.";
-
 export function demandRefusals(ends) {
-  for (const { name, why = NOBODY_NOTICES, ...end } of ends) {
+  for (const { name, ...end } of ends) {
     const isCrash = /ERR_INTERNAL_ASSERTION/.test(whyOfCrash(end.events) ?? '');
     const fault = faultOfRefusal(end, isCrash);
     demand(!fault, {
@@ -202,7 +199,7 @@ export function demandRefusals(ends) {
       got: `${name}: ${fault}`,
       why: isCrash
         ? "It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy isn't one of the module's constants."
-        : why,
+        : "Nobody notices that a policy isn't the one they asked for; a worker that has started may already have clients.",
       try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }, above the first fork",
       shows: { program: end.program, moments: refusalShown(end) },
     });

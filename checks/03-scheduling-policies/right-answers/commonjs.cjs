@@ -7,9 +7,8 @@ const { blockFor } = require('#work');
 const policyNames = ['none', 'rr']; // SCHED_NONE is 1, SCHED_RR is 2
 
 function startPrimary() {
-  const given = process.argv.slice(2).flatMap((word) => word.split('=')); // --policy=none, too
-  const at = given.indexOf('--policy');
-  const wanted = at < 0 ? process.env.NODE_CLUSTER_SCHED_POLICY || 'rr' : given[at + 1];
+  const at = process.argv.indexOf('--policy');
+  const wanted = at < 0 ? process.env.NODE_CLUSTER_SCHED_POLICY || 'rr' : process.argv[at + 1];
   if (!policyNames.includes(wanted)) {
     process.stderr.write('usage: server.cjs [--policy rr|none]\n');
     process.exitCode = 1;
