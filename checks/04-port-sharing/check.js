@@ -70,7 +70,7 @@ check('04-port-sharing', promises, (lesson) => {
     (door, ...seen) =>
       judge(door, () => demand(door, ...seen));
   hold('by-hand', [dealing, one], judged(demandByHand));
-  hold('one-opener', [dealing], judged(demandOneOpener), { isGate: true });
+  hold('one-opener', [dealing, one], judged(demandOneOpener), { isGate: true });
   hold('none-lost', [dealing, dealt], judged(demandNoneLost), { needs: ['by-hand'] });
   hold('parent-rests', [dealing, dealt], judged(demandParentRests), { needs: ['none-lost'] });
   const inTurn = [dealing, turns, besideStopped, parentStopped];

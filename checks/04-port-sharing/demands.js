@@ -93,7 +93,7 @@ function demandOne({ program, started, fault }) {
   });
 }
 
-export function demandOneOpener(door) {
+export function demandOneOpener(door, one) {
   const { program, fault } = door;
   if (fault) throw fault;
   const opened = socketsOpened(program);
@@ -113,6 +113,7 @@ export function demandOneOpener(door) {
     },
   });
   demandReadyBefore(door, first);
+  demandNoTimer(one);
 }
 
 /**
@@ -138,6 +139,19 @@ function demandReadyBefore({ program, isOpenEarly }, opening) {
   });
 }
 
+/** The only child stood still before its first line, and timers of some seconds fired at once. */
+function demandNoTimer({ program, isOpenEarly }) {
+  demand(!isOpenEarly, {
+    expected:
+      'NODE_CLUSTER_WORKERS=1: the parent opens the port when that child is ready, however long it takes.',
+    got: 'The child stood still (by SIGSTOP) before its first line, and the port was opened. (Timers were much quicker here.)',
+    why: 'A fixed wait fits the machine on which it was tried. Elsewhere a child takes longer, and clients are let in whom nobody can serve yet.',
+    try: "child.on('message', ...): count who is ready; listen() when all are, and no timer",
+    output: program.output(),
+    shows: { program, moments: firstShown(socketsOpened(program), 'opens the port') },
+  });
+}
+
 const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${pid}`);
 
 export function demandNoneLost(door, crowd) {
@@ -155,7 +169,21 @@ export function demandNoneLost(door, crowd) {
       try: "child.send('connection', socket); in the child httpServer.emit('connection', handle); and both words spelt right",
     },
   });
+  demandNoneTurnedAway(door, crowd);
   demandEarly(door, crowd);
+}
+
+/** Of clients that were all there before the first of them asked. */
+function demandNoneTurnedAway({ give, program }, { turnedAway = 0 }) {
+  demand(turnedAway === 0, {
+    expected: `--give ${give}: ${CROWD} clients connect, none of them asks for anything until all are there, and all are answered.`,
+    got: `${turnedAway} of them got no answer.`,
+    why:
+      whyOfCrash(program.events) ??
+      'A browser opens a connection before it needs it, and keeps it. A limit for how many are open at once turns clients away while nobody has anything to do.',
+    try: 'no maxConnections, and no destroy() because there are many',
+    shows: { program, moments: [crashIn(program)] },
+  });
 }
 
 /**
@@ -246,7 +274,7 @@ const KEPT = {
   },
 };
 
-export function demandParentRests({ program }, { answers, requests, silent }) {
+export function demandParentRests({ program }, { answers, requests, silent = [] }) {
   const parents = requests.filter(({ pid }) => pid === program.pid);
   const own = parents.length;
   const story = { expected: 'Each child serves its clients directly; the parent only deals.' };
@@ -355,6 +383,7 @@ export function demandShared(door, crowd) {
     try: "httpServer.listen(handle) in child.js, when the message is 'listener'; both words spelt alike",
   };
   demandAnswers(door, crowd, { taken: unserved, left: unserved });
+  demandNoneTurnedAway(door, crowd);
   demandEarly(door, crowd);
 }
 

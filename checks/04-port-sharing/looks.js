@@ -40,6 +40,7 @@ const SLOWER = {
 };
 /** The first door: whoever gathers clients for a few ms does so for longer than an event loop takes to turn, and less than it takes to rest. */
 export const GATHERING = { pretendTimers: [1, 100, 1 / 100, 1, 100], pretendCores: FEW };
+const HURRIED = { pretendTimers: [100, 10_000, 1, 100, 20] }; // whoever waits for some seconds waits for 20 ms: no child has started by then
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const ROUNDS = 6; // of those that are left: no dice fall so
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
@@ -91,17 +92,33 @@ export async function openDoor({ launch, ready }, give, children = FEW, special 
   return door;
 }
 
-/** How many it starts when it is told to start one. */
-export async function startOne({ launch, ready }) {
-  const program = await launch({ env: { NODE_CLUSTER_WORKERS: '1' } });
+/**
+ * How many it starts when it is told to start one, and whether it opens the port while that one stands still. It may have a
+ * limit for the start of a child, which is over at once here: then it starts once more, with all the time it wants.
+ * @returns {Promise<any>}
+ */
+export async function startOne(lesson) {
+  const seen = await startHeld(lesson, HURRIED);
+  const isAsTold = seen.started === 1 && !seen.fault && !seen.program.fate;
+  return seen.isOpenEarly || isAsTold ? seen : startHeld(lesson);
+}
+
+/** @returns {Promise<any>} */
+async function startHeld({ launch, ready }, special = {}) {
+  const env = { NODE_CLUSTER_WORKERS: '1' };
+  const program = await launch({ env, haltsChildren: true, ...special });
+  const door = { give: 'connections', children: 1, program, isLetGo: false, isOpenEarly: false };
+  letGoOn(program, door);
+  const held = holdLast(program, door).finally(() => (door.isLetGo = true));
+  const tell = () => ({ ...door, started: childrenOf(program).length });
   try {
-    await ready(program);
+    await Promise.all([ready(program), held]);
   } catch (/** @type {any} */ fault) {
     if (fault.name !== 'Broken') throw fault;
-    return { program, fault, started: childrenOf(program).length };
+    return { ...tell(), fault };
   }
   await program.until(() => hasRested(program, UP_TURNS), DEADLINE_MS);
-  return { program, started: childrenOf(program).length };
+  return tell();
 }
 
 /** A crowd, when all is calm; and who holds the port then. */
@@ -112,30 +129,45 @@ export async function meetCrowd({ give, program, early, fault }) {
   await untilRested(program, () => early.waiting() === 0);
   const lostEarly = early.waiting();
   const keptEarly = keptBy(program, seenEarly).length;
-  const silent = give === 'connections' ? await meetSilent(program) : [];
+  const isWhole = crowd.answers.every(({ error }) => !error); // else that is the fault
   return {
     ...crowd,
+    ...(isWhole && (await meetSilent(program))),
     lostEarly,
     keptEarly,
     othersEarly: early.others,
-    silent,
     holders: listeningSockets(program) ?? [],
   };
 }
 
 /**
- * A client that connects and says nothing: a parent that waits for its first bytes keeps it.
- * @returns {Promise<any[]>}  its connection, if the parent has kept it
+ * A crowd that connects and says nothing: a parent that waits for their first bytes keeps them. Then all of them ask: whoever
+ * has only so many at a time has turned some away.
+ * @returns {Promise<{ silent: any[], turnedAway: number }>}  silent: their connections, if the parent has kept them
  */
 async function meetSilent(program) {
-  const [client] = await connectAll(program, 1);
+  const sinceMs = nowMs();
+  const clients = await connectAll(program, CROWD);
+  const ports = new Set(clients.map(({ localPort }) => localPort));
   const its = () =>
-    eventsOf(program.events, 'connection').filter((one) => one.client === client.localPort);
-  const isGiven = () => its().some(({ pid }) => pid !== program.pid);
-  const isOver = await program.until(nothingMore(program, isGiven), DEADLINE_MS);
-  const kept = isOver ? keptBy(program, its()) : [];
-  client.destroy();
-  return kept;
+    eventsOf(program.events, 'connection').filter(({ client }) => ports.has(client));
+  const areGiven = () =>
+    new Set(its().flatMap(({ pid, client }) => (pid === program.pid ? [] : [client]))).size >=
+    clients.filter(({ destroyed }) => !destroyed).length;
+  const isOver = await program.until(nothingMore(program, areGiven), DEADLINE_MS);
+  const silent = isOver ? keptBy(program, its()) : [];
+  const isLate = nowMs() - sinceMs > HELD_MS; // who hears nothing for so long may hang up
+  let answered = 0;
+  for (const client of clients) client.once('data', () => (answered += 1));
+  const waiting = askOn(clients);
+  await untilRested(program, () => waiting.size === 0);
+  for (const client of clients) client.destroy();
+  if (answered < CROWD && isLate)
+    throw new Undecided({
+      got: 'Clients had said nothing for a while before they asked.',
+      ...TOO_BUSY,
+    });
+  return { silent, turnedAway: CROWD - answered };
 }
 
 /** The connections among these that the parent has accepted, and no child has ever had. */
@@ -592,8 +624,8 @@ const NOT_KILLED = {
 
 /** Sends a request on each connection. @returns the clients that still wait for an answer, or to be sent away */
 function askOn(clients) {
-  const waiting = new Set(clients);
-  for (const client of clients) {
+  const waiting = new Set(clients.filter(({ destroyed }) => !destroyed));
+  for (const client of waiting) {
     const done = () => waiting.delete(client);
     client.once('data', done).once('close', done);
     client.write('GET /pid HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
