@@ -207,9 +207,16 @@ export function demandReplacedElsewhere(program, poisoned) {
   tell(program, asMany, faultOfAfter(poisoned));
 }
 
-/** The only child was killed while three hundred reports waited: it had one of them. */
-function faultOfCrowd(failed) {
-  if (failed <= 1) return undefined;
+/** The only child was killed while three hundred reports waited: it had one of them, or that of a client that had hung up. */
+function faultOfCrowd({ failed, most }) {
+  if (failed <= most) return undefined;
+  if (failed === 1)
+    return {
+      got: `The only child stood still with a report whose client had hung up. It was killed while ${CROWD} others waited, and one of them failed.`,
+      why: 'It was sent to the child, which still had the other one to build: a client that hangs up tells a child nothing. However many wait, what is in its channel dies with it.',
+      try: "a child is idle again when its answer comes, and not before: no 'close' of a request or response frees it",
+      isPlain: true,
+    };
   return {
     got: `The only child was killed once more, while ${CROWD} reports waited, and ${failed} of them failed.`,
     why: 'The more wait, the more were sent to a child in advance. What is in its channel cannot be given to another, and dies with it.',
@@ -218,13 +225,21 @@ function faultOfCrowd(failed) {
   };
 }
 
-/** Is there another child in the place of the one that had ended by itself? */
-function faultOfAfter({ after } = /** @type {any} */ ({})) {
+/** Is there another child in the place of the one that had ended by itself, and of those that did so after it? */
+function faultOfAfter({ more = [], after } = /** @type {any} */ ({})) {
+  const silent = more.filter(({ error }) => error === SILENT).length;
+  if (silent > 0)
+    return {
+      got: `A report ended its child, with exit code 0 (GET /report?name=adam&name=eve), and then ${more.length} more like it were asked for at once. ${silent} of these clients are still waiting.`,
+      why: 'The place of a dead child stays taken, or after some deaths in a row no other is started. Whoever asks now waits for ever, and nobody hears about it.',
+      try: 'forget each child that has ended, whatever its exit code, count no deaths, and start another whenever there are fewer than size',
+      isPlain: true,
+    };
   const got = after && faultOfBoth(after);
   return (
     got && {
-      got: `A report ended its child, with exit code 0 (GET /report?name=adam&name=eve). After that: ${got}`,
-      why: 'A child that has ended is gone, whatever its exit code was. Its place stays taken, or empty, until somebody frees it.',
+      got: `A report ended its child, with exit code 0 (GET /report?name=adam&name=eve), and then ${more.length} more did the same. After that: ${got}`,
+      why: 'A child that has ended is gone, whatever its exit code was, and however many have ended before it. Its place stays taken, or empty, until somebody frees it.',
       try: "child.on('exit', (code, signal) => ...): the same for every code and every signal",
       isPlain: true,
     }

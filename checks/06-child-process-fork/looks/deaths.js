@@ -17,6 +17,7 @@ import {
   LAST_MS,
   LEAST_ROWS,
   PATIENCE_MS,
+  SILENT,
   TIMER_TURNS,
   TURNS,
   aliveOf,
@@ -36,6 +37,7 @@ const SOME_ROWS = 50_000; // it is not built before the next report is there
 const IN_TURN_ROWS = [LONG_ROWS, LONG_ROWS, 3_000, 1_000, 2_000];
 const LATE_ROWS = 500;
 const POISON = { name: 'adam&name=eve', rows: 100 }; // an array: no child survives that, unless somebody has seen to it
+const MORE_POISON = 5; // of these at once: with the first, more deaths in a row than a round number at which somebody might stop
 const STILL_MS = 60; // an event loop that has not turned for so long is at work
 const SENT_TURNS = 2; // of the server's: by then it has sent the job
 const UNSENT = /\b(EPIPE|ERR_IPC_CHANNEL_CLOSED)\b[^]*node:internal\/child_process/; // the stack of process.send()
@@ -272,14 +274,39 @@ export async function killInTurn(program) {
 }
 
 /**
- * Three hundred reports wait while the only child stands still, and it is killed: how many of them fail?
- * @returns {Promise<number>}  0 if there was an earlier fault, or nothing can be stopped here
+ * The only child stands still with a report whose client has hung up, three hundred others wait, and it is killed: how many of
+ * those fail?
+ * @returns {Promise<{ failed: number, most: number }>}  failed: 0 if there was an earlier fault, or nothing can be stopped here;
+ *   most: so many may, as the child had one
  */
 export async function killInCrowd(program, turn) {
-  if (program.fate || !isInOrder(turn)) return 0;
-  const kill = (stopped) => stopped.forEach((pid) => program.kill(pid, 'SIGKILL'));
-  const { answers } = await askCrowd(program, kill);
-  return answers.filter(({ status = 0 }) => status >= 500).length;
+  if (program.fate || !isInOrder(turn)) return { failed: 0, most: 1 };
+  let killed = [];
+  const kill = (stopped) => {
+    killed = stopped.filter((pid) => program.kill(pid, 'SIGKILL'));
+  };
+  return whileStopped(program, aliveOf(program), async ([child, ...others]) => {
+    const hasReport = child && others.length === 0 && (await hangUp(program));
+    const { answers } = await askCrowd(program, kill);
+    const failed = answers.filter(({ status = 0 }) => status >= 500).length;
+    const isSame = killed.every((pid) => pid === child); // a pool may end a child that builds for nobody, and start another
+    return { failed, most: hasReport && isSame ? 0 : 1 };
+  });
+}
+
+/**
+ * A client asks for a report, and hangs up when that has been sent to the child, which stands still.
+ * @returns {Promise<boolean>}  whether it has come to that, and the server has had the time to hear of it
+ */
+async function hangUp(program) {
+  const before = program.events.length;
+  const agent = new Agent();
+  get(`${program.url}/report?name=left&rows=${LEAST_ROWS}`, { agent, timeoutMs: LAST_MS });
+  const hasCome = await program.until(haveCome(program, before, 1), PATIENCE_MS);
+  agent.destroy();
+  const since = program.events.length;
+  const hasHeard = (events) => haveTurned(events.slice(since), [program.pid], SENT_TURNS);
+  return Boolean(hasCome && (await program.until(hasHeard, PATIENCE_MS)));
 }
 
 /** Of the reports that waited while the only child was killed, and its successor, the first have failed, and no others. */
@@ -290,8 +317,8 @@ const isInOrder = ({ ended, kills }) =>
  * The only child builds a report and is killed when it has nothing to do, and so is each that comes in its place.
  * @returns {Promise<any>}  undefined: there was an earlier fault; deaths: of all children so far
  */
-export async function killOften(program, turn, failedInCrowd) {
-  if (program.fate || !isInOrder(turn) || failedInCrowd > 1) return undefined;
+export async function killOften(program, turn, { failed, most }) {
+  if (program.fate || !isInOrder(turn) || failed > most) return undefined;
   const countDeaths = () => childrenOf(program).filter((pid) => !hasPid(pid)).length;
   for (;;) {
     const deaths = countDeaths();
@@ -312,8 +339,8 @@ async function killIdle(program, pid) {
 }
 
 /**
- * A report that ends its child, in a program whose children then end with exit code 0 (see check.js); and whether there are as
- * many children as before.
+ * A report that ends its child, in a program whose children then end with exit code 0 (see check.js), then more of them at
+ * once, with no other report in between; and whether there are as many children as before.
  * @returns {Promise<any>}  undefined: there was an earlier fault; deaths: of children, 0 if the program has refused that name
  */
 export async function askPoison(program, { answers: before }) {
@@ -329,7 +356,10 @@ export async function askPoison(program, { answers: before }) {
   const deaths = countDeaths();
   const seen = { answer, deaths, fate: program.fate };
   if (deaths !== 1 || answer?.status !== 503) return seen;
-  return { ...seen, after: await askBoth(program, 'poison', CHILDREN_ELSEWHERE) };
+  const jobs = Array.from({ length: MORE_POISON }, (_, index) => ({ ...POISON, rows: 1 + index }));
+  const more = await Promise.all(jobs.map((job) => ask(program, job)));
+  if (more.some(({ error }) => error === SILENT)) return { ...seen, more };
+  return { ...seen, more, after: await askBoth(program, 'poison', CHILDREN_ELSEWHERE) };
 }
 
 /** The children that are alive and get no job. */
@@ -352,7 +382,8 @@ async function askBeside(program, stopped) {
   const names = Array.from({ length: CHILDREN }, (_, index) => `beside-${stopped}-${index}`);
   const haveWaited = (events) => {
     const reports = requestsOf(events.slice(before), '/report');
-    if (isAnswered || reports.length < CHILDREN) return false;
+    const isOnItsWay = reports.some(({ endMs }) => endMs); // on a busy machine we may be the last to hear of an answer
+    if (isAnswered || isOnItsWay || reports.length < CHILDREN) return false;
     const { startMs = Infinity } = reports.at(-1) ?? {};
     const calm = events.slice(before).filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
     return haveTurned(calm, awake, TURNS);
