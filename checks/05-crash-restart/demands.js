@@ -613,7 +613,7 @@ export function demandCleanStop(stops) {
   );
   demand(!stop, {
     expected:
-      'The workers answer what they have begun, all of them end, the primary last, and the exit code is 0.',
+      'The workers answer what they have begun, all of them end, the primary last, and the exit code is 0. A second Ctrl-C changes nothing.',
     ...(stop && storyOfStop(stop)),
     output: stop?.output,
     shows: stop && { program: stop.program, moments: stopShown(stop) },
@@ -637,10 +637,10 @@ export function demandEndOfWait({ how, program, fate, isStuck, output, signalMs 
   });
 }
 
-/** One worker has been forked, and does not listen yet. Two have died in its place before they listened. */
+/** One worker has been forked, and does not listen yet. Four have died in its place before they listened. */
 export function demandEndOfStart(stop) {
-  const { how, program, fate, isJudged, isStuck, output, signalMs } = stop;
-  const isWrong = isJudged && fate?.code > 0 && !isTold(output);
+  const { how, program, fate, isJudged, isEarly, isStuck, output, signalMs } = stop;
+  const isWrong = isJudged && !isEarly && fate?.code > 0;
   demand(!isStuck && !isWrong, {
     expected: `${how}: that one is told to leave as well, all end, and the exit code is 0.`,
     ...storyOfNewborn(stop),
@@ -655,10 +655,16 @@ export function demandEndOfStart(stop) {
   });
 }
 
-function storyOfNewborn({ fate, isStuck, newborn, listens, hasEnded }) {
+function storyOfNewborn({ fate, isStuck, newborn, listens, hasEnded, output }) {
+  if (!isStuck && isTold(output))
+    return {
+      got: `It said "giving up", and ended with ${howOf(fate)}. The ${RESTARTS} workers before that one had been killed before they listened.`,
+      why: 'Who is told to stop wants all workers to end, so no end is a failed start any more. A service manager would start the server again, or alert somebody.',
+      try: "in the 'exit' handler ask whether everything is stopping before you count",
+    };
   if (!isStuck)
     return {
-      got: `It ended with ${howOf(fate)}. The two workers before that one had been killed before they listened.`,
+      got: `It ended with ${howOf(fate)}. The ${RESTARTS} workers before that one had been killed before they listened.`,
       why: "Stopping when told to isn't a failure, whatever has crashed before. Only giving up ends with a code other than 0.",
       try: 'set process.exitCode where you give up, and nowhere else',
     };
@@ -698,6 +704,12 @@ function stopShown({ program, signalMs: t, how }) {
 /** [condition, got, why, try]: what to fix first in a stop. */
 const STOP_FAULTS = [
   [
+    ({ fate, isAgain }) => fate?.signal && isAgain,
+    ({ fate }) => `it was told again, and then it was ended by ${fate.signal}.`,
+    'People type kill, or press Ctrl-C, again when they lose patience. process.once() hears one signal, and leaves the next one to Node.js, which ends the program on the spot.',
+    "process.on('SIGTERM', stop); and process.on('SIGINT', stop); a stop() that is called twice does no harm",
+  ],
+  [
     ({ fate }) => fate?.signal,
     ({ fate }) => `it was ended by ${fate.signal}.`,
     'A server is stopped (by a person, systemd, a container) with SIGTERM or SIGINT and a wait for it to end. The default is to die at once.',
@@ -732,16 +744,16 @@ const STOP_FAULTS = [
     () => true,
     ({ losses }) => `${losses}.`,
     'A worker that is killed, or calls process.exit(), no longer answers anything.',
-    'send SIGTERM to each worker: its handler lets it answer first',
+    'send SIGTERM to each worker, and nothing worse when you are told again: its handler lets it answer first',
   ],
 ];
 
-function storyOfStop({ how, program, fate, lost, behind, forks }) {
+function storyOfStop({ how, program, fate, isAgain, lost, behind, forks }) {
   const exits = exitsOf(program.events);
   const error = lost.length > 0 ? ` (${lost[0].error})` : '';
   const losses = `of ${UNDER_WAY} requests under way ${lost.length} were lost${error}`;
   const more = forks > 0 ? `, and had forked ${forks} more` : '';
-  const facts = { how, fate, exits, behind, losses, more };
+  const facts = { how, fate, isAgain, exits, behind, losses, more };
   const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
   return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
 }

@@ -57,8 +57,9 @@ const IN_A_WAIT = 'SIGKILL of a second worker while the place of the first waite
 const IN_A_START = 'SIGKILL of a second worker while the successor of the first was starting';
 export const AGAIN = 'in the same place';
 const SIGNALS = ['SIGALRM', 'SIGHUP', 'SIGPROF', 'SIGKILL']; // as many as a count that is never reset allows
-const FAILED_STARTS = 2; // before the server is stopped: the second is that of a replacement
-const STARTING_SIGNALS = ['SIGTERM', 'SIGINT']; // for these; a worker that listens leaves as planned, or stays
+const FAILED_STARTS = 2; // before one that listens
+const STARTING_SIGNALS = ['SIGTERM', 'SIGINT']; // in turn, for those that start; a worker that listens leaves as planned, or stays
+const QUICK = /** @type {const} */ ([50, Infinity, 5]); // four waits take as long as two
 const LOADED = 4; // workers
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
@@ -661,17 +662,18 @@ function forkedLater(events, primary, signalMs) {
 
 /**
  * Each worker stands still before the first line of its file. The first ones are killed there, by signals for which they have
- * no handler yet, and the signal to stop comes when one more has been forked, which goes on when the primary has heard it.
+ * no handler yet, until one more such end would be the last. Then the signal to stop comes, and the worker that has just been
+ * forked goes on when the primary has heard it: its end is no failed start any more.
  */
 export async function stopWhileItStarts(launch) {
   const env = { NODE_CLUSTER_WORKERS: '1' };
-  const program = await launch({ env, haltsChildren: true });
+  const program = await launch({ env, haltsChildren: true, pretendTimers: QUICK });
   await program.until((events) => forksOf(events).length > 0, DEADLINE_MS);
   const before = new Map([[program.pid, 0]]); // its pid is known by now
   let newborn = forksOf(program.events)[0]?.workerPid;
   let lost; // the end of one that was not replaced
-  for (let index = 1; newborn && index <= FAILED_STARTS; index += 1) {
-    const signal = STARTING_SIGNALS[index - 1];
+  for (let index = 1; newborn && index <= RESTARTS; index += 1) {
+    const signal = STARTING_SIGNALS[(index - 1) % STARTING_SIGNALS.length];
     for (const each of [signal, 'SIGCONT']) kill(program, [newborn], each); // one that stands still dies when it goes on
     const rest = { before, fromMs: nowMs() };
     const next = (events) => forksOf(events)[index]?.workerPid;
@@ -720,12 +722,14 @@ async function awaitEnd(program, { newborn, before, signalMs }) {
   const { events, fate } = program;
   const forks = later(events);
   const listens = listeningOf(events).some(isIt);
-  return { forks, listens, hasEnded: hasEnded(events, newborn), isStuck: !fate && forks === 0 };
+  const exit = exitsOf(events).find(isIt);
+  const isEarly = exit && exit.t < signalMs; // it ended by itself, and that may have been the last failed start
+  return { forks, listens, hasEnded: Boolean(exit), isEarly, isStuck: !fate && forks === 0 };
 }
 
 /**
- * The signal comes while requests are under way. One of the workers that have any stands still until the others have left,
- * as if it had more to do: who takes the end of one for the end of all is seen.
+ * The signal comes while requests are under way. One of the workers that have any stands still until the others have left, as
+ * if it had more to do: who takes the end of one for the end of all is seen. Meanwhile the signal comes again.
  */
 export async function stopAtWork(program, how) {
   const sinceMs = nowMs();
@@ -743,7 +747,11 @@ export async function stopAtWork(program, how) {
   const signalMs = nowMs();
   const said = program.output();
   program.tellToStop(how);
+  let isAgain = false;
   if (others.length > 0) {
+    const isHeard = (events) => haveTurned(events, [program.pid], HEARD, signalMs);
+    isAgain = Boolean(await program.until(isHeard, HOLD_MS)) && !program.fate && hasPid(held);
+    if (isAgain) program.tellToStop(how); // it waits for one that stands still: so it is not just ending
     await program.until((events) => haveLeft(events, others, program.pid, before), HOLD_MS);
     program.kill(held, 'SIGCONT');
   }
@@ -765,7 +773,7 @@ export async function stopAtWork(program, how) {
   const reports = requestsOf(program.events.slice(first), '/report');
   const starvedMs = program.turn.starvedSince(sinceMs);
   const asking = { answers, reports, starvedMs, lost };
-  const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
+  const seen = { how, program, signalMs, fate, isAgain, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
 }
 
