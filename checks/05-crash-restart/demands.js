@@ -613,7 +613,7 @@ export function demandCleanStop(stops) {
   );
   demand(!stop, {
     expected:
-      'The workers answer what they have begun, all of them end, the primary last, and the exit code is 0. A second Ctrl-C changes nothing.',
+      'The workers answer what they have begun, all of them end, the primary last, and the exit code is 0.',
     ...(stop && storyOfStop(stop)),
     output: stop?.output,
     shows: stop && { program: stop.program, moments: stopShown(stop) },
@@ -704,12 +704,6 @@ function stopShown({ program, signalMs: t, how }) {
 /** [condition, got, why, try]: what to fix first in a stop. */
 const STOP_FAULTS = [
   [
-    ({ fate, isAgain }) => fate?.signal && isAgain,
-    ({ fate }) => `it was told again, and then it was ended by ${fate.signal}.`,
-    'People type kill, or press Ctrl-C, again when they lose patience. process.once() hears one signal, and leaves the next one to Node.js, which ends the program on the spot.',
-    "process.on('SIGTERM', stop); and process.on('SIGINT', stop); a stop() that is called twice does no harm",
-  ],
-  [
     ({ fate }) => fate?.signal,
     ({ fate }) => `it was ended by ${fate.signal}.`,
     'A server is stopped (by a person, systemd, a container) with SIGTERM or SIGINT and a wait for it to end. The default is to die at once.',
@@ -744,16 +738,16 @@ const STOP_FAULTS = [
     () => true,
     ({ losses }) => `${losses}.`,
     'A worker that is killed, or calls process.exit(), no longer answers anything.',
-    'send SIGTERM to each worker, and nothing worse when you are told again: its handler lets it answer first',
+    'send SIGTERM to each worker: its handler lets it answer first',
   ],
 ];
 
-function storyOfStop({ how, program, fate, isAgain, lost, behind, forks }) {
+function storyOfStop({ how, program, fate, lost, behind, forks }) {
   const exits = exitsOf(program.events);
   const error = lost.length > 0 ? ` (${lost[0].error})` : '';
   const losses = `of ${UNDER_WAY} requests under way ${lost.length} were lost${error}`;
   const more = forks > 0 ? `, and had forked ${forks} more` : '';
-  const facts = { how, fate, isAgain, exits, behind, losses, more };
+  const facts = { how, fate, exits, behind, losses, more };
   const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
   return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
 }

@@ -728,8 +728,8 @@ async function awaitEnd(program, { newborn, before, signalMs }) {
 }
 
 /**
- * The signal comes while requests are under way. One of the workers that have any stands still until the others have left, as
- * if it had more to do: who takes the end of one for the end of all is seen. Meanwhile the signal comes again.
+ * The signal comes while requests are under way. One of the workers that have any stands still until the others have left,
+ * as if it had more to do: who takes the end of one for the end of all is seen.
  */
 export async function stopAtWork(program, how) {
   const sinceMs = nowMs();
@@ -747,11 +747,7 @@ export async function stopAtWork(program, how) {
   const signalMs = nowMs();
   const said = program.output();
   program.tellToStop(how);
-  let isAgain = false;
   if (others.length > 0) {
-    const isHeard = (events) => haveTurned(events, [program.pid], HEARD, signalMs);
-    isAgain = Boolean(await program.until(isHeard, HOLD_MS)) && !program.fate && hasPid(held);
-    if (isAgain) program.tellToStop(how); // it waits for one that stands still: so it is not just ending
     await program.until((events) => haveLeft(events, others, program.pid, before), HOLD_MS);
     program.kill(held, 'SIGCONT');
   }
@@ -773,7 +769,7 @@ export async function stopAtWork(program, how) {
   const reports = requestsOf(program.events.slice(first), '/report');
   const starvedMs = program.turn.starvedSince(sinceMs);
   const asking = { answers, reports, starvedMs, lost };
-  const seen = { how, program, signalMs, fate, isAgain, ...asking, left, behind, forks };
+  const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
 }
 

@@ -18,8 +18,8 @@ class Supervisor {
     });
     cluster.on('exit', (worker, code, signal) => this.#gone(worker, code, signal));
     for (let n = 0; n < size; n += 1) cluster.fork();
-    process.on('SIGTERM', () => this.stop());
-    process.on('SIGINT', () => this.stop());
+    process.once('SIGTERM', () => this.stop());
+    process.once('SIGINT', () => this.stop());
   }
 
   stop() {
