@@ -102,6 +102,7 @@ export function demandDeaths(seen, ends) {
   demandLaterDeaths(seen);
   for (const { ended, stopped } of ends) {
     if (!ended) throw tooBusy('With --machines it came up once, and not a second time.');
+    if (ended.isFailedStart) continue; // as it may
     if (ended.early) demandEarlyReturn(ended);
     demandEnd(ended, stopped);
   }
@@ -213,13 +214,11 @@ function demandLaterDeaths(seen) {
 }
 
 /** A machine has died while the other one still booted. */
-function demandEarlyReturn({ program, early, fate }) {
+function demandEarlyReturn({ program, early }) {
   const { address, isBack, dead, deadMs } = early;
   demand(isBack, {
     expected: `Machine ${address} listens, and dies while the other one still boots. It is started again, too.`,
-    got: fate
-      ? `The program ${endOf(fate)}.`
-      : 'It did not come back: the program has started only nginx since.',
+    got: 'It did not come back: the program has started only nginx since.',
     why:
       whyOfCrash(program.events) ??
       "Who begins to watch the machines when both are up never hears of a death before that: 'exit' comes once.",

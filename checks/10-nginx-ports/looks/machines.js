@@ -314,8 +314,8 @@ export async function stopWhileGone(launch, nginx) {
   if (!door) return undefined;
   const { program, victim } = door;
   if (early) early.isBack = victim !== undefined && (await isStartedInPlaceOf(program, early));
-  if (early && !early.isBack && (victim || program.fate))
-    return { program, early, fate: program.fate };
+  if (early && program.fate) return { program, isFailedStart: true }; // so it takes a machine that dies before nginx is up
+  if (early && !early.isBack && victim) return { program, early };
   return victim ? { ...(await stopWithout(program, victim.address, 'SIGTERM')), early } : undefined; // this is reported elsewhere
 }
 
