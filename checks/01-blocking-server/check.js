@@ -14,12 +14,12 @@ import {
   tellOfQueue,
 } from './demands.js';
 import {
-  AT_ONCE,
   BRIEF,
   QUICK_TIMERS,
   REPORTS_AT_ONCE,
   SLOW_TIMERS,
   askHealthDuring,
+  askHomes,
   askMany,
   askManyReports,
   askSoonReports,
@@ -49,7 +49,7 @@ check('01-blocking-server', promises, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, measure } = lesson;
   const server = observe([], async () => ready(await launch({ probe: 'waits' })));
   const first = observe([server], (program) => askAtOnce(program, '/', 1));
-  const homes = observe([server, first], (program) => askAtOnce(program, '/', AT_ONCE));
+  const homes = observe([server, first], askHomes);
   const home = observe([server, first], (program) =>
     seek(() => askHealthDuring(program, '/', 1), cameInTime),
   );

@@ -31,6 +31,7 @@ import {
 } from './looks.js';
 
 const LEAST_MS = 9.5; // a timer may be half a millisecond early
+const LEAST_AFTER_MS = 5; // what a server does itself for an answer is among the time of the request
 const MOST_MS = 20.5;
 const FAR_TOO_LONG_MS = 30; // for the quickest of many, unless others keep it from running
 const TOO_LONG_MS = 24; // for several of them, on one that is not busy
@@ -93,6 +94,7 @@ export function demandTime(program, first, homes, home, hasty) {
   const all = looks.flatMap(({ requests }) => requests);
   demandRest(program, story, 1);
   demandRest(hasty, story, BRIEF);
+  demandDone(program, story, homes);
   const quickest = quickestOf(all);
   const isKept = quickest >= FAR_TOO_LONG_MS && wasDisturbed(program, all[0].startMs);
   demand(quickest > LEAST_MS && (quickest < FAR_TOO_LONG_MS || isKept), {
@@ -124,6 +126,16 @@ function demandRest(program, story, times) {
     got: `It blocked for ${(late?.ms / times).toFixed(1)} ms when the answer had been given.`,
     why: 'Work after the answer holds up everybody else just as long, even if it comes only now and then.',
     shows: { program, moments: late ? [blockShown(late)] : [] },
+  });
+}
+
+/** Nothing else keeps the loop busy then. @param {any} program @param {any} story @param {any} homes */
+function demandDone(program, story, { afterMs, requests }) {
+  demand(afterMs < LEAST_AFTER_MS, {
+    ...story,
+    got: `When the answer had been given, each kept the event loop busy for ${afterMs.toFixed(1)} ms more.`,
+    why: "Whatever a listener for 'finish' or setImmediate() does holds up the next client, too, even if no client of its own waits for it.",
+    shows: { program, moments: [momentOf(requests[0], 'one of them')] },
   });
 }
 

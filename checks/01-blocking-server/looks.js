@@ -23,6 +23,7 @@ export const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
 const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
 export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
+const TURNS_AFTER = 2; // beats: the first that comes after the last answer, and one more
 const CLOSE_REPORTS = 6; // each some milliseconds after the one before; on a busy machine not all are close
 const MANY_REPORTS = 48; // more than most pools and limits let run at once
 export const MORE_BEATS = 68; // of 20 ms: in a second there is room for 51; one that waits for another has 100
@@ -129,6 +130,25 @@ export async function seek(look, isFound, attempts = 4) {
   }
   return seen;
 }
+
+/**
+ * Several / at once; and for how long their process was busy with them, on its only thread, when they had been answered: the
+ * CPU time of the turns of its loop, less what it used within the requests, where blockFor() uses none.
+ */
+export async function askHomes(program) {
+  const before = program.events.length;
+  const seen = await askAtOnce(program, '/', AT_ONCE);
+  await beatsToCome(program, TURNS_AFTER);
+  const [startMs, endMs = Infinity] = [seen.requests[0]?.startMs, seen.requests.at(-1)?.endMs];
+  const beats = beatsSince(program, before).filter(({ t }) => t > startMs);
+  const turns = beats.slice(0, beats.findIndex(({ t }) => t > endMs) + TURNS_AFTER);
+  const busy = turns.map(({ late, cpu, elu }) => Math.min(cpu, elu) * (BEAT_MS + late));
+  const waits = blocksOf({ events: program.events.slice(before) }).map(({ ms }) => ms);
+  const afterMs = sumOf(busy) - sumOf(seen.requests.map(durationOf)) + sumOf(waits);
+  return { ...seen, afterMs: afterMs / AT_ONCE };
+}
+
+const sumOf = (/** @type {number[]} */ some) => some.reduce((sum, one) => sum + one, 0);
 
 /** So many bodies of / at once. Which requests they were nobody asks: the probe does not tell of each in such a flood. */
 export async function askMany({ url }) {
