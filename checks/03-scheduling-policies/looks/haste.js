@@ -18,7 +18,7 @@ import { isGood, keepingOpen, primaryOf, waitForTurns } from './counts.js';
 
 const WORKERS = 2;
 const CONNECTIONS = 36; // so one of the two has eighteen or more: more than sixteen, which somebody may take for the most
-const TIMERS = /** @type {const} */ ([100, Infinity, 100, 100, 20]); // from 100 ms on they fire within 20 ms
+const TIMERS = /** @type {const} */ ([100, Infinity, 100, 20, 20]); // from 100 ms on they fire within 20 ms, and intervals each time a hundred times as soon
 const STANDS_STILL = 1e-9; // so many times as fast as time passes goes the clock
 const PATIENT_TURNS = 4; // of 20 ms: such a timer has fired, and what came of it is sent
 const BEGUN_MS = 1_500;
