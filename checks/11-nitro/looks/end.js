@@ -19,6 +19,7 @@ const MANY = 5; // workers: so many failed starts are enough to give up
 export const KILLED = 2; // workers that listen: together with those of FAILED_STARTS, more than may fail
 export const FAILED_STARTS = 4; // so many of them in a row, twice, and in between all that listen
 const HELD_MS = 1_300; // from the signal: a program that waits for less than Nitro's limit has left by then, see forkByDefault
+const LISTENS = 4; // beats of 20 ms after the last fork: a primary that loads files of its own then has its handlers by now
 const TURN_MS = 2_000; // after hearing the signal it needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
 const LEAST_HELD = 2; // with one there is nobody whom its primary could leave behind
@@ -83,7 +84,7 @@ export async function stopAtStart({ launch }, { entry }, signal) {
   const haveForked = (events) => {
     const last = events.findLastIndex(({ what }) => what === 'fork');
     const turns = turnsOf(events.slice(last), events[last]?.pid);
-    return turns >= (forksOf(events).length >= MANY ? 1 : NO_MORE); // long before it is idle
+    return turns >= (forksOf(events).length >= MANY ? LISTENS : NO_MORE); // long before it is idle
   };
   await program.until(haveForked, LONG_DEADLINE_MS);
   program.tellToStop(signal);
