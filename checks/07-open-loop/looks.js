@@ -24,6 +24,7 @@ export const WORK_MS = 8.6; // unless told otherwise by WORK_MS
 export const FIRST_IS = 5; // times as slow as the others
 export const RATE = 200;
 export const MOST_OFF = 1.1; // how much longer than it should a page may take, for a count still to be judged
+const EACH = 6; // requests at once for each worker: some come while it renders, and then all wait
 const ROUNDS = { least: 4, most: 8 }; // on a busy machine one page in thirty is as quick as it can be
 const ONE_BY_ONE = 40; // requests
 const TRIES = 3;
@@ -195,7 +196,7 @@ export function workersIn(events) {
 export async function askUntilAllAnswer(/** @type {Program} */ program) {
   const all = { program, ...(await askAtOnce(program, '/', 1)) };
   for (let round = 1; round <= ROUNDS.most; round += 1) {
-    const { answers, requests } = await askAtOnce(program, '/', 2 * TOLD.told);
+    const { answers, requests } = await askAtOnce(program, '/', EACH * TOLD.told);
     all.answers.push(...answers);
     all.requests.push(...requests);
     const pids = new Set(all.requests.map(({ pid }) => pid));
