@@ -175,7 +175,7 @@ const TOO_MUCH = [
 
 /** At the bounds, and right, as LEAST is. @type {{ env: Record<string, string>, pretendForks?: boolean }[]} */
 const SENSE = [
-  { env: { RATE: '0.01', UTILIZATION: '0.001' } },
+  { env: { RATE: '0.01', UTILIZATION: '0.01' } },
   { env: { NODE_CLUSTER_WORKERS: '99', RATE: '200000' }, pretendForks: true }, // that rate alone needs thousands
 ];
 
