@@ -11,6 +11,7 @@ import {
   momentOf,
   parseBody,
   quickestOf,
+  sumOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import {
@@ -155,7 +156,7 @@ function demandNotTooLong(program, story, requests) {
   const [fromMs, toMs] = [requests[0].startMs, Math.max(...requests.map(({ endMs }) => endMs))];
   const blocks = blocksOf(program).filter(({ t }) => t > fromMs && t <= toMs);
   const isIn = ({ startMs, endMs = Infinity }, { t }) => t > startMs && t <= endMs;
-  const toldMs = requests.map((one) => sumOf(blocks.filter((block) => isIn(one, block))));
+  const toldMs = requests.map((one) => heldMs(blocks.filter((block) => isIn(one, block))));
   const ownMs = Math.min(...requests.map((one, index) => durationOf(one) - toldMs[index]));
   const longest = Math.max(...toldMs);
   if (Math.min(...toldMs) > 0 && ownMs < OWN_MS) {
@@ -181,7 +182,7 @@ const blockShown = (/** @type {any} */ { pid, t, ms }) => ({
   says: 'the thread was blocked',
 });
 
-const sumOf = (blocks) => blocks.reduce((sum, { ms }) => sum + ms, 0);
+const heldMs = (blocks) => sumOf(blocks.map(({ ms }) => ms));
 
 export function demandAlone({ requests }, seen, program) {
   const repair = {
@@ -450,8 +451,7 @@ function demandNotSlow(program, { requests, starvedMs }, first, expected) {
 }
 
 const beatsIn = (program, request) => beatsDuring(program, request).length;
-const lateMsIn = (program, request) =>
-  beatsDuring(program, request).reduce((sum, { late }) => sum + late, 0);
+const lateMsIn = (program, request) => sumOf(beatsDuring(program, request).map(({ late }) => late));
 
 /** @type {Record<string, (seen: any) => { got: string, why: string }>} */
 const STORIES = {
@@ -464,7 +464,7 @@ const STORIES = {
     why: 'A handler that waits without await holds the only thread, and everybody with it.',
   }),
   blocks: ({ blocks }) => ({
-    got: `Meanwhile the thread was blocked ${timesOf(blocks.length)}, for ${Math.round(sumOf(blocks))} ms in all.`,
+    got: `Meanwhile the thread was blocked ${timesOf(blocks.length)}, for ${Math.round(heldMs(blocks))} ms in all.`,
     why: 'One part of the handler waits, another part blocks, and that part holds up everybody.',
   }),
   queue: ({ requests }) => ({

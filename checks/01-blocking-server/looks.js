@@ -17,9 +17,10 @@ import {
   nowMs,
   parseBody,
   requestsOf,
+  sumOf,
 } from '../../lib/check/checking.js';
 
-export const AT_ONCE = 8;
+const AT_ONCE = 8;
 export const REPORTS_AT_ONCE = 3;
 const MANY_HOMES = 128; // more than anybody prepares, where each takes no time
 export const BRIEF = 1 / 100; // so long takes what should take 1: blockFor(), when only the bytes count
@@ -89,8 +90,7 @@ function ownTimeOf(program, request, starvedMs) {
     const blockedMs = Math.max(0, late - cpu * (BEAT_MS + late));
     return Math.max(0, Math.min(t, endMs) - Math.max(t - blockedMs, startMs));
   });
-  const allMs = keptMs.reduce((sum, ms) => sum + ms, 0);
-  return durationOf(request) - Math.min(starvedMs, allMs);
+  return durationOf(request) - Math.min(starvedMs, sumOf(keptMs));
 }
 
 export const cameInTime = ({ healthSentMs, firstEndMs }) => healthSentMs < firstEndMs;
@@ -147,8 +147,6 @@ export async function askHomes(program) {
   const afterMs = sumOf(busy) - sumOf(seen.requests.map(durationOf)) + sumOf(waits);
   return { ...seen, afterMs: afterMs / AT_ONCE };
 }
-
-const sumOf = (/** @type {number[]} */ some) => some.reduce((sum, one) => sum + one, 0);
 
 /** So many bodies of / at once. Which requests they were nobody asks: the probe does not tell of each in such a flood. */
 export async function askMany({ url }) {

@@ -8,6 +8,7 @@ import {
   isCrowded,
   momentOf,
   quickestOf,
+  sumOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import {
@@ -450,7 +451,6 @@ function demandAwake({ asleep: { heldMs, starvedMs }, output, program }) {
 }
 
 const leastOf = (index) => SHORTEST * WAITS_MS[index];
-const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 function demandLongerWaits({ waitsMs, latesMs, restarts, output, program }) {
   const waited = waitsMs.slice(0, RESTARTS);
@@ -493,7 +493,7 @@ export function demandEnd(failedStarts, beside) {
 
 function demandGivesUp({ fate, isStuck, restarts, waitsMs, output, program }) {
   const { code, signal } = fate ?? {};
-  const waitedMs = waitsMs.reduce((sum, ms) => sum + ms, 0);
+  const waitedMs = sumOf(waitsMs);
   const count = `${restarts} restart${restarts === 1 ? '' : 's'}`;
   const keepCount = `count the restarts since a worker was last 'listening'; after ${RESTARTS} of them end`;
   /** @type {[any, string, string?][]} */

@@ -21,6 +21,7 @@ import {
   meanOf,
   nowMs,
   requestsOf,
+  sumOf,
   turnedMs,
   waitsOf,
 } from '../../lib/check/checking.js';
@@ -620,8 +621,6 @@ export const busy = (got) =>
 /** Did others keep it from running since then, for long or just now? */
 const wasHeldUp = (program, sinceMs) =>
   isCrowded() || program.turn.starvedSince(sinceMs) > HELD_UP_MS;
-
-const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 /**
  * The signal comes between two crashes and the new starts that are to follow: each place has its own timer, and all of them

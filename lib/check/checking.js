@@ -25,7 +25,7 @@ export { createLoad } from '../measure/load.js';
 export { createOpenLoop } from '../measure/open-loop.js';
 export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
 export { speedupOfBlocking, speedupOfCpu } from '../measure/speedup.js';
-export { mean, meanOf, ratioOf } from '../measure/stats.js';
+export { mean, meanOf, ratioOf, sumOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';

@@ -12,9 +12,14 @@ const STUDENT_T = [
 ];
 const NORMAL = 1.96;
 
+/** @param {number[]} values @returns {number}  0 for none */
+export function sumOf(values) {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 /** @param {number[]} values @returns {number} */
 export function mean(values) {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return sumOf(values) / values.length;
 }
 
 /**

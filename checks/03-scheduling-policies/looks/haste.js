@@ -52,6 +52,13 @@ export async function askInHaste({ launch, ready }) {
   }
 }
 
+/** Stops a process, and waits until it does stand still. @returns {Promise<boolean>}  whether it could be told to */
+async function standStill(program, pid) {
+  const isTold = program.kill(pid, 'SIGSTOP');
+  if (isTold) await program.until(() => hasStopped(pid), BEGUN_MS);
+  return isTold;
+}
+
 /** Asks for /counts while the primary stands still, and keeps in mind which question got no answer when it went on. */
 function createAsker(program, primary) {
   const first = program.events.length;
@@ -117,21 +124,17 @@ async function askAsOneLeaves(program, crowd) {
   const [x, y, z] = crowd;
   const { pid } = x;
   const asker = createAsker(program, primary);
-  const stop = async (one) => {
-    program.kill(one, 'SIGSTOP');
-    await program.until(() => hasStopped(one), BEGUN_MS);
-  };
   let isLeft = false;
   try {
-    await stop(primary);
+    await standStill(program, primary);
     asker.ask(x).then(() => (isLeft = true));
     if (!(await program.until(() => asker.begun() > 0, BEGUN_MS))) return undefined;
-    await stop(pid);
+    await standStill(program, pid);
     asker.ask(y);
     await sleep(SENT_MS);
     program.kill(primary, 'SIGCONT');
     await waitForTurns(program, [primary], () => isLeft);
-    await stop(primary);
+    await standStill(program, primary);
     program.kill(pid, 'SIGCONT');
     await waitForTurns(program, [pid], () => isLeft);
     asker.ask(z);
@@ -153,9 +156,8 @@ async function blockAtOnce(program, pair, other) {
   const seen = (path) =>
     requestsOf(program.events.slice(first), path).find((one) => one.pid === pid);
   const askCounts = () => get(`${program.url}/counts`, { agent: other.agent });
-  if (!program.kill(pid, 'SIGSTOP')) return undefined;
   try {
-    await program.until(() => hasStopped(pid), BEGUN_MS); // before that it may take the first for a round of its own
+    if (!(await standStill(program, pid))) return undefined; // before that it may take the first for a round of its own
     get(`${program.url}/`, { agent: x.agent });
     await sleep(SENT_MS);
     get(`${program.url}/block`, { agent: y.agent });

@@ -19,6 +19,7 @@ import {
   leftOf,
   renew,
   servingOf,
+  timersOf,
   versionsOf,
   waitFor,
 } from './reload.js';
@@ -128,7 +129,5 @@ async function isDropped(program, orderMs, killedMs) {
   const isForked = (events) => forksOf(events).some(({ t }) => t > orderMs);
   const isLong = (events) => turnsOf(events, program.pid, killedMs) >= HEARD;
   await program.until((events) => isForked(events) || isLong(events));
-  const beats = eventsOf(program.events, 'beat').filter(({ pid }) => pid === program.pid);
-  const isWaiting = beats.findLast(({ timers }) => timers !== undefined)?.timers !== 0;
-  return !isForked(program.events) && isLong(program.events) && !isWaiting;
+  return !isForked(program.events) && isLong(program.events) && timersOf(program) === 0;
 }

@@ -271,9 +271,12 @@ export function isQuiet({ events, pid }) {
 export function hasRested(program) {
   const { events, pid } = program;
   if (!isQuiet(program)) return false;
-  const told = events.findLast((event) => event.pid === pid && event.timers !== undefined);
-  return told?.timers === 0 || turnsOf(events, pid, lastMoveOf(events)?.t ?? 0) >= TURNED;
+  return timersOf(program) === 0 || turnsOf(events, pid, lastMoveOf(events)?.t ?? 0) >= TURNED;
 }
+
+/** How many timers the primary has, as far as we have heard. @returns {number | undefined} */
+export const timersOf = ({ events, pid }) =>
+  events.findLast((event) => event.pid === pid && event.timers !== undefined)?.timers;
 
 const isUpOrGone = (events, pid) =>
   events.some(

@@ -107,7 +107,7 @@ async function visitAlike(program) {
     const visits = await visit(program, 'alike', clients);
     const pids = [program.pid, ...forksOf(program.events).map(({ workerPid }) => workerPid)];
     const hung = visits.flatMap((one) => one.hung ?? []);
-    const wasAwake = hung.every((one) => pids.every((pid) => isAwake(program, pid, one)));
+    const wasAwake = wereAwake(program, pids, hung);
     groups.push({ program, visits, fate: program.fate, wasAwake });
     if (!areServed(visits)) break;
   }
@@ -207,7 +207,7 @@ export async function visitAfterDeath({ program, rounds, alike }) {
   others.delete(victim);
   const hung = visits.flatMap((one) => one.hung ?? []);
   const hungAtAll = all.flatMap((one) => one.hung ?? []);
-  const wasAwake = hungAtAll.every((one) => [...others].every((pid) => isAwake(program, pid, one)));
+  const wasAwake = wereAwake(program, [...others], hungAtAll);
   if (areServed(all)) {
     await program.settled((events) => isReplaced(events, first), SETTLED_MS);
     visits.push(...(await visit(program, 'calm')));
@@ -237,9 +237,7 @@ export async function visitTheLast(moved) {
   const visits = await visitFrozen(program, victims, () => visit(program, 'last', clients));
   const broken = visits.flatMap((one) => one.broken ?? []);
   const hung = visits.flatMap((one) => one.hung ?? []);
-  const wasAwake = hung.every((one) =>
-    [program.pid, last].every((pid) => isAwake(program, pid, one)),
-  );
+  const wasAwake = wereAwake(program, [program.pid, last], hung);
   const { fate } = program;
   await program.stop(); // new workers would only take time from other programs
   return { program, victims, visits, hung, broken, wasAwake, fate };
@@ -281,6 +279,10 @@ function isReplaced(events, first) {
   const pid = forksOf(events.slice(first)).at(-1)?.workerPid;
   return pid !== undefined && isIdle(events, pid);
 }
+
+/** Did all their event loops keep turning while each of these clients waited for nothing? */
+const wereAwake = (program, pids, hung) =>
+  hung.every((one) => pids.every((pid) => isAwake(program, pid, one)));
 
 /** Did its event loop keep turning while this client waited for nothing? */
 function isAwake({ events }, pid, { sentMs, doneMs }) {
