@@ -168,8 +168,8 @@ function demandGivesUp({ fate, starts, ends, leftWith, isLeaving, output }) {
     ],
     [
       !fate,
-      `${starts} workers had ended before they listened, and it was still forking. (To it each left with exit code ${leftWith}, ${isLeaving ? 'three of four after worker.disconnect(), ' : ''}and after minutes: its clock ran many times as fast.)`,
-      "count the workers in a row that end and were never 'listening', however long they lived, whatever their exit code, and exitedAfterDisconnect or not; after five of them process.exit(1)",
+      `${starts} workers had ended before they listened, and it was still forking. (Each left with exit code ${leftWith}${isLeaving ? ', three of four by disconnect()' : ''}, and after minutes: its clock ran faster.)`,
+      "count the workers in a row that end and were never 'listening', whatever their age, exit code and exitedAfterDisconnect; after five process.exit(1)",
     ],
     [signal, `It was ended by ${signal}.`],
     [code === 0, 'It ended with exit code 0, as if all were well.'],
