@@ -27,8 +27,9 @@ const slots = createSlots(AT_ONCE);
  *   that is judged; the whole lesson unless told
  */
 
-/** Those answers of a lesson that are judged. @type {(answers: Answer[]) => Answer[]} */
 const amount = process.env.FORKSHOP_PROOFS ?? 'quick';
+
+/** Those answers of a lesson that are judged. @type {(answers: Answer[]) => Answer[]} */
 const choice = choiceOf(amount);
 
 /** One lesson alone, or one answer of it, for its author. */
