@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limitMs } from './limits.js';
+import { createSlots } from './slots.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24', '26'];
+const AT_ONCE = 2;
 const TRIES = 3;
+const slots = createSlots(AT_ONCE);
 
 /**
  * @typedef {{ code: number | string | null, stdout: string, stderr: string }} Ended
@@ -71,12 +74,15 @@ async function judge(binary, lesson, home) {
   }
 }
 
-/** Only a machine that was too busy to judge is asked again. @param {string} binary @param {string} lesson @param {string} home */
+/**
+ * Asked again, with the machine to itself, when that was too busy to judge.
+ * @param {string} binary @param {string} lesson @param {string} home
+ */
 async function prove(binary, lesson, home) {
-  let last = { verdict: 'inconclusive', detail: '' };
-  for (let tries = 1; tries <= TRIES && last.verdict === 'inconclusive'; tries += 1) {
-    last = await judge(binary, lesson, home);
-  }
+  const once = () => judge(binary, lesson, home);
+  let last = await slots.take(1, once);
+  for (let tries = 1; tries < TRIES && last.verdict === 'inconclusive'; tries += 1)
+    last = await slots.take(AT_ONCE, once);
   return last;
 }
 
@@ -91,14 +97,16 @@ async function matrix(home) {
     const installing = performance.now();
     const binary = await install(version, home);
     console.log(`Node ${version} installed in ${seconds(installing)} s`);
-    for (const lesson of lessons) {
-      const since = performance.now();
+    const since = performance.now();
+    const proveOne = async (/** @type {string} */ lesson) => {
       const { verdict, detail } = await prove(binary, lesson, home);
-      console.log(`Node ${version}, ${lesson}: ${verdict} in ${seconds(since)} s`);
-      if (verdict === 'passed') continue;
+      console.log(`Node ${version}, ${lesson}: ${verdict}`);
+      if (verdict === 'passed') return;
       failed += 1;
       console.log(withoutAddresses(detail));
-    }
+    };
+    await Promise.all(lessons.map(proveOne));
+    console.log(`Node ${version}: all lessons in ${seconds(since)} s`);
   }
   return failed;
 }

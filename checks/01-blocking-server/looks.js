@@ -132,8 +132,9 @@ export async function seek(look, isFound, attempts = 4) {
 }
 
 /**
- * Several / at once; and for how long their process was busy with them, on its only thread, when they had been answered: the
- * CPU time of the turns of its loop, less what it used within the requests, where blockFor() uses none.
+ * Several / at once; and how much CPU time their process used on its only thread for each when it had been answered. In
+ * blockFor() it uses none. The rest of the time in which its loop was awake is within the requests or between them, and others
+ * who want the core take their share of both: as much of that as is between them, so much of the CPU time was used there.
  */
 export async function askHomes(program) {
   const before = program.events.length;
@@ -142,9 +143,13 @@ export async function askHomes(program) {
   const [startMs, endMs = Infinity] = [seen.requests[0]?.startMs, seen.requests.at(-1)?.endMs];
   const beats = beatsSince(program, before).filter(({ t }) => t > startMs);
   const turns = beats.slice(0, beats.findIndex(({ t }) => t > endMs) + TURNS_AFTER);
-  const busy = turns.map(({ late, cpu, elu }) => Math.min(cpu, elu) * (BEAT_MS + late));
-  const waits = blocksOf({ events: program.events.slice(before) }).map(({ ms }) => ms);
-  const afterMs = sumOf(busy) - sumOf(seen.requests.map(durationOf)) + sumOf(waits);
+  const timeOf = (share) => sumOf(turns.map((turn) => share(turn) * (BEAT_MS + turn.late)));
+  const waitsMs = sumOf(blocksOf({ events: program.events.slice(before) }).map(({ ms }) => ms));
+  const cpuMs = timeOf(({ cpu, elu }) => Math.min(cpu, elu));
+  const awakeMs = timeOf(({ elu }) => elu) - waitsMs;
+  const withinMs = sumOf(seen.requests.map(durationOf)) - waitsMs;
+  const betweenMs = Math.max(0, awakeMs - withinMs);
+  const afterMs = awakeMs > 0 ? (cpuMs * betweenMs) / awakeMs : 0;
   return { ...seen, afterMs: afterMs / AT_ONCE };
 }
 

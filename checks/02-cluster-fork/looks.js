@@ -82,9 +82,13 @@ export async function askUntilAllAnswer(program) {
   return { ...all, others: others.flatMap(({ requests }) => requests), cpu: cpu.answers[0] };
 }
 
+/** A server may know / only without a query, and answer "not found", "bad request", or where to go instead. */
+const isThere = (/** @type {{ status?: number }} */ { status = 0 }) =>
+  !(status >= 300 && status < 500);
+
 /**
- * A page that isn't there is left out: a server may know / only without a query. Once on a busy machine the server had closed
- * the connection, because nothing had come for five seconds.
+ * A page that isn't there is left out. Once on a busy machine the server had closed the connection, because nothing had come
+ * for five seconds.
  */
 async function askOnOneConnection(program, paths) {
   const first = program.events.length;
@@ -92,11 +96,11 @@ async function askOnOneConnection(program, paths) {
   const all = [];
   for (const path of paths) all.push({ path, ...(await askOnce(program, path, { agent })) });
   agent.destroy();
-  const answers = all.filter(({ status }) => status !== 404);
+  const answers = all.filter(isThere);
   const answered = all.filter(({ error }) => !error).length;
   const seen = () => requestsOf(program.events.slice(first), pathOf(paths[0]));
   await program.until(() => seen().filter(({ endMs }) => endMs).length >= answered, SEEN_WITHIN_MS);
-  return { answers, requests: seen().filter(({ status }) => status !== 404) };
+  return { answers, requests: seen().filter(isThere) };
 }
 
 const pathOf = (/** @type {string} */ url) => url.split('?')[0];
@@ -150,7 +154,7 @@ async function forkOnMachine(launch, cores) {
   const program = await launch(options);
   const count = () => forksOf(program.events).length;
   await program.settled(() => count() >= (isMany ? pretended + 1 : cores));
-  if (isMany && count() > pretended) {
+  if (isMany && (count() > pretended || isTooMany(program))) {
     await program.stop();
     return cores;
   }
@@ -160,6 +164,9 @@ async function forkOnMachine(launch, cores) {
   if (count() < cores) demandTurn(program.events);
   return count();
 }
+
+/** It has forked more than may run here, be it in one turn of its loop, in which it tells of none. */
+const isTooMany = ({ fate }) => fate?.kind === 'excess' && fate.of === 'processes';
 
 /** Numbers that are allowed, each with how many workers it forked. */
 export const tryLegal = (launch) => Promise.all(LEGAL.map((value) => tryOne(launch, value)));
@@ -172,7 +179,7 @@ async function tryOne(launch, value) {
   const program = await launch(options);
   const goesOn = (events) =>
     pretended === 0 ? hasWorker(events) : forksOf(events).length > pretended;
-  const isAccepted = await program.settled(goesOn); // it does not wait for 99 real ones
+  const isAccepted = (await program.settled(goesOn)) || isTooMany(program); // it does not wait for 99 real ones
   const { fate, events } = program;
   const output = program.output();
   await program.stop();

@@ -58,6 +58,7 @@ const LOOK_EVERY_MS = 15;
 const PARTING_MS = 3_000; // for children that are busy
 const BUSY = 0.5; // share of the time in which an event loop was busy
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
+const CHILDREN_TOO = { haltsChildren: true, followsChildren: true }; // whatever environment they are given
 const CLUSTER = fileURLToPath(
   new URL('../../solutions/02-cluster-fork/server.js', import.meta.url),
 );
@@ -74,7 +75,7 @@ export async function openDoor({ launch, ready }, give, children = FEW, special 
   const args = ['--give', give];
   const env = { NODE_CLUSTER_WORKERS: String(children) };
   const pretendPause = isCrowded() ? PAUSE_MS.crowded : PAUSE_MS.usual;
-  const program = await launch({ env, args, pretendPause, haltsChildren: true, ...special });
+  const program = await launch({ env, args, pretendPause, ...CHILDREN_TOO, ...special });
   const early = receiveEarly(program);
   const door = { give, children, program, early, isLetGo: false, isOpenEarly: false };
   letGoOn(program, door);
@@ -106,7 +107,7 @@ export async function startOne(lesson) {
 /** @returns {Promise<any>} */
 async function startHeld({ launch, ready }, special = {}) {
   const env = { NODE_CLUSTER_WORKERS: '1' };
-  const program = await launch({ env, haltsChildren: true, ...special });
+  const program = await launch({ env, ...CHILDREN_TOO, ...special });
   const door = { give: 'connections', children: 1, program, isLetGo: false, isOpenEarly: false };
   letGoOn(program, door);
   const held = holdLast(program, door).finally(() => (door.isLetGo = true));

@@ -1,4 +1,5 @@
 /** What lesson 5 demands of what was seen, in the order of its promises. */
+import { stripVTControlCharacters } from 'node:util';
 import {
   demand,
   eventsOf,
@@ -360,9 +361,11 @@ export function demandLog(rounds, leave, stop, program) {
 const howOf = ({ signal = null, code = null } = {}) => signal ?? `exit code ${code}`;
 const wordOf = (word) => new RegExp(`\\b${word}\\b`);
 
+/** What was printed, without colours: their codes end in a letter. */
+const plainLines = ({ printed }) => stripVTControlCharacters(printed).split('\n');
+
 /** What was printed with this worker's pid. */
-const linesOn = ({ workerPid, printed }) =>
-  printed.split('\n').filter((line) => wordOf(workerPid).test(line));
+const linesOn = (end) => plainLines(end).filter((line) => wordOf(end.workerPid).test(line));
 
 const tellsHow = (line, { workerPid, signal, code }) =>
   wordOf(signal ?? code).test(line.replace(wordOf(workerPid), ''));
@@ -375,9 +378,9 @@ const wordsOn = (end) =>
 
 /** What is missing, and in which line. */
 function storyOfSilence(end) {
-  const { workerPid, signal, planned, printed } = end;
+  const { workerPid, signal, planned } = end;
   const [own] = linesOn(end);
-  const near = own ?? printed.split('\n').find((line) => signal && wordOf(signal).test(line));
+  const near = own ?? plainLines(end).find((line) => signal && wordOf(signal).test(line));
   const quoted = near && `"${near.trim().slice(0, 120)}"`;
   const missing = own ? `does not say ${howOf(end)}` : `does not say ${workerPid}`;
   return {

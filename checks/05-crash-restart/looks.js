@@ -47,7 +47,7 @@ const STOP_LOOK_MS = 3_000;
 const SLOW = /** @type {const} */ ([50, 1_000, 1 / 10]); // a wait of 100 ms takes a second
 export const IMPATIENT = /** @type {const} */ ([200, Infinity, 50, 200, 500]); // timers, and even the longest fires after 500 ms
 const IMPATIENT_TURNS = 40; // 20 ms each: by then they have
-const HOLD_MS = 2_000; // who leaves one after the other may wait for the one that is held
+const HOLD_MS = 700; // who leaves one after the other may wait for the one that is held, and a primary's patience may be a second
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 3; // workers, and one that stays
@@ -115,7 +115,7 @@ function settledTimersIn(events) {
 
 /**
  * Nothing more is going to happen on its own: since the last event each event loop has turned for a while, and has no
- * timers except those that it had before. A worker that does not listen yet is given longer.
+ * timers except those that it had before. A worker that does not listen yet, or has crashed, is given longer.
  * @param {any[]} events
  * @param {{ before: Map<number, number>, fromMs: number, pids?: number[] }} options  before: timers; fromMs: rest before
  *   that does not count
@@ -133,13 +133,14 @@ function isAtRest(events, { before, fromMs, pids }) {
   const listened = new Set(listeningOf(events).map(({ workerPid }) => workerPid));
   const isComing = (each) =>
     !listened.has(each) && forksOf(events).some(({ workerPid }) => workerPid === each);
+  const hasCrashed = (each) => eventsOf(events, 'crash').some(({ pid }) => pid === each); // it may end by a timer that keeps nobody
   const beats = eventsOf(events, 'beat').filter(({ t }) => t > sinceMs);
   return pids.every((each) => {
     const turns = beats.filter(({ pid }) => pid === each);
     const timers = timersIn(turns).get(each);
     if (timers === undefined || turns.length < REST_TURNS) return false;
     const usual = before.get(each) ?? firstTimers(turns);
-    const isIdle = timers <= usual && !isComing(each);
+    const isIdle = timers <= usual && !isComing(each) && !hasCrashed(each);
     return isIdle || turns.length >= LONG_TURNS;
   });
 }
@@ -747,7 +748,9 @@ export async function stopAtWork(program, how) {
   const said = program.output();
   program.tellToStop(how);
   if (others.length > 0) {
-    await program.until((events) => haveLeft(events, others, program.pid, before), HOLD_MS);
+    const isLong = () => nowMs() > signalMs + HOLD_MS; // by any clock: that is how a primary's patience goes by
+    const isOver = (events) => isLong() || haveLeft(events, others, program.pid, before);
+    await program.until(isOver, HOLD_MS);
     program.kill(held, 'SIGCONT');
   }
   const rest = { before, fromMs: nowMs() };

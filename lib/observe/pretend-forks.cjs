@@ -7,6 +7,7 @@
 
 const { ChildProcess } = require('node:child_process');
 const cluster = require('node:cluster');
+const { PassThrough } = require('node:stream');
 
 const { spawn } = ChildProcess.prototype;
 const port = Number(process.env.PORT);
@@ -14,6 +15,9 @@ const port = Number(process.env.PORT);
 ChildProcess.prototype.spawn = function (options) {
   const isWorker = options.envPairs?.some((pair) => pair.startsWith('NODE_UNIQUE_ID='));
   if (!isWorker) return spawn.call(this, options);
+  const [, out, err] = options.stdio.map((one) => one === 'pipe' || one?.type === 'pipe');
+  this.stdout = out ? new PassThrough() : null; // as where its primary wants to read what it prints
+  this.stderr = err ? new PassThrough() : null;
   this.connected = true;
   this.send = () => true;
   this.disconnect = () => {};

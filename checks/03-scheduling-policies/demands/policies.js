@@ -137,7 +137,9 @@ export function demandCycle(program, inTurn) {
 }
 
 function faultOfAnswers({ answers, pids }) {
-  const index = answers.findIndex(({ error, body }, at) => error || body !== String(pids[at]));
+  const index = answers.findIndex(
+    ({ error, body }, at) => error || body.trim() !== String(pids[at]),
+  );
   if (index < 0) return undefined;
   const { error, body } = answers[index];
   if (error) return `A request for / failed: ${error}.`;
@@ -232,7 +234,7 @@ function faultOfRefusal({ fate, events, output, errors }, isCrash) {
 /** What JavaScript throws at a mistake, such as a name that does not exist; a program that refuses by throwing uses its own words. */
 const SLIP = new RegExp(
   '^(ReferenceError: .* (is not defined|before initialization)|' +
-    'TypeError: (Cannot (read|set|convert|destructure) |Assignment to constant |.* is not (a function|a constructor|iterable)))',
+    'TypeError: (Cannot ((read|set|destructure) propert|convert (undefined|a |object))|Assignment to constant |.* is not (a function|a constructor|iterable)))',
 );
 
 function slipOf(events) {

@@ -137,8 +137,9 @@ export async function askInTurnTwice(program) {
 export async function sharedListeners(program) {
   const heard = () =>
     eventsOf(program.events, 'worker-listening').filter(({ port }) => port === program.port);
-  await program.until(() => heard().length >= WORKERS, 3_000);
-  return heard().length;
+  const workers = () => new Set(heard().map(({ workerPid }) => workerPid)).size; // each may listen at several addresses
+  await program.until(() => workers() >= WORKERS, 3_000);
+  return workers();
 }
 
 /**

@@ -431,6 +431,7 @@ async function askBoth(program, name, size = CHILDREN) {
   const before = program.events.length;
   const names = Array.from({ length: size + SURPLUS }, (_, index) => `${name}-${index + 1}`);
   const answers = await askTogether(program, names, size + 1); // who has miscounted starts one more
+  await waitUntil(() => aliveOf(program).length >= size); // who has died may be replaced a moment later
   const alive = aliveOf(program).length;
   const depth = deepestOverlap(requestsOf(program.events.slice(before), '/report'));
   return { answers, alive, depth, size, isWhole: answers.every(isRight) && alive === size };

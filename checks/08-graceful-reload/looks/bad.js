@@ -79,7 +79,9 @@ function isSilentOn({ events }, { output, bad, good }) {
   const [before, ...since] = output.split(isLoadedLine(bad.version));
   const deaths = eventsOf(events, 'crash').map(({ error }) => error);
   const afterwards = good.slice(output.length);
-  return saysNothingNew(since.join('\n'), [before, appOf(bad), ...deaths, afterwards].join('\n'));
+  const usual = [appOf(bad), ...deaths, afterwards].join('\n');
+  if (since.length === 0) return saysNothingNew(output, usual); // what workers print went elsewhere
+  return saysNothingNew(since.join('\n'), `${before}\n${usual}`);
 }
 
 /** The new one is killed while it boots; and in the next reload again, when another order has come meanwhile. */

@@ -121,7 +121,7 @@ const VAIN_FAULTS = [
     "front.on('exit', ...): say so, end the servers, exit code 1",
   ],
   [
-    ({ unheard }) => unheard,
+    ({ unheard, left, files }) => unheard && left.length + files.length > 0, // else it has cleaned up, and then thrown it
     ({ unheard }) => `it ended with an unhandled error: ${unheard}.`,
     "A missing program is an 'error' event of the child that spawn() returns. Unhandled, it ends yours on the spot.",
     "front.on('error', fail); or before that spawnSync(nginx, ['-t', ...]), whose .error says so",
@@ -134,7 +134,7 @@ const VAIN_FAULTS = [
   ],
   [
     ({ says, output }) => !says.test(output),
-    () => 'it did not say why.',
+    ({ says }) => `it did not say why: nothing that it printed matches ${says}.`,
     "nginx says so on stderr; spawn passes that on with stdio: 'inherit'. A missing nginx is an 'error' event of the child.",
     "stdio: 'inherit', and your own message",
   ],

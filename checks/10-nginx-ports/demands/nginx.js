@@ -1,5 +1,5 @@
 /** What lesson 10 demands of the servers, the configuration and the door, in the order of its promises. */
-import { demand, whyOfCrash } from '../../../lib/check/checking.js';
+import { demand, eventsOf, whyOfCrash } from '../../../lib/check/checking.js';
 import { listenersIn, serversIn } from '../looks/nginx.js';
 import { listeningShown, nginxShown, requestsShown, serversShown } from './shown.js';
 
@@ -133,7 +133,7 @@ export function demandContained({ program }, files) {
 }
 
 export function demandEveryBackend({ program, count, first }, asked) {
-  const node = listenersIn(program.events).find(({ port }) => port === program.port);
+  const node = nodeAt(program, [first, ...(asked?.answers ?? [])]);
   const server = first.headers.server ?? (first.error ? 'nginx' : 'nobody');
   demand(!node && /^nginx/.test(server), {
     expected: 'nginx listens on PORT, and answers there.',
@@ -165,6 +165,17 @@ export function demandEveryBackend({ program, count, first }, asked) {
     try: 'backends.map((address) => `server ${address};`), all of them within upstream { ... }',
     shows: requestsShown(program, '/pid'),
   });
+}
+
+/** The Node.js process that accepts at PORT; who only tries whether that is free, before nginx is there, accepts nobody. */
+function nodeAt({ port, events }, answers) {
+  const clients = new Set(answers.map(({ client }) => client));
+  const accepts = new Set(
+    eventsOf(events, 'connection')
+      .filter(({ client }) => clients.has(client))
+      .map(({ pid }) => pid),
+  );
+  return listenersIn(events).find((one) => one.port === port && accepts.has(one.pid));
 }
 
 /** Who was there first: nginx, or the servers. */

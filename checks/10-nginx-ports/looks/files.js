@@ -31,7 +31,7 @@ export async function lookAtFiles({ program, first }, nginx) {
   const built = builtOf(nginx);
   return {
     ...placesOf(program, built),
-    refusal: /^HTTP\/1\.1 (5\d\d|413)/.exec(answer)?.[1],
+    refusal: /^HTTP\/1\.1 (5\d\d)/.exec(answer)?.[1],
     outside: files.filter((file) => !file.startsWith(program.folder)),
     pidFile: defaultPidFile(built, pids),
     confBeside: pids.map(confOf).find((file) => file && !file.startsWith(home(program))),

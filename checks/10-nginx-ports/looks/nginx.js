@@ -34,9 +34,10 @@ const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const UNDER_WAY = 6;
 const MANY_BYTES = 30_000; // of a request: nginx puts them into a file
 const TAKEN_MS = 3_000; // nginx takes a request at once
-const HELD_MS = 700; // a program that waits for a time, not for nginx to end, waits less
-export const SOONER = /** @type {const} */ ([1_000, 20_000, 4]); // its timers: two seconds are over before that
+const HELD_MS = 700; // from the signal: a program that waits for a time, not for nginx to end, waits less
+export const SOONER = /** @type {const} */ ([1_000, 20_000, 3]); // its timers: two seconds are over before that, three are not
 const LEAST_LIMIT_S = 3; // of nginx, in seconds: several
+const LIMIT_HERE_MS = 900; // one of three seconds that is a timer of the program is not over yet
 const HOLDING_LIMIT_S = 4; // leaves us time to hold a request
 
 /**
@@ -167,9 +168,11 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   program.tellToStop(how);
   const knocked = Promise.all(Array.from({ length: KNOCKERS }, () => knockUntilShut(program)));
   const toldAgain = tellAgain(program, how, signalMs);
+  let restMs = 0;
   const resting = Promise.all([asked, toldAgain]).then(async () => {
     if (how === 'SIGTERM' && seconds >= HOLDING_LIMIT_S)
-      await program.until(haveServersLeft, HELD_MS);
+      await program.until(haveServersLeft, Math.max(0, signalMs + HELD_MS - nowMs()));
+    restMs = nowMs();
     return Promise.all([sendRest(), sendMuch()]); // until they are answered nginx has to be there, and so do the servers
   });
   resting.catch(() => {}); // it is reported below
@@ -177,7 +180,8 @@ export async function stopAtWork(/** @type {Door} */ door, how) {
   const answers = await asked;
   const [rest, much] = await resting;
   const isTwice = await toldAgain;
-  const half = rest === 'none' && isCrowded() ? undefined : rest; // a graceful stop may have a limit
+  const isOver = how === 'SIGTERM' && restMs > signalMs + LIMIT_HERE_MS;
+  const half = rest === 'none' && (isOver || isCrowded()) ? undefined : rest; // a graceful stop may have a limit
   const lost = answers.filter(({ status }) => status !== 200);
   const turnedAway = (await knocked).flat().find((status) => status >= 500);
   return {
@@ -316,7 +320,7 @@ export async function startTwice(launch, nginx, door) {
   const end = await endUnserved(launch, {
     how: `port ${port} is taken, because it runs already`,
     env: { NGINX_BIN: nginx, PORT: String(port), TMPDIR: temporary },
-    says: /in use|taken|EADDRINUSE/i,
+    says: /in use|taken|EADDRINUSE|not free|occupied|busy|already/i,
   });
   const after = ownedIn(temporary);
   const touched = [...before].find(([name, text]) => after.get(name) !== text)?.[0];

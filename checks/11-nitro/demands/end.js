@@ -154,7 +154,7 @@ function demandKilledCount({ fate, ends, isBroken, isBetween, output }) {
 function demandGivesUp({ fate, starts, ends, leftWith, isLeaving, output }) {
   const { code, signal } = fate ?? {};
   const isTold = isGivingUp(output);
-  const isRefused = starts === 0 && /PORT/.test(output);
+  const isRefused = starts === 0 && /port/i.test(output);
   const faults = [
     [
       !fate && ends < LEAST_FAILED_STARTS,

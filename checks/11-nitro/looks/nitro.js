@@ -193,7 +193,7 @@ function sketch({ status, error, headers, body }) {
 }
 
 function kindOf(body) {
-  if (/^[0-9a-f]+$/.test(body)) return 'hex digits';
+  if (/^[0-9a-f]+\s*$/i.test(body)) return 'hex digits';
   try {
     return `JSON with ${Object.keys(JSON.parse(body)).sort().join(', ')}`;
   } catch {
