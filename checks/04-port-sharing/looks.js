@@ -40,7 +40,7 @@ const SLOWER = {
 };
 /** The first door: whoever gathers clients for a few ms does so for longer than an event loop takes to turn, and less than it takes to rest. */
 export const GATHERING = { pretendTimers: [1, 100, 1 / 100, 1, 100], pretendCores: FEW };
-const HURRIED = { pretendTimers: [100, 10_000, 1, 100, 20] }; // whoever waits for some seconds waits for 20 ms: no child has started by then
+const HURRIED = { pretendTimers: [100, 10_001, 1, 100, 20] }; // whoever waits for some seconds waits for 20 ms: no child has started by then
 const STUCK_MS = 2_000; // of its own time, in which an event loop turns a hundred times
 const ROUNDS = 6; // of those that are left: no dice fall so
 const MANY_WAITING = 30; // for each child: more than a parent with a limit would let wait
@@ -79,7 +79,7 @@ export async function openDoor({ launch, ready }, give, children = FEW, special 
   const early = receiveEarly(program);
   const door = { give, children, program, early, isLetGo: false, isOpenEarly: false };
   letGoOn(program, door);
-  const held = holdLast(program, door).finally(() => (door.isLetGo = true));
+  const held = holdOne(program, door).finally(() => (door.isLetGo = true));
   try {
     await Promise.all([ready(program, give === 'listener' ? 1 + children : 1), held]);
     await program.until(() => early.isDone() || hasRested(program, REST_TURNS), DEADLINE_MS);
@@ -110,7 +110,7 @@ async function startHeld({ launch, ready }, special = {}) {
   const program = await launch({ env, ...CHILDREN_TOO, ...special });
   const door = { give: 'connections', children: 1, program, isLetGo: false, isOpenEarly: false };
   letGoOn(program, door);
-  const held = holdLast(program, door).finally(() => (door.isLetGo = true));
+  const held = holdOne(program, door).finally(() => (door.isLetGo = true));
   const tell = () => ({ ...door, started: childrenOf(program).length });
   try {
     await Promise.all([ready(program), held]);
@@ -319,40 +319,48 @@ function receiveEarly(program) {
 }
 
 /**
- * The last child stands still before its first line until the others are ready: nobody has a reason to open the port yet.
- * With the listener another one stands still after that, when the listener is sent, while clients come: a parent that closes
- * its copy when all children have got it has not closed it by then.
+ * One child stands still before its first line until the others are ready: nobody has a reason to open the port yet. With the
+ * listener it is the first, and another one stands still after that, when the listener is sent, while clients come: a parent
+ * that closes its copy when all children have got it has not closed it by then.
  */
-async function holdLast(program, door) {
+async function holdOne(program, door) {
   const { children, give } = door;
   const haveRested = (events, apart, turns) =>
     hasRested({ events: events.filter((one) => one.childPid !== apart), pid: program.pid }, turns);
   const areForked = () => forkedBy(program).length >= children;
   await program.until((events) => areForked() || listens(events), DEADLINE_MS);
   if (!areForked() || process.platform === 'win32') return;
-  const [first, last] = [forkedBy(program)[0], lastOf(program, children)];
+  const held = heldOf(program, door);
   await program.until(
-    (events) => listens(events) || haveRested(events, last, OWN_TURNS),
+    (events) => listens(events) || haveRested(events, held, OWN_TURNS),
     DEADLINE_MS,
   );
   door.isOpenEarly = listens(program.events);
-  if (door.isOpenEarly || give === 'connections' || !program.kill(first, 'SIGSTOP')) return;
+  const other = forkedBy(program).find((pid) => pid !== held) ?? held;
+  if (door.isOpenEarly || give === 'connections' || !program.kill(other, 'SIGSTOP')) return;
   door.isLetGo = true;
   try {
-    await awaitSent(program, (events) => haveRested(events, first, REST_TURNS));
+    await awaitSent(program, (events) => haveRested(events, other, REST_TURNS));
   } finally {
-    program.kill(first, 'SIGCONT');
+    program.kill(other, 'SIGCONT');
   }
 }
 
-const lastOf = (program, children) => forkedBy(program)[children - 1];
+/** Who stands still, once all are forked: the first only if it has not begun by then, as where one is forked after the other. */
+function heldOf(program, door) {
+  const [first, ...others] = forkedBy(program).slice(0, door.children);
+  if (door.held || others.length < door.children - 1) return door.held;
+  const isFirst = door.give === 'listener' && !program.lastBeats.has(first);
+  return (door.held = isFirst ? first : (others.at(-1) ?? first));
+}
 
-/** Lets each child that stands still before its first line go on, as long as the program lives; the last one when it is time. */
+/** Lets each child that stands still before its first line go on, as long as the program lives; the one that is held when it is time. */
 async function letGoOn(program, door) {
   while (!program.fate && !program.closed) {
-    const held = door.isLetGo ? undefined : lastOf(program, door.children);
+    const held = heldOf(program, door);
     for (const pid of childrenOf(program))
-      if (pid !== held && !program.lastBeats.has(pid)) program.kill(pid, 'SIGCONT');
+      if ((pid !== held || door.isLetGo) && !program.lastBeats.has(pid))
+        program.kill(pid, 'SIGCONT');
     await sleep(door.isLetGo ? LET_GO_MS.later : LET_GO_MS.first);
   }
 }

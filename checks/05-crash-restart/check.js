@@ -80,7 +80,7 @@ check('05-crash-restart', promises, (lesson) => {
     demandReplaced(program, rounds);
     demandServed(program, served);
   });
-  hold('log-tells', [crashes, leave, interrupted, main], demandLog);
+  hold('log-tells', [crashes, leave, interrupted, main, failedStarts], demandLog);
   hold('planned-leaves', [leave], demandLeave);
   const stops = [interrupted, terminated, stoppedWhileWaiting, stoppedWhileStarting, outstayed];
   hold('stops-clean', stops, (one, other, waiting, starting, staying) => {
@@ -90,7 +90,7 @@ check('05-crash-restart', promises, (lesson) => {
     demandLast(staying);
   });
   const needs = ['replaced'];
-  hold('slows-down', [failedStarts], demandBackOff, { needs });
+  hold('slows-down', [failedStarts, main, crashes], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });
   hold('each-time', [main, again, beside, stoppedWhileStarting], demandEachTime, { needs });
   hold(

@@ -320,8 +320,10 @@ function demandOthers(program, rounds) {
  * @param {any[]} rounds  of crashes
  * @param {any} leave
  * @param {any} stop
+ * @param {any} program
+ * @param {any} failed  starts: of workers that never listened
  */
-export function demandLog(rounds, leave, stop, program) {
+export function demandLog(rounds, leave, stop, program, failed) {
   const ends = [
     ...rounds.flatMap(({ exits, news }) =>
       exits.map((exit) => ({ ...exit, printed: news, program })),
@@ -336,6 +338,9 @@ export function demandLog(rounds, leave, stop, program) {
       printed: stop.news,
       program: stop.program,
     })),
+    ...exitsOf(failed.program.events)
+      .slice(0, failed.restarts)
+      .map((exit) => ({ ...exit, printed: failed.output, program: failed.program })),
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
@@ -432,9 +437,22 @@ function leaveShown({ events }, { first, last }, exits) {
   return [...ends, ...forks.map((fork) => forkShown(fork, 'forked in its place'))];
 }
 
-export function demandBackOff(failedStarts) {
+export function demandBackOff(failedStarts, program, crashes) {
   demandAwake(failedStarts);
   demandLongerWaits(failedStarts);
+  demandFirstWait(program, crashes);
+}
+
+/** One that had listened is not replaced at once, either. A timer never fires too early, however busy the machine is. */
+function demandFirstWait(program, crashes) {
+  const short = crashes.flatMap(({ waits }) => waits).find(({ waitMs }) => waitMs < leastOf(0));
+  demand(!short, {
+    expected: `A worker that had listened crashes: it waits ${WAITS_MS[0]} ms before it forks another.`,
+    got: `It waited ${short?.waitMs.toFixed(0)} ms.`,
+    why: 'A request that crashes its worker may be sent again and again. Then the server does little else than start workers.',
+    try: 'the same setTimeout() for every crash; what had listened only sets the count back to 0',
+    shows: { program, moments: short ? [waitShown(short)] : [] },
+  });
 }
 
 /** A primary that sleeps hears nothing. What others took of its time does not count. */

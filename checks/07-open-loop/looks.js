@@ -156,6 +156,8 @@ const NONSENSE = [
   { NODE_CLUSTER_WORKERS: '2.5' },
   { NODE_CLUSTER_WORKERS: '100' },
   { NODE_CLUSTER_WORKERS: 'four' },
+  { NODE_CLUSTER_WORKERS: '4 workers' },
+  { NODE_CLUSTER_WORKERS: '-4' },
   { RATE: '-200', UTILIZATION: '-0.7' },
   { RATE: '0', UTILIZATION: '0' },
 ];

@@ -82,6 +82,7 @@ const NONSENSE = [
     args: ['--policy', 'RR'],
     env: BY_VARIABLE,
   },
+  byOption('round-robin'),
   byOption(' none'),
   byOption('rr '),
   { name: '--policy without a name', args: ['--policy'] },
@@ -90,6 +91,7 @@ const NONSENSE = [
   byVariable('None'),
   byVariable('RR'),
   byVariable('none '),
+  byVariable(' rr'),
 ];
 
 /** Requests on new connections, one after the other: who accepted each connection, and who executed the request. */

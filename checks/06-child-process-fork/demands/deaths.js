@@ -133,6 +133,8 @@ function toldIn(body) {
   return fields.length > 0 ? JSON.stringify(told) : body;
 }
 
+const STATUS_TEXT = 'Service Unavailable'; // what sendStatus(503) says is no reason
+
 /** Does a word stand for what nobody knew? Of exit code and signal one is null, and the other says how a child ended. */
 const isEmptyWordIn = (body, told) =>
   /\bundefined\b|\[object /.test(body) || (/\bnull\b/.test(told) && !NAMED_END.test(told));
@@ -140,7 +142,7 @@ const isEmptyWordIn = (body, told) =>
 /** What is wrong with the answer to a report whose child was killed. */
 function faultOfTold({ error, status, body }) {
   const told = toldIn(body);
-  const saysWhy = /[\p{L}\p{N}]/u.test(told);
+  const saysWhy = /[\p{L}\p{N}]/u.test(told.replace(STATUS_TEXT, ''));
   const isEmptyWord = isEmptyWordIn(body, told);
   if (!error && status === 503 && saysWhy && !isEmptyWord) return undefined;
   const got = `The report of the killed child got ${error ?? `status ${status}`}`;

@@ -127,6 +127,21 @@ function demandKilledIsBad({ program, killed }) {
     shows: endsShown(program, gone),
     output: program.output(),
   });
+  demand(alone.more.length === 0, {
+    expected: `${expected} nobody is forked in its place.`,
+    got: `${alone.more.length} more ${alone.more.length === 1 ? 'was' : 'were'} forked.`,
+    why: 'What has killed it will kill the next one too, if the machine has too little memory. Each try takes more of it.',
+    try: 'say so, and end the reload, whatever has ended the new one',
+    shows: shown(program, alone.more, 'forked again'),
+    output: program.output(),
+  });
+  demand(!alone.isSilent, {
+    expected: `${expected} says so.`,
+    got: 'It said nothing that it does not also say when a reload succeeds.',
+    why: 'A worker that is killed has a signal and no exit code. The person who deployed sees the old version, and looks for the cause in the wrong place.',
+    try: "console.error('it does not start: the old ones stay'), whatever has ended the new one",
+    output: program.output(),
+  });
   const none = fate ? 'The primary ended.' : 'The next SIGHUP forked nobody.';
   if (!next.isBegun && !fate) demandCalm(program, next.fromMs, none, [program.pid], HEARD);
   demand(next.isBegun, {

@@ -58,8 +58,9 @@ export async function reloadBadVersion({ program, deploy }) {
   const isSilent = isSilentOn(program, { output, bad, good: program.output() });
   const good = { ...seen, goesOn: false, versions, again, later, isSilent, output };
   if (!again.isRenewed) return good;
+  const usual = program.output().slice(output.length);
   deploy({ version: '4', bootMs: SLOW_BOOT_MS });
-  return { ...good, killed: await killTheNew(program) };
+  return { ...good, killed: await killTheNew(program, usual) };
 }
 
 /** Has the primary turned some times since, and has it no timer that could try again, or none soon? */
@@ -84,12 +85,15 @@ function isSilentOn({ events }, { output, bad, good }) {
   return saysNothingNew(since.join('\n'), `${before}\n${usual}`);
 }
 
-/** The new one is killed while it boots; and in the next reload again, when another order has come meanwhile. */
-async function killTheNew(program) {
+/**
+ * The new one is killed while it boots; and in the next reload again, when another order has come meanwhile. What it usually
+ * says when all goes well tells whether it says anything now.
+ */
+async function killTheNew(program, usual) {
   await waitFor(program, () => hasRested(program));
   const first = program.events.length;
   const old = servingOf(program.events);
-  const alone = await killOne(program);
+  const alone = await killOne(program, { usual });
   if (!alone.isKilled) return undefined;
   const next = await killOne(program, { isAnother: true });
   const events = program.events.slice(first);
@@ -100,11 +104,12 @@ async function killTheNew(program) {
 }
 
 /** An order; and the new one that is forked for it is killed before it listens. */
-async function killOne(program, { isAnother = false } = {}) {
+async function killOne(program, { isAnother = false, usual = '' } = {}) {
   const first = program.events.length;
   const fromMs = nowMs();
   let isBegun = false;
-  for (let tries = 0; tries < ORDERS && !isBegun; tries += 1) {
+  let tries = 0;
+  for (; tries < ORDERS && !isBegun; tries += 1) {
     program.kill(program.pid, 'SIGHUP');
     isBegun = await isHeard(program, first); // or it was not quite done, and skipped this order, as it may
   }
@@ -122,8 +127,15 @@ async function killOne(program, { isAnother = false } = {}) {
   const isUp = eventsOf(program.events, 'worker-listening').some(isIts);
   const isKilled = exit?.signal === 'SIGKILL' && !isUp;
   if (isKilled) await program.until(hasTurned(exit.t)); // by then it has said so
+  const isSilent = () =>
+    saysNothingNew(program.output().slice(printed).replace(isLoadedLine('4'), ''), usual);
+  const isTime = (events) => haveTurned(events, [program.pid], HEARD, exit.t);
+  if (isKilled && !isAnother) await program.until((events) => !isSilent() || isTime(events));
+  const isOneOrder = tries === 1 && !isAnother; // else another one may wait for its turn
+  const more = isOneOrder ? forksOf(program.events).filter(({ t }) => t > exit?.t) : [];
   const isLost = isAnother && isKilled && (await isDropped(program, orderMs, exit.t));
-  return { isBegun, fromMs, isKilled, isLost, said: program.output().slice(printed) };
+  const said = program.output().slice(printed);
+  return { isBegun, fromMs, isKilled, isLost, isSilent: isSilent(), more, said };
 }
 
 /** Is nothing forked for an order that came before the new one was killed, nor to come after a time? */
