@@ -13,6 +13,7 @@ import {
 } from './demands/nitro.js';
 import { demandCleanStop, demandEnd } from './demands/end.js';
 import {
+  IN_HASTE,
   PRETENDED_CORES,
   WORKERS,
   answersOf,
@@ -26,6 +27,8 @@ import {
   workOf,
 } from './looks/nitro.js';
 import { killWorkers, failToStart, replaceOne, stopAtStart, stopAtWork } from './looks/end.js';
+
+const PAIR = 2; // workers: whoever leaves with the first leaves another behind
 
 const promises = {
   builds: 'nitropack builds the folder, as configured and with the preset node-server',
@@ -63,7 +66,12 @@ check('11-nitro', promises, (lesson) => {
     { isSlow: true },
   );
   const alone = meanwhile([built], start(1));
-  const interrupted = meanwhile([alone], (program) => stopAtWork(program, 'Ctrl-C'));
+  const pair = meanwhile([built], (seen) =>
+    startCluster(lesson, seen, PAIR, demandListeners, IN_HASTE),
+  );
+  const interrupted = meanwhile([pair], (program) => stopAtWork(program, 'Ctrl-C'), {
+    isSlow: true,
+  });
   const atStart = ['SIGTERM', 'Ctrl-C'].map((how) =>
     meanwhile([built], (seen) => stopAtStart(lesson, seen, how)),
   );

@@ -290,10 +290,14 @@ function demandEnd({ program, how, stopMs, isAgain, isTooLate, fate, ...kept }, 
 export function demandNoneAgain(/** @type {any} */ failed) {
   if (!failed) return; // this computer lacks their addresses, which has already been reported
   const { program, isAgain, fate } = failed;
-  demand(fate || !isAgain, {
+  if (!fate && !isAgain && isCrowded())
+    throw tooBusy('With --machines, and no nginx, it was still running.');
+  demand(fate, {
     expected: 'With --machines, and no nginx: both machines end, and so does the program.',
-    got: 'A machine was started again, and the program was still running.',
-    why: "A machine that is ended because nginx cannot start has an 'exit' too. Started again, it serves nobody, holds its address, and keeps the program alive.",
+    got: `${isAgain ? 'A machine was started again, and the' : 'Both machines ran on, and the'} program was still running.`,
+    why: isAgain
+      ? "A machine that is ended because nginx cannot start has an 'exit' too. Started again, it serves nobody, holds its address, and keeps the program alive."
+      : 'Servers that nobody can reach are useless, and nobody hears about it.',
     try: 'isStopping = true; also when the program ends because something has failed',
     shows: doorsShown(program),
     output: program.output(),

@@ -383,7 +383,7 @@ export async function failWithMachines(launch) {
     eventsOf(events, 'start').some(({ ppid, t }) => ppid === program.pid && t > upMs());
   await program.settled(areAgain, DEADLINE_MS);
   const isAgain = areAgain(program.events);
-  const fate = isAgain ? await program.ended(AFTERMATH_MS) : program.fate;
+  const fate = await program.ended(AFTERMATH_MS);
   await program.stop();
   return { program, isAgain, fate };
 }

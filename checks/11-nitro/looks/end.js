@@ -18,7 +18,7 @@ export const UNDER_WAY = 6;
 const MANY = 5; // workers: so many failed starts are enough to give up
 export const KILLED = 2; // workers that listen: together with those of FAILED_STARTS, more than may fail
 export const FAILED_STARTS = 4; // so many of them in a row, twice, and in between all that listen
-const HELD_MS = 1_300; // from the signal: a program that waits for less than Nitro's limit has left by then, see forkByDefault
+const HELD_MS = 1_300; // from the signal: a program that waits for less than Nitro's limit has left by then, see IN_HASTE
 const LISTENS = 4; // beats of 20 ms after the last fork: a primary that loads files of its own then has its handlers by now
 const TURN_MS = 2_000; // after hearing the signal it needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
@@ -47,8 +47,8 @@ export async function replaceOne(program) {
 }
 
 /**
- * The signal comes while requests are under way, and comes again. Meanwhile the workers are held, after SIGTERM for a while:
- * they take longer than they otherwise would.
+ * The signal comes while requests are under way, and comes again. Meanwhile the workers are held for a while: they take
+ * longer than they otherwise would.
  */
 export async function stopAtWork(program, how) {
   const isEarly = program.fate !== undefined;
@@ -69,7 +69,7 @@ export async function stopAtWork(program, how) {
   const untold = end.fate ? behind : livingOf(program.events);
   const areLater = untold.length > 0 && untold.every((pid) => later.includes(pid));
   const stop = { how, lost, isLateServed, isTwice, behind, areLater, isEarly, ...end };
-  if (how === 'SIGTERM' && held < LEAST_HELD && isClean(stop))
+  if (held < LEAST_HELD && isClean(stop))
     throw busy('Its workers had ended before they could be made to wait for each other.');
   return stop;
 }
@@ -115,9 +115,8 @@ async function holdWorkers(program, how) {
   for (const pid of workers) program.kill(pid, 'SIGSTOP');
   const isTwice = workers.length > 0 && !program.fate && program.tellToStop(how);
   if (isTwice) await waitForPrimary(program);
-  const isLong = how === 'SIGTERM';
-  if (isLong) await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
-  const late = isLong ? get(`${program.url}/report`, { timeoutMs: DEADLINE_MS }) : undefined;
+  await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
+  const late = get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const held = livingOf(program.events).filter((pid) => workers.includes(pid)).length;
   for (const pid of workers) {
     program.kill(pid, 'SIGCONT'); // one after the other: this shows a primary that leaves with the first of them
@@ -125,7 +124,7 @@ async function holdWorkers(program, how) {
     const isDone = (events) => program.fate || isHeard(events);
     if (await program.until(isDone, TURN_MS)) await waitForPrimary(program); // or the others end before it can leave
   }
-  return { isLateServed: (await late)?.status === 200, held, isTwice };
+  return { isLateServed: (await late).status === 200, held, isTwice };
 }
 
 /** Its first process has heard what was sent to it, and then its primary has, where that is another one. */

@@ -37,6 +37,11 @@ const LONG_TIMER_MS = 1_000; // no route has one
 const SOONER = 30; // times
 const SHORT_TICK_MS = 50; // and what ticks so fast mostly looks for something
 const CLOCK_FASTER = 20; // times: half a minute is over by the clock when all has been seen
+/** Where it is stopped at work: a timer that is shorter than Nitro's limit takes less than a second, however it is set. */
+export const IN_HASTE = {
+  pretendTimers: /** @type {const} */ ([LONG_TIMER_MS, LIMIT_MS, SOONER, SHORT_TICK_MS]),
+  pretendClock: CLOCK_FASTER,
+};
 const ROUNDS = 12;
 export const AT_WORK = 10; // requests
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
@@ -79,11 +84,11 @@ export async function startOutput(lesson, built, preset, demandWhole) {
  * The learner's program with so many workers, whatever Nitro's own variable said; nothing when the cluster has not
  * been built. It may throw what `demandListeners` has to say, ahead of the general messages.
  */
-export async function startCluster(lesson, built, workers, demandListeners) {
+export async function startCluster(lesson, built, workers, demandListeners, special = {}) {
   const env = { NODE_CLUSTER_WORKERS: String(workers), NITRO_CLUSTER_WORKERS: String(INHERITED) };
   const isBuilt = outputOf(built, 'node-cluster');
   const explain = (program) => demandListeners(program, built);
-  const options = { entry: built.entry, env, pretendCores: FEW_CORES };
+  const options = { entry: built.entry, env, pretendCores: FEW_CORES, ...special };
   return isBuilt && startAndWait(lesson, options, workers, explain);
 }
 
@@ -125,12 +130,10 @@ export function serversOf({ events, port }) {
 
 /**
  * How many workers it forks when it is not told, on a machine that says it has so many cores. It will be stopped while
- * requests are under way: a timer that is shorter than Nitro's limit takes less than a second here, however it is set.
+ * requests are under way.
  */
 export async function forkByDefault({ launch }, { entry }) {
-  const pretendTimers = /** @type {const} */ ([LONG_TIMER_MS, LIMIT_MS, SOONER, SHORT_TICK_MS]);
-  const time = { pretendTimers, pretendClock: CLOCK_FASTER };
-  const program = await launch({ entry, ...time, pretendCores: PRETENDED_CORES });
+  const program = await launch({ entry, ...IN_HASTE, pretendCores: PRETENDED_CORES });
   const hasBegun = (events) => program.fate || forksOf(events).length > 0 || isIdle(events);
   if (!(await program.until(hasBegun, LONG_DEADLINE_MS))) throw busy('It has not forked yet.');
   await program.settled((events) => forksOf(events).length >= PRETENDED_CORES);
