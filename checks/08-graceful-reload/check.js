@@ -75,7 +75,9 @@ check('08-graceful-reload', promises, (lesson) => {
   hold('primary-apart', [main, underLoad, badVersion], demandPrimaryApart, { needs });
   hold('none-lost', [underLoad], demandNoneLost, { needs });
   hold('capacity-kept', [underLoad, byMessage, broken, slowVersion], demandCapacity, { needs });
-  hold('limit-honoured', [held, long, broken], demandLimit, { needs: ['capacity-kept'] });
+  hold('limit-honoured', [held, long, broken, slowVersion], demandLimit, {
+    needs: ['capacity-kept'],
+  });
   // one that imports a bad version does not fork it; and a reload that goes wrong is no place to stop in
   const isApart = { needs: ['primary-apart', 'none-lost', 'capacity-kept'] };
   const ends = [badVersion, broken, slowVersion, long, byMessage, atStart];

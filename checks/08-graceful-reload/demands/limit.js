@@ -8,7 +8,7 @@ import {
   turnsOf,
 } from '../../../lib/check/checking.js';
 import { AGAIN, PUT_OFF } from '../looks/limit.js';
-import { HASTE, HEARD, LIMIT_MS, busy, leftOf } from '../looks/reload.js';
+import { HASTE, HEARD, LIMIT_MS, WORKERS, busy, leftOf } from '../looks/reload.js';
 import {
   SECONDS,
   deathsIn,
@@ -25,8 +25,9 @@ const LITTLE_MORE_MS = 100;
 const TURNS_MORE = 4; // of 20 ms, than when it was told in one way only
 const OVERDUE = 3; // turns of a worker's event loop: a timer that was due before them has run
 
-export function demandLimit(held, long, { program, killed, stopped }) {
+export function demandLimit(held, long, { program, killed, stopped }, slow) {
   demandUncut(long);
+  demandUncutInReload(slow);
   demandNotHurried(long);
   demandAllLeave(long);
   demandUnbroken(held.program, {
@@ -55,6 +56,18 @@ const WHICH = [
   'A request of which half of the headers had come',
   'A second request on one connection, of which half of the headers had come,',
 ];
+
+/** Nor does a reload that would like to go on. */
+function demandUncutInReload({ program, cut, output }) {
+  demand(!cut, {
+    expected: `DRAIN_LIMIT_MS is ten minutes, and timers fire ${HASTE} times as early: in a reload, too, an old worker is left alone until its clients have been answered.`,
+    got: `${cut} of ${WORKERS} clients that were still sending a request were cut.`,
+    why: 'A limit is a promise to clients. A reload that has another, shorter one breaks it at each deployment.',
+    try: 'one function for both, retire(worker), with one limit',
+    shows: endsShown(program, exitsOf(program.events)),
+    output,
+  });
+}
 
 /** Long before the limit nobody cuts anything, whatever constant is in the program. */
 function demandUncut({ program, cutsMs, isBegun, fate, exits, output }) {

@@ -8,7 +8,7 @@ const SLOWER_BOOT_MS = 700; // with timers that come early a quarter of a minute
 /**
  * A version that boots slowly, and timers that come early: half a minute takes less than a second. How long the first
  * new one had, until it listened or ended, is told as the program's timers see it. The old ones are busy, and go on being so for long
- * after the first new one listens: does the next one wait for that?
+ * after the first new one listens: does the next one wait for that, and are they left alone?
  */
 export async function reloadSlowVersion({ program, deploy }) {
   const clients = await Promise.all(Array.from({ length: WORKERS }, () => slowUpload(program)));
@@ -21,7 +21,8 @@ export async function reloadSlowVersion({ program, deploy }) {
     workerPid === forked?.workerPid && (what === 'worker-listening' || what === 'worker-exit');
   const overMs = events.find(isOver)?.t ?? nowMs();
   const bootMs = forked && (overMs - forked.t) * HASTE;
-  return { ...roll, bootMs, output: program.output() };
+  const cut = clients.filter(({ wasCut }) => wasCut).length;
+  return { ...roll, bootMs, cut, output: program.output() };
 }
 
 /** The order; and the old workers are held up until the first new one has listened for long. The next ones boot quickly. */
@@ -36,5 +37,6 @@ async function orderAndHold(program, { deploy, clients }) {
   const isLong = (events) => haveTurned(events, [program.pid], HELD_TURNS, up.t);
   const isNext = () => forksOf(news()).length > 1;
   if (up) await program.until((events) => isNext() || isLong(events), DEADLINE_MS);
+  for (const client of clients) client.wasCut = client.seen.closedMs > 0;
   await Promise.all(clients.map((client) => client.finish()));
 }
