@@ -25,6 +25,7 @@ import {
 } from './reload.js';
 import { isLoadedLine, saysNothingNew } from './words.js';
 
+const KILLED = '4'; // the version of which the new one is killed
 const CALM_MS = 500; // by then a bad version would have been tried again, by a timer
 
 /**
@@ -59,7 +60,7 @@ export async function reloadBadVersion({ program, deploy }) {
   const good = { ...seen, goesOn: false, versions, again, later, isSilent, output };
   if (!again.isRenewed) return good;
   const usual = program.output().slice(output.length);
-  deploy({ version: '4', bootMs: SLOW_BOOT_MS });
+  deploy({ version: KILLED, bootMs: SLOW_BOOT_MS });
   return { ...good, killed: await killTheNew(program, usual) };
 }
 
@@ -128,7 +129,7 @@ async function killOne(program, { isAnother = false, usual = '' } = {}) {
   const isKilled = exit?.signal === 'SIGKILL' && !isUp;
   if (isKilled) await program.until(hasTurned(exit.t)); // by then it has said so
   const isSilent = () =>
-    saysNothingNew(program.output().slice(printed).replace(isLoadedLine('4'), ''), usual);
+    saysNothingNew(program.output().slice(printed).replace(isLoadedLine(KILLED), ''), usual);
   const isTime = (events) => haveTurned(events, [program.pid], HEARD, exit.t);
   if (isKilled && !isAnother) await program.until((events) => !isSilent() || isTime(events));
   const isOneOrder = tries === 1 && !isAnother; // else another one may wait for its turn
