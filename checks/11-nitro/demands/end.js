@@ -7,7 +7,14 @@ import {
   momentOf,
   whyOfCrash,
 } from '../../../lib/check/checking.js';
-import { FAILED_STARTS, KILLED, MANY_IN_A_ROW, UNDER_WAY, isClean } from '../looks/end.js';
+import {
+  FAILED_STARTS,
+  KILLED,
+  MANY_IN_A_ROW,
+  MOST_IN_A_ROW,
+  UNDER_WAY,
+  isClean,
+} from '../looks/end.js';
 import { busy } from '../looks/nitro.js';
 
 const LEAST_FAILED_STARTS = 5;
@@ -132,18 +139,19 @@ const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 export function demandEnd(failedStarts, killed) {
   demandGivesUp(failedStarts);
   demandGoesOn(killed);
-  demandKilledCount(killed.vain);
+  demandKilledCount(killed.vain, failedStarts);
 }
 
-/** Workers that were killed before they listened are failed starts, like all others. */
-function demandKilledCount({ fate, ends, isBroken, isBetween, output }) {
-  if (!fate && (isBroken || ends < MANY_IN_A_ROW))
+/** Workers that were killed before they listened are failed starts, like all others, and it has shown how many it takes of those. */
+function demandKilledCount({ fate, ends, isBroken, isBetween, output }, failedStarts) {
+  const most = failedStarts.ends > MANY_IN_A_ROW ? MOST_IN_A_ROW : MANY_IN_A_ROW;
+  if (!fate && (isBroken || ends < most - 1))
     throw busy(`Only ${ends} workers in a row could be killed before they listened.`);
   const isTold = isGivingUp(output);
-  demand(fate?.code === 1 && isTold, {
+  demand(fate?.code === 1 && isTold && ends <= most, {
     expected: `A worker that had listened is killed, and so is each that comes in its place, before it listens${isBetween ? '; in the middle of that row another place is filled, by one that listens' : ''}: after five of these, or a few more, a message with "giving up", and exit code 1.`,
     got: fate
-      ? `It ended with ${fate.signal ?? `exit code ${fate.code}`}${isTold ? '' : ', and without such a message'}.`
+      ? `It ended with ${fate.signal ?? `exit code ${fate.code}`}${isTold ? '' : ', and without such a message'}, when ${ends} in a row had been killed.`
       : `${ends} in a row had been killed, ${FAILED_STARTS} of them by SIGTERM, and it went on.`,
     why: 'The kernel kills what takes too much memory, also while it starts. Such a worker has no exit code, but it has never listened, and the next one will not either.',
     try: `cluster.on('exit', ({ id }) => ...): whether it was ever 'listening' decides, not its exit code or signal${isBetween ? "; and only the end of one that had listened resets the count, in 'exit', not in 'listening'" : ''}`,
