@@ -58,8 +58,7 @@ export async function stopAtWork(program, how) {
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
   const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
   const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
-  program.tellToStop(how);
-  const { isLateServed, held, isTwice } = await holdWorkers(program, how);
+  const { isLateServed, held, isTwice } = await stopAndHold(program, how);
   const lost = (await asked).filter(({ status }) => status !== 200);
   if (!areUnderWay && lost.length > 0) throw busy('The requests had not reached it yet.');
   const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
@@ -102,21 +101,25 @@ async function endOf(program) {
 }
 
 /**
- * Lets the workers stand still once they have heard of the signal, as on a machine that is busy with something else. So the
- * program cannot have ended when it gets the signal again.
+ * Sends the signal, and lets the workers stand still, as on a machine that is busy with something else. So the program cannot
+ * have ended when it gets the signal again. Ctrl-C reaches the workers by itself, and they might leave before they could be
+ * held: they stand still before it comes. SIGTERM they shall have heard of: then none takes a request that comes later.
  * @returns {Promise<{ isLateServed: boolean, held: number, isTwice: boolean }>}  whether one served a request that came after
  *   all that, how many stood still, and whether the program got the signal again
  */
-async function holdWorkers(program, how) {
+async function stopAndHold(program, how) {
+  const isForAll = how === 'Ctrl-C';
+  const hold = () => livingOf(program.events).filter((pid) => program.kill(pid, 'SIGSTOP'));
+  const early = isForAll ? hold() : [];
+  program.tellToStop(how);
   const sinceMs = nowMs();
   await waitForPrimary(program);
-  await waitForTurns(program, livingOf(program.events));
-  const workers = livingOf(program.events);
-  for (const pid of workers) program.kill(pid, 'SIGSTOP');
+  if (!isForAll) await waitForTurns(program, livingOf(program.events));
+  const workers = isForAll ? early : hold();
   const isTwice = workers.length > 0 && !program.fate && program.tellToStop(how);
   if (isTwice) await waitForPrimary(program);
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
-  const late = get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+  const late = isForAll ? undefined : get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const held = livingOf(program.events).filter((pid) => workers.includes(pid)).length;
   for (const pid of workers) {
     program.kill(pid, 'SIGCONT'); // one after the other: this shows a primary that leaves with the first of them
@@ -124,7 +127,7 @@ async function holdWorkers(program, how) {
     const isDone = (events) => program.fate || isHeard(events);
     if (await program.until(isDone, TURN_MS)) await waitForPrimary(program); // or the others end before it can leave
   }
-  return { isLateServed: (await late).status === 200, held, isTwice };
+  return { isLateServed: (await late)?.status === 200, held, isTwice };
 }
 
 /** Its first process has heard what was sent to it, and then its primary has, where that is another one. */
