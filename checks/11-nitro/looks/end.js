@@ -101,25 +101,19 @@ async function endOf(program) {
 }
 
 /**
- * Sends the signal, and lets the workers stand still, as on a machine that is busy with something else. So the program cannot
- * have ended when it gets the signal again. Ctrl-C reaches the workers by itself, and they might leave before they could be
- * held: they stand still before it comes. SIGTERM they shall have heard of: then none takes a request that comes later.
+ * Lets the workers stand still and sends the signal, as on a machine that is busy with something else: so none has left before
+ * it could be held, and the program cannot have ended when it gets the signal again. They hear of it when they go on.
  * @returns {Promise<{ isLateServed: boolean, held: number, isTwice: boolean }>}  whether one served a request that came after
  *   all that, how many stood still, and whether the program got the signal again
  */
 async function stopAndHold(program, how) {
-  const isForAll = how === 'Ctrl-C';
-  const hold = () => livingOf(program.events).filter((pid) => program.kill(pid, 'SIGSTOP'));
-  const early = isForAll ? hold() : [];
+  const workers = livingOf(program.events).filter((pid) => program.kill(pid, 'SIGSTOP'));
   program.tellToStop(how);
   const sinceMs = nowMs();
   await waitForPrimary(program);
-  if (!isForAll) await waitForTurns(program, livingOf(program.events));
-  const workers = isForAll ? early : hold();
   const isTwice = workers.length > 0 && !program.fate && program.tellToStop(how);
   if (isTwice) await waitForPrimary(program);
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
-  const late = isForAll ? undefined : get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const held = livingOf(program.events).filter((pid) => workers.includes(pid)).length;
   for (const pid of workers) {
     program.kill(pid, 'SIGCONT'); // one after the other: this shows a primary that leaves with the first of them
@@ -127,7 +121,10 @@ async function stopAndHold(program, how) {
     const isDone = (events) => program.fate || isHeard(events);
     if (await program.until(isDone, TURN_MS)) await waitForPrimary(program); // or the others end before it can leave
   }
-  return { isLateServed: (await late)?.status === 200, held, isTwice };
+  const late = program.fate
+    ? undefined
+    : await get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
+  return { isLateServed: late?.status === 200, held, isTwice };
 }
 
 /** Its first process has heard what was sent to it, and then its primary has, where that is another one. */
