@@ -48,6 +48,7 @@ const promises = {
 check('11-nitro', promises, (lesson) => {
   const { observe, meanwhile, hold, measure } = lesson;
   const start = (workers) => (built) => startCluster(lesson, built, workers, demandListeners);
+  const startPair = (built) => startCluster(lesson, built, PAIR, demandListeners, IN_HASTE);
   const built = observe([], () => build(lesson));
   const single = observe([built], (seen) =>
     startOutput(lesson, seen, 'node-server', demandWholeStart),
@@ -58,20 +59,20 @@ check('11-nitro', promises, (lesson) => {
   const answers = observe([single, main], (...programs) => answersOf(programs));
   const byDefault = meanwhile([built], (seen) => forkByDefault(lesson, seen));
   const terminated = meanwhile(
-    [byDefault],
-    async ({ program }) => {
+    [built, byDefault],
+    async (seen, { program }) => {
       const whole = await lesson.ready(program, PRETENDED_CORES);
-      return stopAtWork(await replaceOne(whole), 'SIGTERM');
+      const stop = await stopAtWork(await replaceOne(whole), 'SIGTERM');
+      return stop.isMissed ? stopAtWork(await startPair(seen), 'SIGTERM', true) : stop;
     },
     { isSlow: true },
   );
   const alone = meanwhile([built], start(1));
-  const pair = meanwhile([built], (seen) =>
-    startCluster(lesson, seen, PAIR, demandListeners, IN_HASTE),
+  const interrupted = meanwhile(
+    [built],
+    async (seen) => stopAtWork(await startPair(seen), 'Ctrl-C', true), // it reaches the workers by itself, and they are quick
+    { isSlow: true },
   );
-  const interrupted = meanwhile([pair], (program) => stopAtWork(program, 'Ctrl-C'), {
-    isSlow: true,
-  });
   const atStart = ['SIGTERM', 'Ctrl-C'].map((how) =>
     meanwhile([built], (seen) => stopAtStart(lesson, seen, how)),
   );

@@ -50,7 +50,7 @@ export async function replaceOne(program) {
  * The signal comes while requests are under way, and comes again. Meanwhile the workers are held for a while: they take
  * longer than they otherwise would.
  */
-export async function stopAtWork(program, how) {
+export async function stopAtWork(program, how, areHeldFirst = false) {
   const isEarly = program.fate !== undefined;
   const later = replacementsIn(program.events);
   const first = program.events.length;
@@ -58,7 +58,7 @@ export async function stopAtWork(program, how) {
   const asked = Promise.all(Array.from({ length: UNDER_WAY }, ask));
   const begun = (events) => requestsOf(events.slice(first), '/report').length >= UNDER_WAY;
   const areUnderWay = await program.until(begun, DEADLINE_MS / 2);
-  const { isLateServed, held, isTwice } = await stopAndHold(program, how);
+  const { isLateServed, held, isTwice } = await stopAndHold(program, how, areHeldFirst);
   const lost = (await asked).filter(({ status }) => status !== 200);
   if (!areUnderWay && lost.length > 0) throw busy('The requests had not reached it yet.');
   const isLate = lost.some(({ error }) => error?.includes(' within ')); // an answer that may still come
@@ -68,9 +68,10 @@ export async function stopAtWork(program, how) {
   const untold = end.fate ? behind : livingOf(program.events);
   const areLater = untold.length > 0 && untold.every((pid) => later.includes(pid));
   const stop = { how, lost, isLateServed, isTwice, behind, areLater, isEarly, ...end };
-  if (held < LEAST_HELD && isClean(stop))
+  const isMissed = held < LEAST_HELD && isClean(stop);
+  if (isMissed && areHeldFirst)
     throw busy('Its workers had ended before they could be made to wait for each other.');
-  return stop;
+  return { ...stop, isMissed };
 }
 
 /** @param {{ fate?: { code?: number | null }, lost: any[], left: any[], behind: any[], isLateServed?: boolean }} stop */
@@ -101,19 +102,24 @@ async function endOf(program) {
 }
 
 /**
- * Lets the workers stand still and sends the signal, as on a machine that is busy with something else: so none has left before
- * it could be held, and the program cannot have ended when it gets the signal again. They hear of it when they go on.
+ * Sends the signal, and lets the workers stand still, as on a machine that is busy with something else. So the program cannot
+ * have ended when it gets the signal again. If they are held first, none has left before; else they have heard of it when they
+ * are held, and by then their own timers run.
  * @returns {Promise<{ isLateServed: boolean, held: number, isTwice: boolean }>}  whether one served a request that came after
  *   all that, how many stood still, and whether the program got the signal again
  */
-async function stopAndHold(program, how) {
-  const workers = livingOf(program.events).filter((pid) => program.kill(pid, 'SIGSTOP'));
+async function stopAndHold(program, how, areHeldFirst) {
+  const hold = () => livingOf(program.events).filter((pid) => program.kill(pid, 'SIGSTOP'));
+  const early = areHeldFirst ? hold() : [];
   program.tellToStop(how);
   const sinceMs = nowMs();
   await waitForPrimary(program);
+  if (!areHeldFirst) await waitForTurns(program, livingOf(program.events));
+  const workers = areHeldFirst ? early : hold();
   const isTwice = workers.length > 0 && !program.fate && program.tellToStop(how);
   if (isTwice) await waitForPrimary(program);
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
+  const late = areHeldFirst ? undefined : get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
   const held = livingOf(program.events).filter((pid) => workers.includes(pid)).length;
   for (const pid of workers) {
     program.kill(pid, 'SIGCONT'); // one after the other: this shows a primary that leaves with the first of them
@@ -121,10 +127,7 @@ async function stopAndHold(program, how) {
     const isDone = (events) => program.fate || isHeard(events);
     if (await program.until(isDone, TURN_MS)) await waitForPrimary(program); // or the others end before it can leave
   }
-  const late = program.fate
-    ? undefined
-    : await get(`${program.url}/report`, { timeoutMs: DEADLINE_MS });
-  return { isLateServed: late?.status === 200, held, isTwice };
+  return { isLateServed: (await late)?.status === 200, held, isTwice };
 }
 
 /** Its first process has heard what was sent to it, and then its primary has, where that is another one. */
