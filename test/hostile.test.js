@@ -15,7 +15,6 @@ import { createSlots } from './slots.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/hostile');
 const AT_ONCE = 6; // most of them wait most of the time
-const TRIES = 3;
 const TRIES_TO_CATCH = 10; // a check under way: it may be over before we have looked
 const slots = createSlots(AT_ONCE);
 const concurrency = true; // as many as there are slots for
@@ -267,13 +266,12 @@ function checkAlone(t, place) {
  * @param {Options} options
  */
 async function judge(t, options) {
-  const once = () => judgeOnce(t, options);
-  let result = await slots.take(slotsOf(options.place), once);
-  for (let tries = 1; tries < TRIES && result.verdict === 'inconclusive'; tries += 1) {
-    t.diagnostic(`inconclusive: ${JSON.stringify(result.promises)}`);
-    result = await slots.take(AT_ONCE, once);
-  }
-  return result;
+  return slots.takeUntilSure(
+    slotsOf(options.place),
+    () => judgeOnce(t, options),
+    ({ verdict }) => verdict === 'inconclusive',
+    ({ promises }) => t.diagnostic(`inconclusive: ${JSON.stringify(promises)}`),
+  );
 }
 
 /** @param {import('node:test').TestContext} t @param {Options} options */

@@ -11,7 +11,6 @@ import { createSlots } from './slots.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const versions = process.argv.length > 2 ? process.argv.slice(2) : ['22', '24', '26'];
 const AT_ONCE = 2;
-const TRIES = 3;
 const slots = createSlots(AT_ONCE);
 
 /**
@@ -80,10 +79,7 @@ async function judge(binary, lesson, home) {
  */
 async function prove(binary, lesson, home) {
   const once = () => judge(binary, lesson, home);
-  let last = await slots.take(1, once);
-  for (let tries = 1; tries < TRIES && last.verdict === 'inconclusive'; tries += 1)
-    last = await slots.take(AT_ONCE, once);
-  return last;
+  return slots.takeUntilSure(1, once, ({ verdict }) => verdict === 'inconclusive');
 }
 
 /** @param {string} home @returns {Promise<number>} how many proofs failed */

@@ -357,10 +357,9 @@ function heldOf(program, door) {
 /** Lets each child that stands still before its first line go on, as long as the program lives; the one that is held when it is time. */
 async function letGoOn(program, door) {
   while (!program.fate && !program.closed) {
-    const held = heldOf(program, door);
+    const held = door.isLetGo ? undefined : heldOf(program, door);
     for (const pid of childrenOf(program))
-      if ((pid !== held || door.isLetGo) && !program.lastBeats.has(pid))
-        program.kill(pid, 'SIGCONT');
+      if (pid !== held && !program.lastBeats.has(pid)) program.kill(pid, 'SIGCONT');
     await sleep(door.isLetGo ? LET_GO_MS.later : LET_GO_MS.first);
   }
 }

@@ -449,9 +449,9 @@ export function demandBackOff(failedStarts, program, crashes) {
  */
 function demandFirstWait(program, crashes) {
   const waits = crashes.flatMap(({ waits }) => waits).sort((a, b) => a.waitMs - b.waitMs);
-  const short = waits.find(({ waitMs, lateMs }) => waitMs + lateMs < leastOf(0));
+  const short = waits.find(({ waitMs, lateMs }) => waitMs + lateMs < LEAST_WAIT_MS);
   const got = `It waited ${(short ?? waits[0])?.waitMs.toFixed(0)} ms.`;
-  if (!short && waits[0]?.waitMs < leastOf(0)) throw busy(got);
+  if (!short && waits[0]?.waitMs < LEAST_WAIT_MS) throw busy(got);
   demand(!short, {
     expected: `A worker that had listened crashes: it waits ${WAITS_MS[0]} ms before it forks another.`,
     got,

@@ -16,7 +16,6 @@ import { Watched, until } from '../nothing-left.js';
 import { createSlots } from '../slots.js';
 
 const AT_ONCE = 2;
-const TRIES = 3;
 const LOOK_EVERY_MS = 150; // a look takes 7 ms of CPU, which the programs need
 const main = join(rootFolder, 'lib/cli/main.cjs');
 const slots = createSlots(AT_ONCE);
@@ -136,16 +135,11 @@ async function judge(key, { only, ...answer }, t, wanted) {
   const place = makeAnswer(rootFolder, key, answer);
   const some = only ? ['--only', only] : [];
   const once = () => check(['check', key, '--in', place, '--json', '--quick', ...some]);
-  let result = await slots.take(wanted, once);
-  const isUnsure = () => result.promises.some(({ verdict }) => verdict === 'inconclusive');
-  for (
-    let tries = 1;
-    tries < TRIES && (isUnsure() || result.verdict === 'inconclusive');
-    tries += 1
-  ) {
-    t.diagnostic(`inconclusive: ${wordsOf(result)}`);
-    result = await slots.take(AT_ONCE, once);
-  }
+  const isUnsure = (/** @type {CheckResult} */ one) =>
+    [one, ...one.promises].some(({ verdict }) => verdict === 'inconclusive');
+  const result = await slots.takeUntilSure(wanted, once, isUnsure, (one) =>
+    t.diagnostic(`inconclusive: ${wordsOf(one)}`),
+  );
   t.diagnostic(`${result.verdict} in ${result.seconds} s`);
   return result;
 }

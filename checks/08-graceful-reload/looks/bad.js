@@ -56,10 +56,10 @@ export async function reloadBadVersion({ program, deploy }) {
   deploy({ version: '3' });
   const again = await renew(program);
   const later = await versionsOf(program);
-  const isSilent = isSilentOn(program, { output, bad, good: program.output() });
+  const usual = program.output().slice(output.length); // what it says when all goes well
+  const isSilent = isSilentOn(program, { output, bad, usual });
   const good = { ...seen, goesOn: false, versions, again, later, isSilent, output };
   if (!again.isRenewed) return good;
-  const usual = program.output().slice(output.length);
   deploy({ version: KILLED, bootMs: SLOW_BOOT_MS });
   return { ...good, killed: await killTheNew(program, usual) };
 }
@@ -75,15 +75,14 @@ function isDone({ events, pid }, sinceMs = Infinity) {
  * Has it said nothing of its own when the bad version could not start? What Node.js prints about a worker's death isn't the
  * program's own message, nor is what it says when all goes well.
  * @param {any} program
- * @param {{ output: string, bad: any, good: string }} printed  output: up to then; good: and when a good version had come
+ * @param {{ output: string, bad: any, usual: string }} printed  output: up to then; usual: when a good version had come
  */
-function isSilentOn({ events }, { output, bad, good }) {
+function isSilentOn({ events }, { output, bad, usual }) {
   const [before, ...since] = output.split(isLoadedLine(bad.version));
   const deaths = eventsOf(events, 'crash').map(({ error }) => error);
-  const afterwards = good.slice(output.length);
-  const usual = [appOf(bad), ...deaths, afterwards].join('\n');
-  if (since.length === 0) return saysNothingNew(output, usual); // what workers print went elsewhere
-  return saysNothingNew(since.join('\n'), `${before}\n${usual}`);
+  const known = [appOf(bad), ...deaths, usual].join('\n');
+  if (since.length === 0) return saysNothingNew(output, known); // what workers print went elsewhere
+  return saysNothingNew(since.join('\n'), `${before}\n${known}`);
 }
 
 /**

@@ -110,12 +110,14 @@ async function endOf(program) {
  */
 async function stopAndHold(program, how, areHeldFirst) {
   const hold = () => livingOf(program.events).filter((pid) => program.kill(pid, 'SIGSTOP'));
-  const early = areHeldFirst ? hold() : [];
+  let workers = areHeldFirst ? hold() : [];
   program.tellToStop(how);
   const sinceMs = nowMs();
   await waitForPrimary(program);
-  if (!areHeldFirst) await waitForTurns(program, livingOf(program.events));
-  const workers = areHeldFirst ? early : hold();
+  if (!areHeldFirst) {
+    await waitForTurns(program, livingOf(program.events));
+    workers = hold();
+  }
   const isTwice = workers.length > 0 && !program.fate && program.tellToStop(how);
   if (isTwice) await waitForPrimary(program);
   await program.until(() => nowMs() > sinceMs + HELD_MS, HELD_MS);
