@@ -2,6 +2,9 @@
 // once, of solutions and right answers, of all lessons in turn unless one is named, until there were fourteen times so many;
 // beside them so many CPU hogs. A false verdict is told with its reason. The bar: none failed in twenty times fourteen, with
 // no hogs and with sixteen a core; undecided is fine.
+//
+// Each check and each hog has a session of its own, as neighbours at their own terminals have: Linux deals the cores out by
+// session first (autogroup, see sched(7)), and fourteen checks in one would share what a single hog gets.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { answersOf, makeAnswer } from '../lib/lessons/answers.js';
@@ -22,9 +25,12 @@ const checks = AT_ONCE * times;
 const VERDICTS = ['passed', 'failed', '', 'undecided']; // by exit code; any other is a fault of ours
 /** @type {{ key: string, verdict: string }[]} */
 const told = [];
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
 let begun = 0;
 const since = performance.now();
 const stopHogs = startHogs(Number(hogs));
+process.once('exit', () => running.forEach((child) => child.kill())); // each ends what it has started
 await Promise.all(Array.from({ length: AT_ONCE }, goOn));
 stopHogs();
 
@@ -61,7 +67,12 @@ function next(count) {
 /** @param {Right} right */
 async function judge({ key, name: what, place }) {
   const flags = ['--quick', '--all', '--json', '--in', place];
-  const child = spawn(process.execPath, [main, 'check', key, ...flags], { cwd: rootFolder });
+  const child = spawn(process.execPath, [main, 'check', key, ...flags], {
+    cwd: rootFolder,
+    detached: true,
+  });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part) => (text += part));

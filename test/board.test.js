@@ -529,7 +529,7 @@ describe('the commands', () => {
     };
     const board = begin(['board', '--port', '0']);
     const [, address, code] = await board.says(/--join (\S+) (\S+)\n/);
-    await board.says(/The next code will be another/);
+    await board.says(/The next code will be new/);
     const learner = begin(['start', '--no-page', '--join', address, code, '--name', 'Ada']);
     await learner.says(/You are on the board at \S+ as Ada\./);
     await learner.says(/Whenever you save/);

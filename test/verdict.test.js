@@ -106,7 +106,7 @@ test('a measurement shows its interval, its ceiling, the formula, the last time 
     '3.97 times as fast  (95 % interval 3.74 to 4.23)',
     'ceiling 4.00',
     'from 61.9 to 246 requests/s',
-    'foretold: 4.00 times as fast (one for each worker)',
+    'computed: 4.00 times as fast (one for each worker)',
     'last time: 3.50',
     'you predicted 2.00: more than you predicted',
   ]) {

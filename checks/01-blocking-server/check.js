@@ -36,10 +36,10 @@ import {
 
 const promises = {
   listens: 'the server listens on PORT and answers /',
-  'home-body': '/ answers 5,000 to 10,000 random bytes as hex text',
+  'home-body': '/ returns 5,000 to 10,000 random bytes as hex text',
   'home-time': '/ takes 10 to 20 ms',
   'home-alone': 'while one / runs, nothing else does: no other /, no /health',
-  'report-answers': 'each /report still takes its 100 ms and answers its rows',
+  'report-answers': 'each /report still takes its 100 ms and returns its rows',
   'report-overlaps':
     '/report holds nobody up: all that come together wait side by side, and /health is answered',
   'health-tells-delay': '/health reports the longest event-loop delay since it was last asked',

@@ -125,7 +125,7 @@ function demandRest(program, story, times) {
   const late = blocksOf(program).find(({ answered }) => answered);
   demand(!late, {
     ...story,
-    got: `It blocked for ${(late?.ms / times).toFixed(1)} ms when the answer had been given.`,
+    got: `It blocked for ${(late?.ms / times).toFixed(1)} ms after the answer had been sent.`,
     why: 'Work after the answer holds up everybody else just as long, even if it comes only now and then.',
     shows: { program, moments: late ? [blockShown(late)] : [] },
   });
@@ -135,7 +135,7 @@ function demandRest(program, story, times) {
 function demandDone(program, story, { afterMs, requests }) {
   demand(afterMs < LEAST_AFTER_MS, {
     ...story,
-    got: `When the answer had been given, each kept the event loop busy for ${afterMs.toFixed(1)} ms more.`,
+    got: `After the answer was sent, each kept the event loop busy for ${afterMs.toFixed(1)} ms more.`,
     why: "Whatever a listener for 'finish' or setImmediate() does holds up the next client, too, even if no client of its own waits for it.",
     shows: { program, moments: [momentOf(requests[0], 'one of them')] },
   });
@@ -187,12 +187,12 @@ const heldMs = (blocks) => sumOf(blocks.map(({ ms }) => ms));
 
 export function demandAlone({ requests }, seen, program) {
   const repair = {
-    why: 'The handler gives the event loop back before it has answered.',
+    why: 'The handler yields to the event loop before it has answered.',
     try: 'blockFor(...), without await',
   };
   const depth = deepestOverlap(requests);
   demand(depth === 1, {
-    expected: 'Of eight requests for / at once, one is executed after the other.',
+    expected: 'Eight requests for / at once are executed one at a time.',
     got: `${depth} were under way at the same time.`,
     ...repair,
     shows: { program, moments: overlapIn(requests) },
@@ -290,7 +290,7 @@ export function demandDelay({ delay }, program) {
 /** @param {string} path @param {string | undefined} type  where it is another than that of JSON @param {any} shows */
 const demandJson = (path, type, shows) =>
   demand(type === undefined, {
-    expected: `${path} answers JSON, so its Content-Type, if there is one, is application/json.`,
+    expected: `${path} returns JSON, so its Content-Type, if there is one, is application/json.`,
     got: `It says Content-Type: ${type}.`,
     why: 'Many clients look at the type before they look at the text: they would not read this as JSON.',
     try: 'response.json({ ... }), or response.type("json") before send()',
@@ -351,7 +351,7 @@ const demandQuiet = (/** @type {{ told: any, lateMs: number }} */ { told, lateMs
   demand(!(told > lateMs + MOST_AT_REST_MS), {
     expected: `{"eventLoopDelayMs": a number} of a server at rest: less than 25. Its timers came at most ${lateMs.toFixed(1)} ms late.`,
     got: `It said ${asSeen(told)}.`,
-    why: 'The gap between two looks is included. If that is long, an idle server looks like one that blocks.',
+    why: 'The sampling interval is included. If that is long, an idle server looks like one that blocks.',
     try: 'monitorEventLoopDelay({ resolution: 5 })',
   });
 
@@ -555,7 +555,7 @@ export function demandNoSpinning({ program, request, turnMs, busyMs, times }) {
   const got = `Around ${which} the event loop did not turn for some ${Math.round(turnMs)} ms; the process used ${Math.round(busyMs)} ms of CPU time meanwhile.`;
   if (!isSpinning({ busyMs })) throw tooBusy(got);
   demand(false, {
-    expected: 'Nothing in /report blocks; here, where its timers fire at once, neither.',
+    expected: 'Nothing in /report blocks, not even here, where its timers fire at once.',
     got,
     why: 'A loop that looks at the clock until the time is up holds the only thread, even if it waits before, and is meant to be exact.',
     try: SLEEP,

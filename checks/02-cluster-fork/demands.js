@@ -192,7 +192,7 @@ function whyOfCounts(counts, answers, others) {
   const plain = answers.filter(({ path }) => !path?.includes('?'));
   if (plain.length < answers.length && areInOrder(plain))
     return {
-      why: 'One of them asked for /?page=2. That is a request for /, too: a query makes no other page of it.',
+      why: 'One of them asked for /?page=2. That is a request for /, too: a query does not change the path.',
       try: "served += 1; in the handler of app.get('/'), or where request.path is '/', not request.url",
     };
   if (counts[0] === 0)
@@ -217,7 +217,7 @@ export function demandSameWork(seen, seenCalmly, program, cpus) {
   const quickest = quickestOf(all);
   const isLong = quickest > TOO_LONG_MS;
   const story = {
-    expected: 'Each / blocks for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
+    expected: 'Each / blocks for 10 to 20 ms and returns 5,000 to 10,000 random bytes as hex text.',
     got: faultOfRandomHex(seen.answers) ?? `The quickest took ${quickest.toFixed(1)} ms.`,
   };
   const ownMs = quickest - program.turn.starvedSince(all[0].startMs);
@@ -267,7 +267,7 @@ function demandBlocks(program, requests) {
 function demandCpu({ status, error, body }) {
   const said = error ?? (status === 200 ? `200: ${body.slice(0, SHOWN)}` : `status ${status}`);
   demand(status === 200 && body.trim() === CPU_BODY, {
-    expected: `/cpu answers ${CPU_BODY}, as in the starter: the number that its counting comes to.`,
+    expected: `/cpu returns ${CPU_BODY}, as in the starter: the number that its counting comes to.`,
     got: `GET /cpu: ${said}`,
     why: 'The second measurement compares this page, and each side has to do the same work.',
     try: "app.get('/cpu', (request, response) => { response.type('text').send(String(spinFor(5))); });",
@@ -363,7 +363,7 @@ function faultOfRefusal({ value, fate, output, errors, isStarted, hasWorker }) {
 }
 
 const EMPTY = {
-  why: "An empty variable is set, and empty isn't a number, nor are blanks: perhaps a script took it from a misspelt variable.",
+  why: "An empty variable is set, but neither '' nor spaces are a number: perhaps a script took it from a misspelt variable.",
   try: 'if (wanted === undefined) return availableParallelism(); and after that refuse',
 };
 
@@ -425,12 +425,12 @@ function demandBlocking({ events }, { value, low }) {
   const byWorker = groupBy(requestsOf(events, '/'), ({ pid }) => pid);
   const depth = Math.max(...[...byWorker.values()].map(deepestOverlap));
   demand(depth === 1 && low <= MOST_SPEEDUP, {
-    expected: 'Each worker executes one / after the other, because the work blocks.',
+    expected: 'Each worker executes one / at a time, because the work blocks.',
     got:
       depth > 1
         ? `Up to ${depth} were under way in one worker at the same time.`
         : `It is ${value.toFixed(1)} times as fast, with ${WORKERS} workers.`,
-    why: 'The handler gives the event loop back before it has answered, or it does not do the work.',
+    why: 'The handler yields to the event loop before it has answered, or it does not do the work.',
     try: 'blockFor(between(10, 20)); without await, before the answer',
   });
 }

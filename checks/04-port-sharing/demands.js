@@ -84,7 +84,7 @@ function demandOne({ program, started, fault }) {
   demand(started === 1, {
     expected: 'NODE_CLUSTER_WORKERS=1: one child',
     got: started === 0 ? 'It started none.' : `It started ${started}.`,
-    why: 'NODE_CLUSTER_WORKERS says how many, and whoever sets it to 1 has a reason: so much memory is there, or one core.',
+    why: 'NODE_CLUSTER_WORKERS says how many, and whoever sets it to 1 has a reason: little memory, or only one core.',
     try: 'const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());',
     shows: {
       program,
@@ -312,9 +312,9 @@ function demandPids(program, answers, requests) {
   const odd = answers.find((answer) => of.has(answer.client) && !isTrue(answer));
   const request = of.get(odd?.client);
   demand(!odd, {
-    expected: '/pid answers the pid of the child that executes the request.',
+    expected: '/pid returns the pid of the child that executes the request.',
     got: `Child ${request?.pid} answered "${odd?.body.trim().slice(0, 40)}".`,
-    why: 'You see with it who has served a client, so it has to stay as it was.',
+    why: 'It shows who has served a client, so it has to stay as it was.',
     try: "app.get('/pid', (request, response) => { response.type('text').send(`${process.pid}\\n`); });",
     shows: { program, moments: [momentOf(request, 'this request')] },
   });
@@ -331,7 +331,7 @@ export function demandTurns(door, turns, beside, stopped) {
     expected:
       'Each client is dealt at once: when one child stands still (by SIGSTOP), the others serve their clients.',
     got: `One stood still, and of ${beside?.due} clients of the others ${beside?.served} were served meanwhile.`,
-    why: "The callback of send() comes when the connection is on its way, and for a child that hasn't taken its last one it is late. Whoever waits for it lets everybody wait for the slowest child.",
+    why: "The callback of send() comes when the connection is on its way, and for a child that hasn't taken its last one it is late. Waiting for it makes everybody wait for the slowest child.",
     try: 'move on to the next child before send(), and wait for nothing; the callback is only for errors',
   });
   demandAtOnce(stopped);
@@ -356,7 +356,7 @@ function demandAtOnce(stopped) {
   demand(late <= MOST_LATE, {
     expected: 'A client is dealt at once, when the parent has accepted it.',
     got,
-    why: 'Whoever gathers clients, or waits before dealing them, makes each of them wait, on an idle machine too.',
+    why: 'Gathering clients, or waiting before dealing them, makes each of them wait, even on an idle machine.',
     try: 'createServer({ pauseOnConnect: true }, deal).listen(port): no timer in between',
   });
   if (late > 0 || dealt === 0) throw new Undecided({ got, ...TOO_BUSY });
@@ -407,7 +407,7 @@ function demandClosed(program, { answers, holders }) {
   demand(swallowed === 0 && !holds, {
     expected: 'Once the children have the listener the parent accepts nothing.',
     got: `The parent still holds the listening socket; it accepted ${swallowed} of ${CROWD} connections.`,
-    why: 'Whoever is first accepts a connection, and a parent that does nothing is often first.',
+    why: 'Whichever process is first gets the connection, and an idle parent is often first.',
     try: 'server.close() in the parent when every child has been sent the listener; it closes only its own copy',
     shows: { program, moments: firstShown(kept, 'the parent accepts') },
   });
@@ -524,7 +524,7 @@ function demandBlocking(program, answers) {
     faultOfRandomHex(answers, { isTyped: false }) ??
     (soonest < LEAST_MS ? `A client had its answer after ${soonest.toFixed(1)} ms.` : undefined);
   demand(!fault, {
-    expected: '/ blocks, then it answers 5,000 to 10,000 random bytes as hex text, as in lesson 1.',
+    expected: '/ blocks, then it returns 5,000 to 10,000 random bytes as hex text, as in lesson 1.',
     got: fault,
     why: "A server that does less work isn't a speedup.",
     try: 'keep the pages in child.js as they were',
@@ -533,7 +533,7 @@ function demandBlocking(program, answers) {
   const depth = Math.max(...[...groupBy(requests, ({ pid }) => pid).values()].map(deepestOverlap));
   const quickest = quickestOf(requests);
   demand(depth === 1 && quickest > LEAST_MS, {
-    expected: 'Each child executes one / after the other, and each blocks for 10 to 20 ms.',
+    expected: 'Each child executes one / at a time, and each blocks for 10 to 20 ms.',
     got: `Up to ${depth} were under way in one child at once; the quickest took ${quickest.toFixed(1)} ms.`,
     why: "A server that does less work isn't a speedup.",
     try: 'blockFor(between(10, 20)); without await, before the answer',

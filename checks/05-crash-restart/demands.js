@@ -97,7 +97,7 @@ export function demandEachTime(program, rounds, beside, starting) {
 /** It was killed before the first line of its file: by a signal that it has a handler for, but not yet. */
 function demandNext({ program, lost, output }) {
   demand(!lost, {
-    expected: `After ${lost?.signal} to a worker that was starting a new one is forked.`,
+    expected: `A worker that gets ${lost?.signal} while it is starting is replaced.`,
     got: `Nobody came in place of process ${lost?.workerPid}.`,
     why: 'It had no handler yet, so the signal killed it: nobody had planned that. A signal says how a worker ended, and not whether it was asked to leave.',
     try: 'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash, whatever the signal',
@@ -200,7 +200,7 @@ export function demandServed(program, { answers, requests, starvedMs }) {
       : undefined) ??
     ((isShort || isLong) && `The quickest took ${quickest.toFixed(1)} ms.`);
   demand(!fault, {
-    expected: 'Then / is served as before: it blocks for 10 to 20 ms, and answers random bytes.',
+    expected: 'Then / is served as before: it blocks for 10 to 20 ms, and returns random bytes.',
     got: fault || '',
     why: 'A cluster that survives has to do the same work as before; the pages stay as they were.',
     try: 'keep the pages in serve() as the starter has them',
@@ -263,7 +263,7 @@ const LOSSES = [
   ],
   [
     ({ fate, how }) => !fate && how === BY_A_BUG,
-    'An uncaught exception makes it 1, but a program may end with any other code, and each of them says that something went wrong. Only 0 does not.',
+    'An uncaught exception means code 1, but a program may end with any code, and every code but 0 says that something went wrong.',
     'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash: fork',
   ],
   [
@@ -470,7 +470,7 @@ function demandAwake({ asleep: { heldMs, starvedMs }, output, program }) {
   demand(!isAsleep, {
     expected: "While it waits for the next restart, the primary's event loop turns.",
     got: `Between the restarts it stood still, for ${held.map((ms) => ms.toFixed(0)).join(', ')} ms.`,
-    why: 'A primary that sleeps hears nothing: no signal to stop, no other death. And while it sleeps, the workers that are well get no connections, for it is the primary that deals them.',
+    why: 'A primary that sleeps hears nothing: no signal to stop, no other death. And while it sleeps, the healthy workers get no connections, since the primary deals them.',
     try: 'setTimeout(..., 100 * 2 ** restarts): a timer waits, and blocks nothing',
     output,
     shows: { program, moments: [lastFork(program)] },
@@ -492,7 +492,7 @@ function demandLongerWaits({ waitsMs, latesMs, restarts, output, program }) {
   const isLongInAll = inAllMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
   const isTooLong = isLongInAll || (long >= 0 && !isBusy);
   demand(waited.length > 0 && !waited.some(isSurelyShort) && !isTooLong, {
-    expected: `The port is taken: it waits twice as long before each restart in a row: ${WAITS_MS.join(', ')} ms.`,
+    expected: `The port is taken: it waits twice as long before each further restart: ${WAITS_MS.join(', ')} ms.`,
     got: `It waited ${waited.join(', ') || 'not at all'}${waited.length > 0 ? ' ms' : ', since it restarted nobody'}.`,
     why: "Starting a worker takes CPU time from the programs that work. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.",
     try: isReset
@@ -622,7 +622,7 @@ function demandReports({ program, answers, reports, starvedMs, lost }) {
   const quickest = quickestOf(reports);
   const isOther = quickest < REPORT_MS || quickest - starvedMs > SLOW_REPORT_MS;
   demand(!odd && !isOther, {
-    expected: `/report answers ${ROWS}, after 300 ms.`,
+    expected: `/report returns ${ROWS}, after 300 ms.`,
     got: odd
       ? `It answered ${odd.body.slice(0, 60)}.`
       : `The quickest took ${quickest.toFixed(1)} ms.`,
@@ -656,7 +656,7 @@ export function demandEndOfWait({ how, program, fate, isStuck, output, signalMs 
     expected: `${how}: nothing is under way, so it ends, with exit code 0.`,
     got: isStuck ? 'It is still running, and has nothing to do.' : `It ended with ${howOf(fate)}.`,
     why: isStuck
-      ? 'Whatever stops a server waits for its end, and kills it in the end. No worker was left whose end could be heard of.'
+      ? 'Whatever stops a server waits for it to exit, and finally kills it. There was no worker left to wait for.'
       : "Stopping when told to isn't a failure, whatever has crashed before. Only giving up ends with a code other than 0.",
     try: isStuck
       ? 'leave the end to Node: clear every timer, and keep nothing open'
@@ -688,7 +688,7 @@ function storyOfNewborn({ fate, isStuck, newborn, listens, hasEnded, output }) {
   if (!isStuck && isTold(output))
     return {
       got: `It said "giving up", and ended with ${howOf(fate)}. The ${RESTARTS} workers before that one had been killed before they listened.`,
-      why: 'Who is told to stop wants all workers to end, so no end is a failed start any more. A service manager would start the server again, or alert somebody.',
+      why: 'On a stop all workers are to end, so no end counts as a failed start any more. A service manager would start the server again, or alert somebody.',
       try: "in the 'exit' handler ask whether everything is stopping before you count",
     };
   if (!isStuck)
@@ -717,7 +717,7 @@ export function demandLast({ program, fate, left, output, signalMs }) {
     expected: `${how}: it waits for that worker, or loses patience and ends it. The primary ends last.`,
     got: `It ended with ${howOf(fate)}, and worker ${left} was still there. (Its timers were much quicker here.)`,
     why: 'Whatever stopped the server waits for the primary only. Once that has ended the container is gone, with everything its workers had under way.',
-    try: "when your patience is at its end: worker.process.kill('SIGKILL'), and no process.exit(); the primary then ends on its own",
+    try: "when your patience runs out: worker.process.kill('SIGKILL'), and no process.exit(); the primary then ends on its own",
     output,
     shows: { program, moments: stopShown({ program, signalMs, how }) },
   });
@@ -741,7 +741,7 @@ const STOP_FAULTS = [
   [
     ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
     ({ losses }) => `SIGINT killed the workers; ${losses}.`,
-    'Ctrl-C reaches them too: a terminal sends SIGINT to every process. Without a handler it kills them, which looks like a crash.',
+    'Ctrl-C reaches them too: SIGINT goes to the whole process group. Without a handler it kills them, which looks like a crash.',
     "process.on('SIGINT', () => {}); in the workers; the primary tells them to leave",
   ],
   [

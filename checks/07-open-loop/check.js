@@ -32,7 +32,7 @@ import {
 const promises = {
   told: 'NODE_CLUSTER_WORKERS forks exactly that many workers, whatever was measured',
   computed: 'it forks RATE × page time / UTILIZATION workers, rounded up',
-  'work-done': 'each / renders a whole page, one after the other in each process',
+  'work-done': 'each / renders a whole page, one at a time in each process',
   'primary-idle': 'the primary answers nothing',
   'log-tells': 'a line of the log gives the page time and the number of workers',
   'nonsense-refused': 'a setting that makes no sense is refused with its name and exit code 1',

@@ -79,7 +79,7 @@ export function demandWork({ answers, requests, program }) {
     undefined;
   const tooQuick = quickest < LEAST_WORK_MS && `The quickest took ${quickest.toFixed(1)} ms.`;
   const got = fault || tooQuick;
-  const expected = `Each / takes the ${WORK_MS} ms of a page and answers {"pid": ...} with the pid of the process that rendered it.`;
+  const expected = `Each / takes the ${WORK_MS} ms of a page and returns {"pid": ...} with the pid of the process that rendered it.`;
   if (!got && quickest > MUCH_OFF * WORK_MS && isCrowded()) {
     const slow = `Of ${requests.length} the quickest took ${quickest.toFixed(1)} ms.`;
     const shows = shown(program, quickestIn(requests), 'the quickest page');
@@ -253,10 +253,14 @@ function gotOf({ forks, isFlood, fate }) {
 /** @param {Counted} counted */
 function refuseToJudge(counted, story) {
   const { slowest, isVague } = counted;
-  if (!isVague && (slowest <= MOST_OFF || !mayComeOfMachine(counted))) return;
+  const isSlowForUs = slowest > MOST_OFF && mayComeOfMachine(counted);
+  const mayBeSlow = isCrowded() && counted.forks > exactOf(counted.setting);
+  if (!isVague && !isSlowForUs && !mayBeSlow) return;
   const why = isVague
     ? 'The machine is busy, and pages took so long that a formula with fewer workers would come to as many.'
-    : `Here too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`;
+    : isSlowForUs
+      ? `Here too, a page took ${slowest.toFixed(1)} times as long as it should: the machine is busy.`
+      : 'The machine is busy, and makes pages longer: then a right formula comes to more workers.';
   throw new Undecided({ ...story, why, try: PATIENCE });
 }
 
@@ -277,7 +281,7 @@ export function demandMeasured(slow) {
   const why = isRightFor(WORK_MS)
     ? `That would be right for pages of ${WORK_MS} ms, which is what WORK_MS says, and what they took before. A number that is written down, in a variable or in a file, is right on one machine, for one release.`
     : isNear
-      ? `Neither RATE nor UTILIZATION is set here, so ${rate} and ${setting.utilization} are meant. With others the usual pages may need as many workers, but these do not.`
+      ? `Neither RATE nor UTILIZATION is set here, so ${rate} and ${setting.utilization} apply. With others the usual pages may need as many workers, but not these.`
       : 'The same formula was right for quicker pages; slower ones have to be measured too.';
   const repair = isNear
     ? `process.env.RATE ?? ${rate}, process.env.UTILIZATION ?? ${setting.utilization}`
@@ -356,7 +360,7 @@ function demandEdge(atEdge) {
   demand(false, {
     expected: `${wordsOf(refused.env)}: ${taken.forks + 1} workers at the most. It forks, as up to 99 are allowed, computed or not.`,
     got: `It refused: it ended (exit code ${refused.fate.code}). With ${taken.forks} workers, at RATE=${taken.rate}, it did not.`,
-    why: 'Any whole number from 1 to 99 makes sense, and 99 is on the right side of the edge: whoever needs so many gets no server.',
+    why: 'Any whole number from 1 to 99 makes sense, 99 included: a user who needs that many gets no server.',
     try: 'if (!(workers >= 1 && workers <= 99)) { console.error(...); process.exit(1); }',
     shows: endShown(refused.program),
     output: refused.output,
@@ -393,16 +397,16 @@ const wordsOf = (setting) =>
 function whyNonsense(setting) {
   const [[name, value], second] = Object.entries(setting);
   if (second)
-    return 'Each of them is refused alone. Together they make a number of workers that looks right, or one that is neither below nor above any bound: what is checked is what comes out, not what was set.';
+    return 'Each is refused on its own. Together they make a number of workers that looks right, or NaN, which is neither below nor above any bound: check what was set, not only what comes out.';
   if (value.includes(','))
-    return `What is ${value}? A comma stands before decimals in one country, and between thousands in another. Number('${value}') is NaN: nobody guesses, and whoever has set it is told.`;
+    return `What is ${value}? A comma stands before decimals in one country, and between thousands in another. Number('${value}') is NaN: do not guess, tell the person who set it.`;
   if (Number.isNaN(Number(value)))
     return `Number('${value}') is NaN. That goes through every formula, and is neither below nor above any bound.`;
   if (name === 'NODE_CLUSTER_WORKERS')
-    return 'No workers serve nobody, half a worker cannot be forked, and a hundred are a typo.';
+    return '0 workers serve nobody, half a worker cannot be forked, and a hundred is a typo.';
   if (Number(value) > 0) return 'Nobody is busy for more than 100 % of the time.';
   if (name === 'UTILIZATION' && Number(value) === 0)
-    return 'Divided by 0 any rate needs Infinity workers.';
+    return 'Any rate divided by 0 needs Infinity workers.';
   return 'The formula turns it into a number below 1, and a loop up to that forks nobody.';
 }
 
@@ -417,7 +421,7 @@ function demandBounded(tried) {
     got: fault?.got,
     why:
       fault?.why ??
-      'A few zeros too many in RATE are enough for thousands of workers, and then the machine runs out of memory. And with fewer than are needed the queue only grows.',
+      'A few zeros too many in RATE are enough for thousands of workers, and then the machine runs out of memory. And if you cap the number, the queue only grows.',
     try:
       fault?.try ??
       'check the number that is forked in the end, wherever it comes from: if (!(workers >= 1 && workers <= 99)) { console.error(...); process.exit(1); }',
@@ -524,7 +528,7 @@ export function demandKeepsUp({ control, candidate, ends, disturbance, seconds, 
     got:
       failed > 0
         ? `${failed} of ${report.requests} failed (${how}).${deaths}`
-        : `At the end ${waiting} clients waited; of one process ${control.waiting}.`,
+        : `At the end ${waiting} waited; with one process, ${control.waiting}.`,
     shows: loadShown(program, ends),
   };
   if (disturbance && !refusal && ends.length === 0)

@@ -32,13 +32,13 @@ const promises = {
   'drained-on-stop':
     'SIGTERM (also to one worker), Ctrl-C: what is under way is answered, the exit code is 0',
   'clients-let-go':
-    'meanwhile clients that ask get "Connection: close", and no client holds up the server or stays in its memory',
+    'on stop, clients that ask get "Connection: close", and no client holds up the server or stays in its memory',
   'reload-renews': "SIGHUP, each time: a new process with the new app.js in each worker's place",
   'primary-apart':
     'the primary never loads any of the application, not even in a reload; the workers do',
-  'none-lost': 'a reload under 100 requests/s, half of them on kept connections, fails none',
+  'none-lost': 'a reload under 100 requests/s, half of them on kept connections, loses none',
   'capacity-kept':
-    'meanwhile never fewer workers listen than before, at most one more runs, then as many as before',
+    'in a reload no fewer workers listen than before, at most one more runs, then as many as before',
   'limit-honoured':
     'DRAIN_LIMIT_MS: until then nothing is cut; after it no response and no worker holds up any other',
   'bad-version-stops':

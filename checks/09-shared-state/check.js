@@ -52,7 +52,7 @@ const promises = {
   'redis-exact':
     'in Redis, too, an id counts once, even when a worker dies and the cluster restarts',
   'redis-away':
-    'while Redis is silent or away clients get a 503; nothing ends or is done later, and it recovers',
+    'while Redis is silent or down clients get a 503; nothing ends or is done later, and it recovers',
 };
 
 const TIMES = 80; // increments

@@ -142,7 +142,7 @@ function demandUnknown(program, { name, count, isCrowded, anew, hasEnded, ...ans
     {
       expected: `All have read ${name}, a count of 0, then somebody has added one: now each is told 1.`,
       got: `They are told ${anew.join(', ')}.`,
-      why: 'A worker has remembered what it read, or somebody else between you and the count has. It may be old the moment it is told.',
+      why: 'A worker has cached what it read, or something between you and the count has. It may be stale the moment it is told.',
       try: "read() asks each time, as add() does: ask('read', name)",
       ...own,
     },
@@ -186,7 +186,7 @@ function demandNoneForgotten(questions) {
   demand(!one, {
     expected: `${questions.length} questions at once, some of them for the same name, and the primary answers: each gets its answer.`,
     got: `${forgotten.length} got none; the event loops of the primary and of the worker have turned ${ANSWERED_TURNS} times meanwhile. One of them, for ${one?.name}: ${wordsOf(one)}.`,
-    why: 'Two questions were taken for one: the later took the place of the earlier, which then waited in vain.',
+    why: 'Two questions were taken for one: the later took the place of the earlier, which was never answered.',
     try: 'lastNumber += 1 for each question: several clients may ask for the same name, or with the same id, at the same time',
   });
 }
@@ -401,7 +401,7 @@ export function demandAged(seen) {
 function storyOf(told, first) {
   if (typeof told === 'string' && Number(told) === first)
     return {
-      why: `${quoted(told)} is text, and ${first} a number. Redis keeps text: INCR answers a number, GET answers text.`,
+      why: `${quoted(told)} is text, and ${first} a number. Redis keeps text: INCR returns a number, GET returns text.`,
       try: 'Number(...) around what the script answers, or tonumber(...) in it',
     };
   return {
@@ -480,7 +480,7 @@ function demandPatience(answers, when) {
   demand(hasty.length === 0, {
     expected: `While ${when} a client gets a 503 after a second, and no sooner.`,
     got: `${hasty.length} of ${answers.length} clients got it after ${inSeconds(hasty[0]?.waitedMs)}.`,
-    why: "A client that is given up so soon asks again, and a moment's pause becomes an error for everybody.",
+    why: "A client given up on so soon asks again, and a moment's pause becomes an error for everybody.",
     try: 'a limit of a second for each question: within(1_000, ...)',
   });
 }
@@ -570,7 +570,7 @@ function demandApart(group, /** @type {number | undefined} */ places = undefined
     expected: `${visits.length} clients, from ${first} to ${last}: more than one worker serves them.`,
     got: places ? `One of ${places} workers has them all.` : 'One worker has them all.',
     why: places
-      ? `With ${PLACES} workers more than one had some. Modulo ${places} nothing is left in this hash of the part that differs, as in one that is multiplied by ${places}, or ${2 * places}, for each character.`
+      ? `With ${PLACES} workers more than one had some. Modulo ${places} this hash loses the part that differs, as does one that multiplies by ${places}, or ${2 * places}, for each character.`
       : 'They differ in one part of the address, and the hash does not look there. Behind such a server whole networks share one worker.',
     try: "the whole address: createHash('sha256').update(address).digest().readUInt32BE() % size",
   });
@@ -589,8 +589,8 @@ function demandEachServed({ program, visits, fate, wasAwake }, clients) {
     got,
     why:
       whyOfPrimary(program) ??
-      'Others are, so it is a matter of the address. A hash that is a number of 32 bits with a sign is below zero for half of all addresses, and so is what is left of it, modulo size: that is no place.',
-    try: 'hash >>> 0 is never below zero; nor is readUInt32BE()',
+      'Others are, so it is a matter of the address. A signed 32-bit hash is negative for half of all addresses, and so is hash % size: that is no place.',
+    try: 'hash >>> 0 is never negative; nor is readUInt32BE()',
     shows: crashShown(program),
   });
 }
@@ -604,7 +604,7 @@ export function demandSticky({ rounds }) {
     expected: `Each of ${visits.size} clients comes ${rounds.length} times, and gets the same worker each time.`,
     got: `${movers.length} got different ones; ${mover} got ${its.map(({ pid }) => pid).join(', ')}.`,
     why: 'What a worker knows about a client is in its memory, and nowhere else. With another worker the client starts over.',
-    try: 'let the place be a function of the address: hash(socket.remoteAddress) % size; no turns, no chance',
+    try: 'compute the place from the address: hash(socket.remoteAddress) % size; not in turn, not at random',
   });
   const [forgetful] = [...visits].filter(([, told]) =>
     told.some((one, index) => one.visits !== index + 1),
@@ -686,8 +686,8 @@ export function demandLastStandsIn(seen) {
   demand(vain === 0, {
     expected,
     got: `${vain} of ${visits.length} clients were not served when they came${broken[0] ? ` (${broken[0].error})` : ''}.`,
-    why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled; and from a hash below zero not every place is found.',
-    try: 'go on around until a place is filled: around.find((one) => places.has(one)); deal again after each failed send(); and hash >>> 0 is never below zero',
+    why: 'Their place was empty, and so was the next. Somebody stands in as long as any place is filled; and from a negative hash not every place is found.',
+    try: 'go round until a place is filled: around.find((one) => places.has(one)); deal again after each failed send(); and hash >>> 0 is never negative',
   });
 }
 
@@ -718,7 +718,7 @@ function demandOneStandIn(visits, again) {
       'A worker dies, and its clients come twice while its place is empty: each gets the same stand-in.',
     got: `${movers.length} of them got two different ones; ${movers[0]?.client} was one.`,
     why: 'What the first stand-in has remembered about the client is not known to the second.',
-    try: 'the next place that is filled: around.find((one) => places.has(one)); no turns, no chance',
+    try: 'the next filled place: around.find((one) => places.has(one)); not in turn, not at random',
   });
 }
 
@@ -784,7 +784,7 @@ export function demandRecovery(
   /** @type {any} */ { silence, absent, program, away, back },
   refused,
 ) {
-  const isWaiting = /listens on no port/.test(absent?.got);
+  const isWaiting = /but isn't listening/.test(absent?.got);
   demand(!absent, {
     ...absent,
     expected: 'The server starts without Redis, too: it listens, and answers 503.',
@@ -796,7 +796,7 @@ export function demandRecovery(
   const { fate, events } = program;
   const ends = exitsOf(events);
   demand(!fate && ends.length === 0, {
-    expected: 'Redis is away: every process lives on.',
+    expected: 'Redis is down: every process lives on.',
     got: fate
       ? 'The primary ended.'
       : `${ends.length} workers ended, the first with ${ends[0]?.signal ?? `exit code ${ends[0]?.code}`}.`,
@@ -805,7 +805,7 @@ export function demandRecovery(
       "An 'error' event that nobody listens for, or a rejected promise that nobody catches, ends the process.",
     try: "client.on('error', ({ message }) => console.error(message))",
   });
-  demandUnavailable(away, 'Redis is away');
+  demandUnavailable(away, 'Redis is down');
   const lost = back.filter(({ count }) => count === undefined);
   const isConnected = lost[0]?.clients > 0;
   demand(lost.length === 0, {
@@ -821,7 +821,7 @@ export function demandRecovery(
   const [queued] = back.filter(({ doneLater }) => doneLater > 0);
   demand(!queued, {
     expected:
-      'Increments are asked for while Redis is away, and answered 503. When it is back they have not been done.',
+      'Increments are asked for while Redis is down, and answered 503. When it is back they have not been done.',
     got: `Nobody asked for them again, but their count is ${queued?.doneLater}.`,
     why: 'They were kept in a queue, and sent when there was a connection again: in a minute or an hour, when their clients are long gone.',
     try: 'disableOfflineQueue: true; without a connection a command fails at once',
@@ -835,9 +835,9 @@ function demandGivenUp(refused) {
   if (refused?.doneLater === undefined) return;
   demand(refused.doneLater === 0, {
     expected:
-      'Increments are asked for while Redis is away, and answered 503. It is back a moment later, and they are not done.',
+      'Increments are asked for while Redis is down, and answered 503. It is back a moment later, and they are not done.',
     got: `Nobody asked for them again, but their count is ${refused.doneLater}.`,
-    why: 'The limit ended the waiting, but what was waited for went on trying. Its client has been told 503, and may have given up.',
+    why: 'The limit ended the wait, but the attempt itself kept on trying. Its client has been told 503, and may have given up.',
     try: 'one try for each question, the client asks again; or end the loop when the second is over, before you answer',
   });
 }

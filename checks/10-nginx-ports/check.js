@@ -30,7 +30,7 @@ import { measureWays } from './looks/measure.js';
 const promises = {
   'own-ports': 'each server is a process with its own port, which only this machine can reach',
   'conf-valid':
-    'nginx accepts the configuration and starts, even in a folder with a blank in its name',
+    'nginx accepts the configuration and starts, even in a folder with a space in its name',
   contained: 'nginx needs no privileges: what it writes goes to a temporary folder',
   'one-front-door': "every server answers through nginx's one port, from the first moment",
   'client-known': "a server knows its client's address, whatever the client claims",

@@ -36,7 +36,7 @@ export async function run(argv, io) {
       `${host ? '' : `${onlyHere()}\n\n`}` +
       `It hears this from a learner, unencrypted, and nothing else:\n  ${HEARD}.\n` +
       'Use a network that you trust. No file leaves a machine, and nothing is kept:\n' +
-      'stop it with Ctrl-C, and all is forgotten. The next code will be another.\n',
+      'stop it with Ctrl-C, and all is forgotten. The next code will be new.\n',
   );
   await stopped;
   await board.close();

@@ -101,7 +101,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   const print = (/** @type {string[]} */ lines) => {
     if (!values.json) io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   };
-  print([style.dim(`${aboutLoad(plan)}, on 127.0.0.1. Ctrl-C ends it all.`), '']);
+  print([style.dim(`${aboutLoad(plan)}, on 127.0.0.1. Ctrl-C stops it.`), '']);
   const { facts, events } = await look(runner, order, plan);
   if (values.trace) writeFileSync(values.trace, JSON.stringify(traceOf({ ...facts, events })));
   print(factLines(allVisible(facts), style, columns));
@@ -209,7 +209,7 @@ function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
 const tooMany = (/** @type {string[]} */ names) =>
   new UsageError(
     `One script is looked into, not ${names.length}: ${names.map((one) => `"${visible(one)}"`).join(', ')}.`,
-    'Its own arguments come behind two more dashes: npm run xray -- server.js -- --port 3000\n' +
+    'Its own arguments go after two more dashes: npm run xray -- server.js -- --port 3000\n' +
       'So does a command: npm run xray -- -- npm start',
   );
 
@@ -218,7 +218,7 @@ function scriptAt(/** @type {string} */ file) {
   if (there?.isFile()) return file;
   throw new UsageError(
     there ? `${file} is a folder.` : `There is no file ${file}.`,
-    'Name the script that Node.js runs. A command comes behind two more dashes: npm run xray -- -- npm start',
+    'Name the script that Node.js runs. A command goes after two more dashes: npm run xray -- -- npm start',
   );
 }
 
@@ -250,7 +250,7 @@ function planOf({ path = '/', method = 'GET', header = [], body, rate, connectio
     );
   if (!/^\/[\x21-\x7e]*$/.test(path))
     throw new UsageError(
-      'A path begins with / and has no blanks.',
+      'A path begins with / and has no spaces.',
       'Letters beyond ASCII are written as in a URL: --path /report?year=2024, or --path /caf%C3%A9',
     );
   if (!METHODS.includes(method.toUpperCase()))

@@ -128,7 +128,7 @@ function fromExcess(of, amount) {
     },
     timeline: {
       got: `What the workshop observed of it came to ${size}; it was stopped.`,
-      why: 'Something in it goes on endlessly, or it writes to files that it has not opened.',
+      why: 'Something in it goes on endlessly, or it writes to descriptors it never opened.',
     },
   }[of];
 }

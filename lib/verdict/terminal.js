@@ -70,7 +70,7 @@ export function openedUp({ sentence, ...record }, style, columns) {
 }
 
 /**
- * A measurement: the number with its interval, a bar against the ceiling, and what was foretold.
+ * A measurement: the number with its interval, a bar against the ceiling, and what was computed.
  * @param {Measurement} measurement
  * @param {{ prediction?: number, before?: number, longer?: string, style: import('./style.js').Style }} options  longer: the
  *   command that measures more exactly, if there is one
@@ -88,18 +88,18 @@ export function measurementLines(
     const range = `${most ? 'somewhere between' : 'more than'} ${format(low)} ${most}${unitText}`;
     const lines = [`  ${label}`, `    ${range}: too rough to tell`];
     return note || longer
-      ? [...lines, `    ${style.yellow(note ?? `measured longer: ${longer}`)}`]
+      ? [...lines, `    ${style.yellow(note ?? `measure longer: ${longer}`)}`]
       : lines;
   }
   const interval = low === undefined ? '' : `  (95 % interval ${format(low)} to ${format(high)})`;
   const lines = [`  ${label}`, `    ${style.bold(`${format(value)} ${unitText}`)}${interval}`];
   if (roughness && !note)
-    lines.push(`    ${style.yellow(roughness + (longer && `; measured longer: ${longer}`))}`);
+    lines.push(`    ${style.yellow(roughness + (longer && `; measure longer: ${longer}`))}`);
   if (ceiling !== undefined) lines.push(`    ${bar(value, ceiling)} ceiling ${format(ceiling)}`);
   const { controlPerSecond: from, candidatePerSecond: to } = measurement;
   if (from !== undefined) lines.push(`    from ${format(from)} to ${format(to)} requests/s`);
   if (note) lines.push(`    ${style.yellow(note)}`);
-  if (formula) lines.push(`    foretold: ${format(formula.value)} ${unitText} (${formula.says})`);
+  if (formula) lines.push(`    computed: ${format(formula.value)} ${unitText} (${formula.says})`);
   if (before !== undefined) lines.push(`    last time: ${format(before)}`);
   if (isHeadline && prediction !== undefined)
     lines.push(`    ${judgePrediction(prediction, { value, low, high, note })}`);

@@ -41,12 +41,12 @@ export function demandCountsInHaste({ program, together, leaving, late }) {
   demandNoneLost(
     together?.lost,
     `${together?.clients} clients asked process ${together?.pid} for /counts in the same millisecond.`,
-    'Each needs its own answer, so no two questions may have the same number, and the time is not a number of one. Nor may there be room for some only.',
+    'Each needs its own answer, so no two questions may share a number, and a timestamp is not unique. Nor may there be room for only a few.',
   );
   demandNoneLost(
     leaving?.lost,
     `Two clients asked process ${leaving?.pid} for /counts. The first got its answer, the second waited, and a third asked.`,
-    'Each needs its own answer, so no two questions that wait may have the same number. How many wait is no such number: it has been given before.',
+    'Each needs its own answer, so no two questions that wait may have the same number. The number waiting is not unique: it has been used before.',
   );
   if (!late) return;
   const told = parseBody(late.answer.body)[late.pid] ?? 0;
@@ -162,8 +162,8 @@ function faultOfTold({ status, headers, body, error }, question) {
   } catch {
     const got = `/counts doesn't answer JSON: ${body.slice(0, 60)}`;
     const why = question.isBrowser
-      ? 'A browser asked, with Accept: text/html. JSON is for whoever asks.'
-      : 'A response needs JSON, with its own brackets.';
+      ? 'A browser asked, with Accept: text/html. It gets JSON, too.'
+      : 'The body must be JSON, braces included.';
     return { got, why, try: 'response.json(counts)' };
   }
   if (!isTypedJson({ headers })) return faultOfType(headers);
@@ -261,7 +261,7 @@ function whyWrong(wrong, told, question) {
   if (Number(wrong) === unmodified && (told[wrong] ?? 0) === count - 1)
     return {
       got: `${late} One came from a client that has kept the page (If-None-Match), and was answered with 304.`,
-      why: 'That is a request for /, too: browsers ask so when a page is loaded again.',
+      why: 'That is a request for /, too: browsers do this when a page is reloaded.',
       try: TRY.tell,
     };
   return {

@@ -200,7 +200,7 @@ export function demandRefusals(ends) {
       expected: 'a message on stderr, exit code 1, and no worker',
       got: `${name}: ${fault}`,
       why: isCrash
-        ? "It went on to fork. Node.js ignores a variable that it does not know, but throws when cluster.schedulingPolicy isn't one of the module's constants."
+        ? "It went on to fork. Node.js ignores a value that it does not know, but throws when cluster.schedulingPolicy isn't one of the module's constants."
         : "Nobody notices that a policy isn't the one they asked for; a worker that has started may already have clients.",
       try: "if (name !== 'rr' && name !== 'none') { console.error(...); process.exit(1); }, above the first fork",
       shows: { program: end.program, moments: refusalShown(end) },

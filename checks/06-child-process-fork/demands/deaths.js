@@ -38,7 +38,7 @@ function faultOfTwo(ofTwo) {
     error === SILENT ? 'no answer' : (error ?? `status ${status}`);
   return {
     got: `The child with the ${isLater ? 'later' : 'earlier'} of two reports was killed. That report got ${told(lost)}; that of the other child, which lives, ${told(spared)}.`,
-    why: 'When it was asked for says nothing about which child has a report. The answer that comes later is for nobody, and nobody answers the client of the dead.',
+    why: "When it was asked for says nothing about which child has a report. The answer that comes later is for nobody, and the dead child's client gets none.",
     try: 'keep the child beside each task in the Map; when a child ends: for (const [id, task] of tasks) if (task.child === child) ...',
     isPlain: true,
   };
@@ -49,7 +49,7 @@ function faultOfPoisoned({ answer, deaths = 0, fate } = /** @type {any} */ ({}))
   if (deaths === 0 && answer?.error === SILENT)
     return {
       got: 'GET /report?name=adam&name=eve has ended no child. The client is still waiting, and nobody is at work.',
-      why: 'The job has thrown, and somebody has caught that without a word: no message will come, and the child counts as busy for ever.',
+      why: 'The job threw, and the error was swallowed: no message will come, and the child counts as busy for ever.',
       try: "no process.on('uncaughtException') in job.js: let the child end; or send the error, and answer 503",
       isPlain: true,
     };
@@ -198,7 +198,7 @@ export function demandReplacedAlone(program, inTurn, inCrowd, often) {
 function faultOfOften(often) {
   const killed = `${often?.deaths} children had been killed, one after the other, and each had built reports.`;
   return faultOfNumber(often, killed, {
-    why: 'A limit for deaths in all ends the pool one day, however far apart they are.',
+    why: 'A limit on total deaths ends the pool one day, however far apart they are.',
     try: 'no count of deaths: start another child whenever there are fewer than size',
   });
 }
@@ -249,7 +249,7 @@ function faultOfAfter({ more = [], after } = /** @type {any} */ ({})) {
 }
 
 const TWICE = {
-  why: "One death can bring several events, 'error', 'disconnect', 'exit': whoever counts each of them, or starts a child for each, has one child too many from then on.",
+  why: "One death can bring several events, 'error', 'disconnect', 'exit': count each of them, or start a child for each, and you have one too many from then on.",
   try: 'keep the children in a Set, and begin with: if (!children.delete(child)) return;',
 };
 
@@ -398,7 +398,7 @@ export function demandNoneLeft(end) {
     expected:
       'When the server is killed while a child has a report to build, that child ends, too, and throws nothing.',
     got: `The child threw: ${shorten(crash?.error.split('\n')[0] ?? '')}`,
-    why: "What process.send() cannot send is an 'error' event that nobody listens for, unless its callback takes the error: a stack in the log for each child, whenever the server dies.",
+    why: "A failed process.send() emits an 'error' event that nobody listens for, unless its callback takes the error: a stack in the log for each child, whenever the server dies.",
     try: 'in job.js: process.send(answer, () => {})',
   });
 }

@@ -305,7 +305,7 @@ function demandPatience({ program, ended, refused, started, isUnclear }) {
   demand(refused <= started, {
     expected: `${where}: reports that have to wait, while children start or are frozen for a moment (by SIGSTOP), are built all the same.`,
     got: `${refused} were refused, and only ${started} children had been started, each with one report at a time.`,
-    why: 'Who has waited for a while is sent away: just when most come, those who came first get nothing.',
+    why: 'Reports that wait a while are refused: just when most come, those that came first get nothing.',
     try: 'no timer for a report that waits in the queue; a limit for how long a child builds one may end that child, and fails that one report',
     shows,
   });
@@ -317,7 +317,7 @@ function demandAllByChild({ isBuiltCold, builtHere, program }) {
   demand(!isBuiltCold, {
     expected: 'With JOB_CHILDREN=1: one child builds all reports, from the first on.',
     got: 'The first report, of a row or none, was built before a child had been started, or while it was frozen (by SIGSTOP).',
-    why: "A child takes a while to start, but whoever builds in the server meanwhile lets everybody else wait. One row or a million: the server doesn't know what a job costs.",
+    why: "A child takes a while to start, but building in the server meanwhile makes everybody else wait. One row or a million: the server doesn't know what a job costs.",
     try: 'start the child, and let the report wait for it in the queue',
     shows: { program, moments: [] },
   });

@@ -82,7 +82,7 @@ function demandSlowAwaited(roll) {
   demand(false, {
     expected,
     got,
-    why: 'It gave up a version that was only slow: one that fills a cache, or a machine that has much to do. What cannot start ends, and you hear of that.',
+    why: 'It gave up on a version that was only slow: it fills a cache, or the machine is busy. What cannot start ends, and you hear of that.',
     try: `no limit: wait for 'listening' or 'exit'. If there must be one, ${BOOT_LIMIT_MS / 1_000} s or more`,
     shows: shown(program, forksOf(program.events).slice(-1), 'a new one is forked'),
     output,
@@ -156,7 +156,7 @@ function demandKilledIsBad({ program, killed }) {
   demand(!next.isLost || !saysNoMore(next.said, alone.said), {
     expected: `SIGHUP comes once more while a new worker boots, and that one is killed: there is another reload all the same, or a message that there is none.`,
     got: 'There was no second reload, and nothing was printed that is not printed without that order.',
-    why: 'The order that waited was dropped with the reload that failed. It may be the one for the version that is mended, and the person who gave it believes that this one serves.',
+    why: 'The order that waited was dropped with the reload that failed. It may be the one for the fixed version, and the person who gave it believes that this one is live.',
     try: 'do what waits, however the reload before it has ended: reloads = reloads.then(renewAll)',
     output: program.output(),
   });

@@ -126,15 +126,15 @@ const RELOAD_FAULTS = [
   [
     ({ forks, isNext }) => isNext && forks === 0,
     () => NOBODY_FORKED,
-    'The reload before has left something behind: a variable that says it is under way, or a list of workers that have ended.',
+    'The previous reload left something behind: a variable that says it is under way, or a list of workers that have ended.',
     'process.on, not once; reset the variable in a finally; and list the workers when a reload begins: Object.values(cluster.workers)',
   ],
   [
     ({ left, isNext }) => isNext && left.length > 0,
     ({ forks, left }) =>
-      `${SECONDS} s later ${forks} had been forked, and ${left.length} workers that had come with the reload before were still running: process ${left.join(', ')}.`,
-    'Whoever is there when a reload begins is old, no matter when it came.',
-    'for (const old of Object.values(cluster.workers)): the list of now, not that of the first start',
+      `${SECONDS} s later ${forks} had been forked, and ${left.length} workers from the previous reload were still running: process ${left.join(', ')}.`,
+    'Every worker running when a reload begins is old, whenever it came.',
+    'for (const old of Object.values(cluster.workers)): the current list, not the one at startup',
   ],
   [
     ({ forks }) => forks === 0,
@@ -233,7 +233,7 @@ export function demandByMessage(roll) {
   demand(false, {
     expected: "The message 'reload' comes again, long after the first reload: the same once more.",
     got: NOBODY_FORKED,
-    why: 'It was heard only once. Whoever deploys the next version by message believes that it serves.',
+    why: 'It was heard only once. Whoever deploys the next version by message believes it is live.',
     try: "process.on('message', ...): on, not once, and no off()",
     output: roll.output,
   });
@@ -305,7 +305,7 @@ function demandWord({ said, output }, undisturbed) {
     expected:
       'SIGHUP in the middle of a reload: another reload afterwards, or a message that there is none.',
     got: 'There was no second reload, and nothing was printed.',
-    why: 'The person who gave the order has deployed another version, and believes that it serves.',
+    why: 'The person who gave the order has deployed another version, and believes it is live.',
     try: "console.error('a reload is under way: skipped'), or begin the next when this one is done",
     output,
   });
@@ -417,7 +417,7 @@ export function demandNoneLost({ program, first, old, lost, sent, fromMs, output
     ...{ exits, errors, refusals, areUnread: areUnread(program, lost) },
   });
   const paths = [...new Set(lost.map(({ path }) => path))].sort().join(' and ');
-  const expected = `Under ${LOAD_PER_SECOND} requests per second a reload fails none.`;
+  const expected = `Under ${LOAD_PER_SECOND} requests per second a reload loses none.`;
   const got = `Of ${sent.length} requests ${lost.length} were lost (${errors.join(', ')}), to ${paths}.`;
   const theirs = requestsOf(program.events).filter(({ client, startMs }) =>
     lost.some((one) => one.first.client === client && startMs >= one.first.sentMs),

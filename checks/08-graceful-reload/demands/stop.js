@@ -1,7 +1,7 @@
 /** Lesson 8: what is demanded of a stop, and of what clients hear meanwhile. */
-import { demand, eventsOf, exitsOf, requestsOf, turnsOf } from '../../../lib/check/checking.js';
-import { busy, isHung } from '../looks/reload.js';
-import { ANSWERED, ARRIVED, ASK_EVERY_MS, BEGUN } from '../looks/stop.js';
+import { demand, eventsOf, exitsOf, requestsOf } from '../../../lib/check/checking.js';
+import { busy, heardBy, isHung } from '../looks/reload.js';
+import { ANSWERED, ASK_EVERY_MS, BEGUN } from '../looks/stop.js';
 import {
   crashOfWorker,
   firstOf,
@@ -29,7 +29,7 @@ const STOP_FAULTS = [
   [
     ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
     ({ losses }) => `SIGINT killed the workers; ${losses}.`,
-    'A terminal sends SIGINT to every process, the workers too.',
+    'Ctrl-C sends SIGINT to the whole group, the workers too.',
     "process.on('SIGINT', () => {}); in worker.js: the primary tells it when to drain",
   ],
   [
@@ -187,9 +187,9 @@ const times = (count) => (count === 1 ? 'once' : `${count} times`);
 /** Had its worker been told to drain when it was answered, without saying so? */
 function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, signalMs) {
   const isIt = (one) => one.client === client && one.startMs > sentMs;
-  const { pid, endMs } = requestsOf(events).find(isIt) ?? {};
-  const hasTurned = (one) => turnsOf(events, one, signalMs, endMs) >= ARRIVED;
-  return endMs && !/close/i.test(headers.connection ?? '') && [primary, pid].every(hasTurned);
+  const { pid, endMs = 0 } = requestsOf(events).find(isIt) ?? {};
+  const isLate = endMs > heardBy(events, [primary, pid], signalMs);
+  return isLate && !/close/i.test(headers.connection ?? '');
 }
 
 export function demandClientsLetGo(stop) {

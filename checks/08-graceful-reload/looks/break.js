@@ -4,7 +4,6 @@ import {
   eventsOf,
   forksOf,
   get,
-  haveTurned,
   nowMs,
   requestsOf,
   turnedMs,
@@ -16,6 +15,7 @@ import {
   endOf,
   forkedAfter,
   hasRested,
+  heardBy,
   isHeard,
   isHung,
   leftOf,
@@ -23,8 +23,6 @@ import {
   waitFor,
 } from './reload.js';
 import { LATE_MS, slowUpload } from './limit.js';
-
-const TOLD = 6; // turns of the primary's event loop and of a worker's: by then it has been told
 
 /**
  * In the middle of a reload two of three old workers are killed; in the middle of the next one, while an order to do another waits,
@@ -90,9 +88,10 @@ async function stopInReload(program) {
   const busyPids = requestsOf(program.events, '/upload').map(({ pid }) => pid);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
-  const areTold = (events) => haveTurned(events, [program.pid, ...busyPids], TOLD, signalMs);
+  const isTold = (pid) => heardBy(program.events, [program.pid, pid], signalMs) < Infinity;
+  const areTold = () => busyPids.every(isTold);
   const isCut = () => clients.some(({ seen }) => seen.closedMs);
-  await program.until((events) => program.fate || isCut() || areTold(events), DEADLINE_MS);
+  await program.until(() => program.fate || isCut() || areTold(), DEADLINE_MS);
   const deaf = isCut() ? [] : await deafOf(program, { signalMs, times: 2 * (old.length + 1) });
   const answered = await finishInTurn(program, { clients, old });
   const lost = areBegun(program.events) ? answered.filter((isAnswered) => !isAnswered).length : 0;
@@ -127,15 +126,15 @@ async function finishInTurn(program, { clients, old }) {
  */
 async function deafOf(program, { signalMs, times }) {
   const listened = servingOf(program.events.filter(({ t }) => t < signalMs));
-  const hasHeard = (pid) => haveTurned(program.events, [program.pid, pid], TOLD, signalMs);
-  const told = listened.filter(hasHeard);
   const answers = await Promise.all(Array.from({ length: times }, () => askToKeep(program)));
   const theirs = answers.flatMap(({ status, headers, client }) =>
     status === 200 && !/close/i.test(headers.connection ?? '')
       ? requestsOf(program.events, '/version').filter((one) => one.client === client)
       : [],
   );
-  return theirs.filter(({ pid, startMs }) => told.includes(pid) && startMs > signalMs);
+  const hasHeard = ({ pid, startMs }) =>
+    startMs > heardBy(program.events, [program.pid, pid], signalMs);
+  return theirs.filter((one) => listened.includes(one.pid) && hasHeard(one));
 }
 
 async function askToKeep({ url }) {

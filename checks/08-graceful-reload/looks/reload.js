@@ -36,6 +36,7 @@ export const SLOW_BOOT_MS = 500; // longer than an old one says goodbye
 export const TURNED = 60; // beats
 export const HEARD = 40; // beats: by then an order has been started, if it was heard
 const FIRST_TURNS = 5; // beats: by then a signal has been heard
+const ARRIVED = 3; // turns of an event loop: what was sent before them has been heard
 export const HEARD_SIGNAL = 2; // of the primary's: by then it has had one, whatever held it up
 export const HELD_TURNS = 50; // beats, a second: many times as long to a program whose timers come early
 export const QUIET = 8; // beats in which nobody comes or goes: nothing more is under way
@@ -260,6 +261,16 @@ export function isHung(program, fromMs) {
   const forked = forksOf(events).map(({ workerPid }) => workerPid);
   return haveTurned(events, [pid, ...leftOf(events, forked)], TURNED, sinceMs);
 }
+
+/**
+ * When an order had surely come to the last of some processes, of which each tells the next.
+ * @param {import('../../../lib/observe/timeline.js').Event[]} events
+ * @param {number[]} pids
+ * @param {number} orderMs  when the first was told
+ * @returns {number}  Infinity, if it has not yet
+ */
+export const heardBy = (events, pids, orderMs) =>
+  pids.reduce((sinceMs, pid) => turnedMs(events, pid, ARRIVED, sinceMs), orderMs);
 
 /** Has nobody come or gone for some turns of the primary's event loop, and is nobody still to come? */
 export function isQuiet({ events, pid }) {

@@ -12,7 +12,6 @@ import {
   haveTurned,
   nowMs,
   requestsOf,
-  turnsOf,
 } from '../../../lib/check/checking.js';
 import {
   WORKERS,
@@ -22,6 +21,7 @@ import {
   begin,
   endOf,
   forkedAfter,
+  heardBy,
   leftOf,
   servingOf,
   waitFor,
@@ -33,7 +33,6 @@ const SIGNAL_ARRIVES_MS = 150;
 const MOST_LATE_MS = 15;
 export const ANSWERED = 110; // requests on one connection
 export const BEGUN = 30; // responses, for each worker, whose clients hang up
-export const ARRIVED = 5; // turns of the primary's event loop and of the worker's: by then the worker has been told
 const GONE = 3; // turns of a worker's event loop: by then it knows that a client has hung up
 const HEARD_FIRST = 2; // turns of a worker's event loop: by then it has heard the first of two signals
 const LEFT = 40; // turns of a worker's event loop: by then most have said goodbye, and closed their idle connections
@@ -160,9 +159,8 @@ function toldIn({ events, pid: primary }, client, early, signalMs) {
   const { pid } = theirs.at(-1) ?? {};
   const isEarly = pid === early.pid;
   const orderMs = isEarly ? early.signalMs : signalMs;
-  const whoHear = isEarly ? [pid] : [pid, primary];
-  const hasHeard = (/** @type {any} */ { startMs, endMs }) =>
-    endMs && whoHear.every((one) => turnsOf(events, one, orderMs, startMs) >= ARRIVED);
+  const heardMs = heardBy(events, isEarly ? [pid] : [primary, pid], orderMs);
+  const hasHeard = (/** @type {any} */ { startMs, endMs }) => endMs && startMs > heardMs;
   return { ...client, orderMs, asBefore: client.toldMs ? [] : theirs.filter(hasHeard) };
 }
 

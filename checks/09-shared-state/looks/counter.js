@@ -97,20 +97,38 @@ export function add({ url }, { agent = /** @type {Agent | false} */ (false), ...
 }
 
 /**
+ * Asks again and again until an answer tells a count, the program has ended, or its patience is over.
+ * @param {any} program
+ * @param {(tries: number) => Promise<any>} ask  gets how often it has asked before
+ * @param {number} [patienceMs]
+ * @returns {Promise<{ count?: number, tries: number, last: any }>}  rejects with Starved when no answer told a count, and the
+ *   program had not had its turn
+ */
+async function insist(program, ask, patienceMs = INSIST_MS) {
+  const sinceMs = nowMs();
+  program.turn.starvedSince(sinceMs); // what it was kept from running before does not count
+  let tries = 1;
+  let last = await ask(0);
+  const isInVain = () => countOf(last) === undefined && !program.fate;
+  for (; isInVain() && nowMs() < sinceMs + patienceMs; tries += 1) {
+    await sleep(RETRY_MS);
+    last = await ask(tries);
+  }
+  const starved = isInVain() && program.turn.starvedIn(sinceMs, patienceMs);
+  if (starved) throw starved;
+  return { count: countOf(last), tries, last };
+}
+
+/**
  * One increment, asked for again and again with the same id until it is acknowledged, which is a whole 200.
  * @param {any} program
  * @param {{ name: string, id: string, client?: number, agent?: Agent | false }} question
  */
 export async function addUntilCounted(program, question, patienceMs = INSIST_MS) {
   const { name, id, agent = false } = question;
-  const answers = [await add(program, { agent, name, id })];
-  const deadline = nowMs() + patienceMs;
-  while (countOf(answers[0]) === undefined && !program.fate && nowMs() < deadline) {
-    await sleep(RETRY_MS);
-    answers.unshift(await add(program, { name, id }));
-  }
-  const [last] = answers;
-  return { id, count: countOf(last), told: toldBy(last), tries: answers.length, last };
+  const ask = (tries) => add(program, tries === 0 ? { agent, name, id } : { name, id });
+  const { count, tries, last } = await insist(program, ask, patienceMs);
+  return { id, count, told: toldBy(last), tries, last };
 }
 
 /** So many increments by clients at once, each on its own connection; fewer, when one of them gets no answer. */
@@ -130,13 +148,8 @@ async function addMany(program, name, times) {
 
 /** The count, asked for until somebody answers. */
 export async function read(program, name) {
-  const deadline = nowMs() + INSIST_MS;
-  for (;;) {
-    const answer = await get(`${program.url}/count/${name}`, { timeoutMs: PATIENCE_MS });
-    const count = countOf(answer);
-    if (count !== undefined || program.fate || nowMs() > deadline) return count;
-    await sleep(RETRY_MS);
-  }
+  const ask = () => get(`${program.url}/count/${name}`, { timeoutMs: PATIENCE_MS });
+  return (await insist(program, ask)).count;
 }
 
 /**

@@ -14,7 +14,7 @@ const STOP_FAULTS = [
     ({ answers }) => !answers,
     ({ door: { first } }) =>
       `with one server its first answer was ${first?.error ?? first?.status ?? 'none'}.`,
-    'With more servers it answered: nginx was there before the server, or leads elsewhere.',
+    'With more servers it answered: nginx was up before the server, or points elsewhere.',
     'start nginx when all servers have reported their addresses, and write those into the upstream',
   ],
   [
@@ -59,14 +59,14 @@ const STOP_FAULTS = [
   [
     ({ isFolderGone }) => isFolderGone,
     () =>
-      'a long request that nginx had only in part when the signal came, and the rest of it afterwards, was answered with status 500.',
-    'What is too large for memory nginx keeps in the folder until it has passed it on. By then the folder had been removed.',
+      'a long request that nginx got partly before the signal and partly after it was answered with status 500.',
+    'nginx keeps what is too large for memory in the folder until it has passed it on. By then the folder had been removed.',
     'rmSync(folder, { recursive: true }) as the last thing, when nginx and the servers have ended',
   ],
   [
     ({ half }) => half !== undefined && half !== '200',
     ({ half }) =>
-      `a request that nginx had only in part when the signal came, and the rest of it afterwards, ${half === 'none' ? 'got no answer' : `was answered with status ${half}`}.`,
+      `a request that nginx got partly before the signal and partly after it ${half === 'none' ? 'got no answer' : `was answered with status ${half}`}.`,
     'nginx waits for such a client, and then asks a server. By then the servers had left, or nginx had: nginx goes first, and they stay until it has ended.',
     "front.kill('SIGQUIT'); await once(front, 'exit'); and only then stopAll()",
   ],

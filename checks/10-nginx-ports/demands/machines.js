@@ -44,7 +44,7 @@ export function demandMachines(/** @type {any} */ { missing, door, nginxMs, serv
     got: answerOf(first),
     why: isEverywhere
       ? `nginx says: ${emergencyOf(program)}. Without an address it takes all of them, even the machines'.`
-      : (emergencyOf(program) ?? 'nginx is not there, or leads elsewhere.'),
+      : (emergencyOf(program) ?? 'nginx is not up, or points elsewhere.'),
     try: isEverywhere
       ? 'listen 127.0.0.1:${port};'
       : 'start nginx when both machines listen, with their two addresses as its backends',
@@ -70,7 +70,7 @@ function demandUpBefore(program, nginxMs, address) {
   demand(nginxMs === undefined || (up && up.t < nginxMs), {
     expected: 'nginx is started when both machines listen.',
     got: `It was started ${Math.ceil((up?.t ?? Infinity) - nginxMs)} ms before machine ${address} listened.`,
-    why: 'The first clients find one machine for two; and if it takes longer to boot, nginx leaves it out as failed.',
+    why: 'The first clients find only one machine; and if the other boots slowly, nginx leaves it out as failed.',
     try: 'Promise.all([...].map(startMachine)).then(startNginx)',
     shows: listeningShown(program, up ? [up] : []),
     output: program.output(),
@@ -204,7 +204,7 @@ function demandLaterDeaths(seen) {
     expected: `Machine ${other.address}, the other one, loses its last worker, ends with ${other.end}, and is started again a second later.`,
     got: 'It did not come back.',
     why: 'Each of the two has to be watched. And a machine that is gone is gone, whatever its exit code says: one whose last worker has died ends with 0.',
-    try: "child.on('exit', () => setTimeout(...)) for every machine, without a look at the code",
+    try: "child.on('exit', () => setTimeout(...)) for every machine, whatever the exit code",
     shows: { program, moments: afterShown(program, deadMs) },
     output,
   });
@@ -221,7 +221,7 @@ function demandEarlyReturn({ program, early }) {
     got: 'It did not come back: the program has started only nginx since.',
     why:
       whyOfCrash(program.events) ??
-      "Who begins to watch the machines when both are up never hears of a death before that: 'exit' comes once.",
+      "If you watch the machines only once both are up, you miss a death before that: 'exit' comes once.",
     try: "child.on('exit', ...) within startMachine(HOST), as soon as this machine listens",
     shows: {
       program,
@@ -362,7 +362,7 @@ function demandPause({ address, waitedMs, deadMs }, program) {
   demand(waitedMs >= LEAST_PAUSE_MS, {
     expected: `Machine ${address} dies, and is started again a second later.`,
     got: `It was started again after ${Math.round(waitedMs)} ms.`,
-    why: 'A computer that is switched on again needs its time; and one that dies each time it boots would be started without a pause.',
+    why: 'A computer that is switched on again takes a while; and one that dies each time it boots would be started without a pause.',
     try: "child.on('exit', () => isStopping || setTimeout(boot, 1_000))",
     shows: startedShown(program, deadMs),
     output: program.output(),

@@ -66,7 +66,7 @@ export function demandValid({ program, count, first }) {
       ? 'nginx reads the whole file before it does anything; one fault, and it does nothing.'
       : (whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.'),
     try: emergency
-      ? 'look at the line: each directive ends with a semicolon, and a path with a blank in it needs quotes'
+      ? 'look at the line: each directive ends with a semicolon, and a path with a space in it needs quotes'
       : 'tasks 1 and 2 of the text: a whole configuration in conf.js, and startNginx(backends) in server.js',
     shows: nginxShown(program),
     output: program.output(),
@@ -87,7 +87,7 @@ const ELSEWHERE = [
   [
     ({ files }) => files?.refusal,
     ({ files }) => `A body of 200 kB was refused with status ${files.refusal}.`,
-    'nginx keeps a large body in a file. Started by root, its worker is another user, who may not enter the folder.',
+    'nginx keeps a large body in a file. Started by root, its workers run as a user who may not enter the folder.',
     'the line `${user}` at the top of the configuration, and client_body_temp_path in the folder',
   ],
   [

@@ -51,7 +51,7 @@ const STOP_FAULTS = [
   [
     ({ fate, isTwice }) => isTwice && fate?.signal,
     ({ fate }) => `a second one came while it was stopping, and it was ended by ${fate.signal}.`,
-    "People press Ctrl-C again when they lose patience. Nitro's handler in the primary is there once; where yours is, too, the second signal ends the primary, and its workers lose what they have under way.",
+    "People press Ctrl-C again when they lose patience. Nitro's handler in the primary runs just once; if yours does too, the second signal ends the primary, and its workers lose what they have under way.",
     'process.on(signal, stop), not process.once(signal, stop): a second order changes nothing',
   ],
   [

@@ -107,7 +107,7 @@ export function demandWork({ answers, quickestMs, spanMs }, program) {
   const isWhole = quickestMs > LEAST_WORK_MS;
   demand(isWhole && spanMs > AT_WORK * LEAST_WORK_MS && !fault, {
     expected:
-      'Each / blocks its process for 10 to 20 ms and answers 5,000 to 10,000 random bytes as hex text.',
+      'Each / blocks its process for 10 to 20 ms and returns 5,000 to 10,000 random bytes as hex text.',
     got:
       fault ??
       (isWhole
@@ -154,7 +154,7 @@ export function demandListeners(program, built) {
   demand(!fate || missing === '', {
     expected: `server.js imports the build, which is ${folder}/server/index.mjs.`,
     got: `It imports ${path(missing)}, and nothing is there.`,
-    why: 'The import() and output.dir in nitro.config.js name the same folder.',
+    why: 'import() and output.dir in nitro.config.js must name one folder.',
     try: FOLDERS,
     output: printed,
   });
