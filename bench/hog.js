@@ -11,5 +11,6 @@ export function startHogs(count) {
   const stop = () => hogs.forEach((hog) => hog.kill('SIGKILL'));
   process.once('exit', stop);
   process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
   return stop;
 }

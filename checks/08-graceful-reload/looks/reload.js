@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   MIXED,
   Undecided,
+  askOnce,
   demand,
   eventsOf,
   exitsOf,
@@ -355,8 +356,8 @@ export async function renew(
 }
 
 /** The versions that answer. */
-export async function versionsOf({ url }) {
-  const ask = () => get(`${url}/version`, { timeoutMs: DEADLINE_MS });
+export async function versionsOf(program) {
+  const ask = () => askOnce(program, '/version', { timeoutMs: DEADLINE_MS });
   const answers = await Promise.all(Array.from({ length: 2 * WORKERS }, ask));
   return answers.map(({ body, error }) => error ?? body);
 }

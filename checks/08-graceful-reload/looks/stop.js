@@ -212,7 +212,9 @@ async function abortingClient({ port }) {
 function untoldOf({ events }, answers, kept) {
   const requests = requestsOf(events);
   const pidOf = (port) => requests.findLast(({ client }) => client === port)?.pid;
-  const goodbyes = kept.map(({ client, toldMs }) => ({ pid: pidOf(client), toldMs }));
+  const goodbyes = kept
+    .filter(({ toldMs }) => toldMs > 0)
+    .map(({ client, toldMs }) => ({ pid: pidOf(client), toldMs }));
   return answers.filter((answer) => {
     const asked = requests.find(
       ({ client, startMs }) => client === answer.client && startMs > answer.sentMs,
