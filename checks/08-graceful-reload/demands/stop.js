@@ -185,15 +185,15 @@ const CLIENT_FAULTS = [
 const times = (count) => (count === 1 ? 'once' : `${count} times`);
 
 /** Had its worker been told to drain when it was answered, without saying so? */
-function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, signalMs) {
+function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, orderMs) {
   const isIt = (one) => one.client === client && one.startMs > sentMs;
   const { pid, endMs = 0 } = requestsOf(events).find(isIt) ?? {};
-  const isLate = endMs > heardBy(events, [primary, pid], signalMs);
+  const isLate = endMs > heardBy(events, [primary, pid], orderMs);
   return isLate && !/close/i.test(headers.connection ?? '');
 }
 
 export function demandClientsLetGo(stop) {
-  const { program, fate, told, untold, cut, cutMs, isAskedLater, signalMs, output } = stop;
+  const { program, fate, told, untold, cut, cutMs, isAskedLater, signalMs, toldMs, output } = stop;
   demandKept(stop);
   demandForgotten(stop);
   demandAbortedForgotten(stop);
@@ -207,7 +207,7 @@ export function demandClientsLetGo(stop) {
     cut?.asBefore.length > 0 ||
     cutMs < LEAST_GOODBYE_MS ||
     (!fate && isHung(program, signalMs)) ||
-    (fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, signalMs)));
+    (fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, toldMs)));
   if (!isKind && !isSure && cut?.closedMs - cut?.askedMs > MOST_PAUSE_MS) throw busy(got(stop));
   if (!isKind && !isSure && !fate) demandCalm(program, signalMs, got(stop));
   if (!isKind && !isSure && fate && !fate.signal) demandUndisturbed(program, signalMs, got(stop));

@@ -116,8 +116,8 @@ async function killOne(program, { isAnother = false, usual = '' } = {}) {
   if (!isBegun) return { isBegun, fromMs };
   const [{ workerPid }] = forksOf(program.events.slice(first));
   const { length: printed } = program.output();
-  const orderMs = nowMs();
   if (isAnother) program.kill(program.pid, 'SIGHUP');
+  const orderMs = nowMs();
   const hasTurned = (/** @type {number} */ sinceMs) => (events) =>
     haveTurned(events, [program.pid], HEARD_SIGNAL, sinceMs);
   await program.until(hasTurned(orderMs));

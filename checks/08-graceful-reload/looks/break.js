@@ -86,8 +86,8 @@ async function stopInReload(program) {
   const isUp = (events) => eventsOf(events.slice(begun.first), 'worker-listening').length > 0;
   const isInTime = await program.until(isUp, DEADLINE_MS);
   const busyPids = requestsOf(program.events, '/upload').map(({ pid }) => pid);
-  const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
+  const signalMs = nowMs();
   const isTold = (pid) => heardBy(program.events, [program.pid, pid], signalMs) < Infinity;
   const areTold = () => busyPids.every(isTold);
   const isCut = () => clients.some(({ seen }) => seen.closedMs);

@@ -185,8 +185,8 @@ async function tellToStopAgain(program, isCut) {
   const isMoved = () => program.fate || isCut();
   const told = [];
   for (const how of AGAIN) {
-    const fromMs = nowMs();
     program.tellToStop(how);
+    const fromMs = nowMs();
     told.push(how);
     const haveHeard = (events) => haveTurned(events, [program.pid], HEARD_AT, fromMs);
     await program.until((events) => isMoved() || haveHeard(events), DEADLINE_MS);

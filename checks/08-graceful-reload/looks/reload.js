@@ -396,8 +396,8 @@ async function stopWhileBooting({ program, deploy }) {
   }
   if (!isBegun) return { isBegun, fromMs };
   program.post('reload');
-  const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
+  const signalMs = nowMs();
   const fate = await endOf(program);
   const forked = forkedAfter(program, signalMs);
   return { isBegun, fromMs, signalMs, fate, forked, left: servingOf(program.events) };
@@ -444,8 +444,8 @@ export async function reloadByMessage({ program, deploy }) {
       isDeaf = !(await isHeard(program, first)); // or the keeper, which passes messages on, has had no turn
     }
     before = program.output();
-    const signalMs = nowMs();
     program.kill(program.pid, 'SIGHUP');
+    const signalMs = nowMs();
     if (isDeaf) return;
     await waitFor(program, isUp);
     const upMs = eventsOf(program.events.slice(first), 'worker-listening')[0]?.t;

@@ -89,8 +89,8 @@ export async function stopAtWork({ program }, how) {
 export async function stopAtStart({ program }) {
   const isTurning = (events) => haveTurned(events, [program.pid], HEARD_SIGNAL);
   await program.until((events) => forksOf(events).length > 0 && isTurning(events), DEADLINE_MS);
-  const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
+  const signalMs = nowMs();
   const fate = await endOf(program);
   const forked = forkedAfter(program, signalMs);
   const isBegun = fate?.signal !== 'SIGTERM'; // or it has no handler yet
@@ -118,11 +118,14 @@ export async function stopWithClients({ program }) {
   await program.until(areBegun, DEADLINE_MS / 2);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
+  const toldMs = nowMs(); // between the two we may have had no core
   const fate = await endOf(program);
   const isIdleHeld = idle.some(({ readyState }) => readyState === 'open');
   const output = program.output();
   for (const socket of idle) socket.destroy();
-  const kept = regulars.map((regular) => toldIn(program, regular.leave(), early, signalMs));
+  const kept = regulars.map((regular) =>
+    toldIn(program, regular.leave(), early, { signalMs, toldMs }),
+  );
   const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
   const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
   const told = later.filter(isToldToClose);
@@ -135,7 +138,8 @@ export async function stopWithClients({ program }) {
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
   const heard = { later, told, underWay, untold, cut, cutMs };
-  return { program, ...counted, signalMs, fate, isIdleHeld, ...heard, isAskedLater, output };
+  const seen = { program, ...counted, signalMs, toldMs, fate, isIdleHeld };
+  return { ...seen, ...heard, isAskedLater, output };
 }
 
 /** The worker of this client, with nothing under way, is told to leave; until the client has heard of it, or should have. */
@@ -144,24 +148,25 @@ async function dismissIdle(program, { client, seen }) {
   const signalMs = nowMs();
   if (!pid) return { signalMs }; // nobody has begun to answer it
   program.kill(pid, 'SIGTERM');
+  const toldMs = nowMs();
   const isOver = (events) =>
-    seen.toldMs || seen.closedMs || haveTurned(events, [pid], LEFT, signalMs);
+    seen.toldMs || seen.closedMs || haveTurned(events, [pid], LEFT, toldMs);
   await program.until(isOver, DEADLINE_MS / 2);
-  return { pid, signalMs };
+  return { pid, signalMs, toldMs };
 }
 
 /**
  * When the worker of such a client was told to leave; and, of what the client asked when the worker had heard that, what was
  * answered all the same without a word.
  */
-function toldIn({ events, pid: primary }, client, early, signalMs) {
+function toldIn({ events, pid: primary }, client, early, order) {
   const theirs = requestsOf(events).filter((one) => one.client === client.client);
   const { pid } = theirs.at(-1) ?? {};
   const isEarly = pid === early.pid;
-  const orderMs = isEarly ? early.signalMs : signalMs;
-  const heardMs = heardBy(events, isEarly ? [pid] : [primary, pid], orderMs);
+  const { signalMs, toldMs } = isEarly ? early : order;
+  const heardMs = heardBy(events, isEarly ? [pid] : [primary, pid], toldMs);
   const hasHeard = (/** @type {any} */ { startMs, endMs }) => endMs && startMs > heardMs;
-  return { ...client, orderMs, asBefore: client.toldMs ? [] : theirs.filter(hasHeard) };
+  return { ...client, orderMs: signalMs, asBefore: client.toldMs ? [] : theirs.filter(hasHeard) };
 }
 
 /**
