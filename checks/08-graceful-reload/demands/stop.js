@@ -202,16 +202,17 @@ export function demandClientsLetGo(stop) {
   demandUnbroken(program, { expected, output });
   const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
+  const isUnsaid = fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, toldMs));
   const isSure =
+    isUnsaid ||
     untold.length > 0 ||
     cut?.asBefore.length > 0 ||
     cutMs < LEAST_GOODBYE_MS ||
-    (!fate && isHung(program, signalMs)) ||
-    (fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, toldMs)));
+    (!fate && isHung(program, signalMs));
   if (!isKind && !isSure && cut?.closedMs - cut?.askedMs > MOST_PAUSE_MS) throw busy(got(stop));
   if (!isKind && !isSure && !fate) demandCalm(program, signalMs, got(stop));
   if (!isKind && !isSure && fate && !fate.signal) demandUndisturbed(program, signalMs, got(stop));
-  if (fate?.code === 0 && told.length === 0 && !isAskedLater)
+  if (fate?.code === 0 && told.length === 0 && !isAskedLater && !isUnsaid)
     throw busy('No client asked again before its connection was closed.');
   demand(isKind, {
     expected,
