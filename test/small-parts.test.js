@@ -30,7 +30,10 @@ test('a load generator that was closed fires no more, and says so', async (t) =>
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const window = { url: `http://127.0.0.1:${port}/`, connections: 1, durationMs: 50 };
   const load = createLoad();
-  assert.ok((await load.fire(window)).answers.length > 0);
+  let answered = 0; // where others are busy a window may be over too soon
+  for (let windows = 0; windows < 100 && answered === 0; windows += 1)
+    answered = (await load.fire(window)).answers.length;
+  assert.ok(answered > 0);
   load.close();
   await assert.rejects(load.fire(window), /The load generator (is closed|ended)/);
 });
