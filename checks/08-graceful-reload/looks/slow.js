@@ -4,6 +4,7 @@ import { slowUpload } from './limit.js';
 import { DEADLINE_MS, HASTE, HELD_TURNS, WORKERS, isHeard, renew, waitFor } from './reload.js';
 
 const SLOWER_BOOT_MS = 700; // with timers that come early a quarter of a minute
+const HEARD_WITHIN_MS = 1_000;
 
 /**
  * A version that boots slowly, and timers that come early: half a minute takes less than a second. How long the first
@@ -37,6 +38,8 @@ async function orderAndHold(program, { deploy, clients }) {
   const isLong = (events) => haveTurned(events, [program.pid], HELD_TURNS, up.t);
   const isNext = () => forksOf(news()).length > 1;
   if (up) await program.until((events) => isNext() || isLong(events), DEADLINE_MS);
+  const isCut = () => clients.some(({ seen }) => seen.closedMs > 0);
+  if (isNext()) await program.until(isCut, HEARD_WITHIN_MS); // an old one has ended: its client hears of it, too
   for (const client of clients) client.wasCut = client.seen.closedMs > 0;
   await Promise.all(clients.map((client) => client.finish()));
 }
