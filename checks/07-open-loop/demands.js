@@ -8,6 +8,7 @@ import {
   forksOf,
   isCrowded,
   momentOf,
+  overrunNow,
   quickestOf,
   requestsOf,
 } from '../../lib/check/checking.js';
@@ -254,7 +255,7 @@ function gotOf({ forks, isFlood, fate }) {
 function refuseToJudge(counted, story) {
   const { slowest, isVague } = counted;
   const isSlowForUs = slowest > MOST_OFF && mayComeOfMachine(counted);
-  const mayBeSlow = isCrowded() && counted.forks > exactOf(counted.setting);
+  const mayBeSlow = overrunNow() && counted.forks > exactOf(counted.setting);
   if (!isVague && !isSlowForUs && !mayBeSlow) return;
   const why = isVague
     ? 'The machine is busy, and pages took so long that a formula with fewer workers would come to as many.'

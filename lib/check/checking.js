@@ -20,7 +20,7 @@ export { closedMeanwhile, demandKept, mayBeClosed } from './kept.js';
 export { measureAtRate } from '../measure/at-rate.js';
 export { createSpinners } from '../measure/ceiling.js';
 export { interleave, saturate } from '../measure/compare.js';
-export { disturbanceOf, isCrowded, watchMachine } from '../measure/conditions.js';
+export { disturbanceOf, isCrowded, overrunNow, watchMachine } from '../measure/conditions.js';
 export { createLoad } from '../measure/load.js';
 export { createOpenLoop } from '../measure/open-loop.js';
 export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
