@@ -45,7 +45,8 @@ const promises = {
     'SIGTERM, Ctrl-C: what is under way is answered; the primary ends last, with exit code 0',
   'slows-down': 'when no worker manages to listen, it waits twice as long before each restart',
   'gives-up': 'after four failed restarts it gives up: a message, exit code 1, and all end',
-  'each-time': 'each time: with a connection on its way, two at once, the sixth time in one place',
+  'each-time':
+    'each dead worker is replaced: a connection on its way, two at once, the sixth in one place',
   'no-fork-in-shutdown': 'once told to stop, it forks no more workers',
   'nothing-outlives': 'nothing outlives the primary, however it ended',
 };

@@ -1,5 +1,6 @@
 /** What lesson 9 demands of what was seen, in the order of its promises. */
 import {
+  NOT_LISTENING,
   Undecided,
   demand,
   eventsOf,
@@ -784,11 +785,10 @@ export function demandRecovery(
   /** @type {any} */ { silence, absent, program, away, back },
   refused,
 ) {
-  const isWaiting = /but isn't listening/.test(absent?.got);
   demand(!absent, {
     ...absent,
     expected: 'The server starts without Redis, too: it listens, and answers 503.',
-    ...(isWaiting && {
+    ...(absent?.got === NOT_LISTENING && {
       why: 'connect() finishes only when Redis is there. If you await it first, nothing listens until then.',
       try: "client.connect() without await; it goes on trying, and client.on('error', ...) hears how",
     }),

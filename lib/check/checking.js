@@ -53,7 +53,7 @@ export {
 export { ignoreStarved, queuedMsOf } from '../observe/turn.js';
 export { startRedis } from '../tools/redis.js';
 export { demandTool, findTool } from '../tools/tools.js';
-export { whyOfCrash } from '../verdict/diagnosis.js';
+export { NOT_LISTENING, whyOfCrash } from '../verdict/diagnosis.js';
 export { faultOfRandomHex, isTypedJson, parseBody } from '../verdict/bodies.js';
 export { Undecided, demand, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';

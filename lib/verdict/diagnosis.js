@@ -9,6 +9,9 @@ const MANY_CHILDREN = 12;
 const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced for ever.';
 
+/** What is told of a program that runs, and whose event loop turns, but of which no process called listen(). */
+export const NOT_LISTENING = "It runs, but isn't listening on any port.";
+
 /**
  * @param {object} run
  * @param {string} run.name  the program's file, as its author knows it
@@ -152,7 +155,7 @@ function fromSilence({ port, events, nowMs = 0 }) {
     };
   }
   return {
-    got: "It runs, but isn't listening on any port.",
+    got: NOT_LISTENING,
     why: 'No process called listen().',
   };
 }

@@ -193,7 +193,8 @@ function isAnsweredLater({ events, pid: primary }, { client, sentMs, headers }, 
 }
 
 export function demandClientsLetGo(stop) {
-  const { program, fate, told, untold, cut, cutMs, isAskedLater, signalMs, toldMs, output } = stop;
+  const { program, fate, told, untold, cut, cutMs, isAskedLater, signalMs, signalledMs, output } =
+    stop;
   demandKept(stop);
   demandForgotten(stop);
   demandAbortedForgotten(stop);
@@ -202,7 +203,8 @@ export function demandClientsLetGo(stop) {
   demandUnbroken(program, { expected, output });
   const isKind = fate && told.length > 0 && untold.length === 0 && cutMs === undefined;
   const [, got, why, repair] = firstOf(CLIENT_FAULTS, stop);
-  const isUnsaid = fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, toldMs));
+  const isUnsaid =
+    fate && stop.underWay.some((answer) => isAnsweredLater(program, answer, signalledMs));
   const isSure =
     isUnsaid ||
     untold.length > 0 ||

@@ -118,13 +118,13 @@ export async function stopWithClients({ program }) {
   await program.until(areBegun, DEADLINE_MS / 2);
   const signalMs = nowMs();
   program.kill(program.pid, 'SIGTERM');
-  const toldMs = nowMs(); // between the two we may have had no core
+  const signalledMs = nowMs(); // between the two we may have had no core
   const fate = await endOf(program);
   const isIdleHeld = idle.some(({ readyState }) => readyState === 'open');
   const output = program.output();
   for (const socket of idle) socket.destroy();
   const kept = regulars.map((regular) =>
-    toldIn(program, regular.leave(), early, { signalMs, toldMs }),
+    toldIn(program, regular.leave(), early, { signalMs, signalledMs }),
   );
   const answers = (await Promise.all(clients.map((client) => client.leave()))).flat();
   const later = answers.filter(({ doneMs, status }) => status && doneMs > signalMs);
@@ -138,7 +138,7 @@ export async function stopWithClients({ program }) {
   const areWeLate = loopMeanwhile.max / 1e6 > MOST_LATE_MS; // then we may have come after it was rightly closed
   const isAskedLater = asked.some(({ error }) => !error || !areWeLate);
   const heard = { later, told, underWay, untold, cut, cutMs };
-  const seen = { program, ...counted, signalMs, toldMs, fate, isIdleHeld };
+  const seen = { program, ...counted, signalMs, signalledMs, fate, isIdleHeld };
   return { ...seen, ...heard, isAskedLater, output };
 }
 
@@ -148,11 +148,11 @@ async function dismissIdle(program, { client, seen }) {
   const signalMs = nowMs();
   if (!pid) return { signalMs }; // nobody has begun to answer it
   program.kill(pid, 'SIGTERM');
-  const toldMs = nowMs();
+  const signalledMs = nowMs();
   const isOver = (events) =>
-    seen.toldMs || seen.closedMs || haveTurned(events, [pid], LEFT, toldMs);
+    seen.toldMs || seen.closedMs || haveTurned(events, [pid], LEFT, signalledMs);
   await program.until(isOver, DEADLINE_MS / 2);
-  return { pid, signalMs, toldMs };
+  return { pid, signalMs, signalledMs };
 }
 
 /**
@@ -163,8 +163,8 @@ function toldIn({ events, pid: primary }, client, early, order) {
   const theirs = requestsOf(events).filter((one) => one.client === client.client);
   const { pid } = theirs.at(-1) ?? {};
   const isEarly = pid === early.pid;
-  const { signalMs, toldMs } = isEarly ? early : order;
-  const heardMs = heardBy(events, isEarly ? [pid] : [primary, pid], toldMs);
+  const { signalMs, signalledMs } = isEarly ? early : order;
+  const heardMs = heardBy(events, isEarly ? [pid] : [primary, pid], signalledMs);
   const hasHeard = (/** @type {any} */ { startMs, endMs }) => endMs && startMs > heardMs;
   return { ...client, orderMs: signalMs, asBefore: client.toldMs ? [] : theirs.filter(hasHeard) };
 }
