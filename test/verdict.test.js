@@ -312,6 +312,7 @@ test('what is wrong with the bodies is said in a sentence', () => {
       .toString('hex')
       .slice(0, length);
   const twice = hex(12_000);
+  const block = `0123456789abcdef${hex(84)}`; // a hundred digits drawn by lot lack one of the sixteen now and then
   const fault = (...answers) => faultOfRandomHex(answers) ?? 'none';
   assert.equal(fault(answer(hex(10_000)), answer(hex(20_000))), 'none');
   assert.equal(fault(answer(`${hex(20_000)}\n`), answer(`${hex(10_000)}\r\n`)), 'none');
@@ -321,7 +322,7 @@ test('what is wrong with the bodies is said in a sentence', () => {
   assert.match(fault(answer('hello')), /isn't hex text; it begins with "hello"/);
   assert.match(fault(answer(hex(12_001))), /12001 hex digits, but two make a byte/);
   assert.match(fault(answer(twice), answer(twice)), /same bytes/);
-  assert.match(fault(answer(hex(100).repeat(110))), /in it more than once/);
+  assert.match(fault(answer(block.repeat(110))), /in it more than once/);
   assert.match(fault(answer(hex(12_000)), answer(twice), answer(`f0${twice}`)), /several answers/);
   assert.match(fault(answer('0123456789'.repeat(1_000))), /Only 10 of the 16 hex digits/);
   assert.match(fault(answer('', { error: 'no answer within 4 s' })), /no answer within 4 s/);
