@@ -200,6 +200,22 @@ test('a program whose timeline cannot be written does as ever', async () => {
   assert.deepEqual({ code, stdout }, { code: 0, stdout: 'fine\n' });
 });
 
+test('the clock of a process that loses its core while it is read goes right', async () => {
+  const loser = join(folder, 'loses its core.cjs');
+  const text = `const { bigint } = process.hrtime;
+    process.hrtime.bigint = () => {
+      process.hrtime.bigint = bigint;
+      const read = bigint();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      console.log(Number(bigint() / 1000n) / 1000);
+      return read;
+    };`;
+  writeFileSync(loser, text);
+  const NODE_OPTIONS = `--require "${loser}" --require "${probe}"`;
+  const { stdout, events } = await run('reads.cjs', '', { isProbed: true, env: { NODE_OPTIONS } });
+  assert.ok(events[0].t >= Number(stdout), `${events[0].t} is before ${stdout}`);
+});
+
 /** Serves, deals a connection by hand, has a thread and a child, and crashes in the end. */
 const everything = `
   import cluster from 'node:cluster';
