@@ -578,15 +578,15 @@ export async function killParent({ program, fault }, death) {
   const clients = await askByHalf(program);
   program.kill(program.pid, 'SIGKILL');
   const killedMs = nowMs();
-  let fromMs = killedMs;
+  let goneMs = Infinity;
   const isReached = program.turn.limit(PARTING_MS);
   try {
     for (;;) {
       const left = program.survivors();
-      if (left.includes(program.pid)) fromMs = nowMs(); // its channels are not closed yet
+      if (!left.includes(program.pid)) goneMs = Math.min(goneMs, nowMs()); // its channels are closed
       const orphans = left.filter((pid) => pid !== program.pid);
       const isOver = isReached();
-      const isClear = orphans.length === 0 || haveStayed(program.events, orphans, fromMs);
+      const isClear = orphans.length === 0 || haveStayed(program.events, orphans, goneMs);
       if (isOver && !isClear) demandTurn(program, killedMs, PARTING_MS);
       if (isOver || isClear) return { orphans, isOpen: Boolean(listeningSockets(program)?.length) };
       await sleep(LOOK_EVERY_MS);
