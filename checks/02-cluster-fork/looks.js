@@ -22,7 +22,7 @@ export const WORKERS = 4;
 /** Not the number that the machine has; one; and more than eight or sixteen, which somebody may take for the most, or 99, which is the most for the variable. */
 export const PRETENDED_CORES = [cpus().length === 3 ? 2 : 3, 1, 128];
 const LEGAL = ['1', '10', '99']; // the ends of the range, and where a digit is added
-const OF_OTHER_TOOLS = ['max', 'all', 'auto', '50%', '0.5', '1,000']; // each means a number to somebody
+const OF_OTHER_TOOLS = ['max', 'all', 'auto', '50%', '0.5', '1,000', '1,5']; // each means a number to somebody
 const NONSENSE = [...OF_OTHER_TOOLS, '0', '00', '-1', '2.5', '4abc\n4', '100', '', '  ']; // of two lines: neither half is enough
 const NO_PAGES = ['/favicon.ico', '/robots.txt']; // there is none; browsers and crawlers ask all the same
 const ON_ONE_CONNECTION = ['/', '/', '/?page=2'];

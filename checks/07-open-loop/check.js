@@ -17,6 +17,7 @@ import {
   TOLD,
   askUntilAllAnswer,
   candidateOf,
+  countFine,
   countForks,
   countLong,
   forkAtEdge,
@@ -50,6 +51,7 @@ check('07-open-loop', promises, (lesson) => {
   const candidate = observe([usual], (counted) => candidateOf(lesson, counted));
   const edge = meanwhile([usual], ({ isRight }) => (isRight ? forkAtEdge(launch) : undefined));
   const long = meanwhile([edge], (edge) => edge && countLong(launch, edge));
+  const fine = meanwhile([usual], ({ isRight }) => (isRight ? countFine(launch) : undefined));
   const atEdge = meanwhile([edge], (edge) => refuseAtEdge(launch, edge));
   const least = meanwhile([main], () => tryLeast(launch));
   const refusals = meanwhile([main], () => tryAllNonsense(launch));
@@ -60,8 +62,8 @@ check('07-open-loop', promises, (lesson) => {
   hold('told', [main, fewer], (program, another) =>
     demandTold([{ program, told: TOLD.told }, another]),
   );
-  hold('computed', [usual, other, least, long], (usual, other, least, long) => {
-    demandComputed([usual, other, ...(long ? [long] : [])]);
+  hold('computed', [usual, other, least, long, fine], (usual, other, least, ...more) => {
+    demandComputed([usual, other, ...more.filter(Boolean)]);
     demandLeast(least);
   });
   hold('work-done', [asked], demandWork);

@@ -180,6 +180,11 @@ const MISCOUNTS = [
     'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
   ],
   [
+    ({ forks, setting }) => isOfWholeMs(forks, setting),
+    'You get this number if you round the time of a page to whole milliseconds: of 1.4 ms two workers in three are left.',
+    'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
+  ],
+  [
     ({ forks, exact }) => forks < exact,
     'Half a worker too few is too few: the queue grows without end.',
     'Math.ceil(...)',
@@ -202,6 +207,13 @@ const isOfWholes = (forks, { rate, utilization, workMs }) =>
     [whole(rate) / (1000 / workMs), rate / whole(1000 / workMs)].some(
       (busy) => forks === Math.ceil(busy / utilization),
     ),
+  );
+
+/** Does it come of a whole number of milliseconds, where a page takes a fraction? */
+const isOfWholeMs = (forks, { rate, utilization, workMs }) =>
+  workMs < 2 &&
+  [Math.floor(workMs), Math.ceil(workMs)].some(
+    (wholeMs) => forks === Math.ceil((rate * wholeMs) / 1000 / utilization),
   );
 
 /** Where one worker is enough one serves: no measurement can make it two. */

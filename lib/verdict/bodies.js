@@ -34,7 +34,7 @@ export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {
  */
 export function isTypedJson({ headers }) {
   const type = headers['content-type'];
-  return type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type);
+  return type === undefined || /^application\/json\b/i.test(type);
 }
 
 /**

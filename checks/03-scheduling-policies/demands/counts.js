@@ -43,6 +43,12 @@ export function demandCountsInHaste({ program, together, leaving, late }) {
     `${together?.clients} clients asked process ${together?.pid} for /counts in the same millisecond.`,
     'Each needs its own answer, so no two questions may share a number, and a timestamp is not unique. Nor may there be room for only a few.',
   );
+  demand(leaving?.early?.status !== 200, {
+    expected: COUNTS,
+    got: `Two clients asked process ${leaving?.pid} for /counts. When the answer to the first came, both had it, though the primary did not know yet that the second had asked.`,
+    why: "That answer doesn't include what has happened since the first asked. Questions that share a number share an answer, and a timestamp is not unique.",
+    try: 'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
+  });
   demandNoneLost(
     leaving?.lost,
     `Two clients asked process ${leaving?.pid} for /counts. The first got its answer, the second waited, and a third asked.`,

@@ -20,7 +20,7 @@ const WORKERS = 2;
 const CONNECTIONS = 36; // so one of the two has eighteen or more: more than sixteen, which somebody may take for the most
 const TIMERS = /** @type {const} */ ([100, Infinity, 100, 20, 20]); // from 100 ms on they fire within 20 ms, and intervals each time a hundred times as soon
 const STANDS_STILL = 1e-9; // so many times as fast as time passes goes the clock
-const PATIENT_TURNS = 4; // of 20 ms: such a timer has fired, and what came of it is sent
+const PATIENT_TURNS = 15; // of 20 ms: such a timer has fired, or 250 times each millisecond, and what came of it is sent
 const BEGUN_MS = 1_500;
 const TRIES = 4;
 const SENT_MS = 25; // then it is on its way; if not, there is nothing to tell
@@ -125,21 +125,25 @@ async function askAsOneLeaves(program, crowd) {
   const { pid } = x;
   const asker = createAsker(program, primary);
   let isLeft = false;
+  /** @type {any} */
+  let early; // the answer to a question that the primary can't have read
   try {
     await standStill(program, primary);
     asker.ask(x).then(() => (isLeft = true));
     if (!(await program.until(() => asker.begun() > 0, BEGUN_MS))) return undefined;
     await standStill(program, pid);
-    asker.ask(y);
+    let isSilent = false;
+    asker.ask(y).then((answer) => isSilent && (early = answer));
     await sleep(SENT_MS);
     program.kill(primary, 'SIGCONT');
     await waitForTurns(program, [primary], () => isLeft);
-    await standStill(program, primary);
+    isSilent = await standStill(program, primary);
     program.kill(pid, 'SIGCONT');
     await waitForTurns(program, [pid], () => isLeft);
     asker.ask(z);
     await program.until(() => asker.begun() > 2, BEGUN_MS);
-    return { pid, lost: await asker.lost() };
+    isSilent = false;
+    return { pid, early, lost: await asker.lost() };
   } finally {
     for (const one of [primary, pid]) program.kill(one, 'SIGCONT');
   }

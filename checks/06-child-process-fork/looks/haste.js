@@ -65,6 +65,7 @@ async function warmUp(program, answers) {
 
 async function askWhileFrozen(program, answers) {
   const before = program.events.length;
+  const answered = answers.length + ASKED;
   await whileStopped(program, aliveOf(program), async () => {
     for (let index = 0; index < ASKED; index += 1)
       ask(program, { name: `frozen-${index}`, rows: LEAST_ROWS }).then((one) => answers.push(one));
@@ -75,4 +76,5 @@ async function askWhileFrozen(program, answers) {
     };
     await program.until(haveWaited, PATIENCE_MS);
   });
+  await program.until(() => answers.length >= answered, PATIENCE_MS); // one may be refused when its turn comes
 }

@@ -3,11 +3,11 @@ import { eventsOf, forksOf, haveTurned, nowMs, requestsOf } from '../../../lib/c
 import { slowUpload } from './limit.js';
 import { DEADLINE_MS, HASTE, HELD_TURNS, WORKERS, isHeard, renew, waitFor } from './reload.js';
 
-const SLOWER_BOOT_MS = 700; // with timers that come early a quarter of a minute
+const SLOWER_BOOT_MS = 1_000; // with timers that come early twenty seconds, and its start beside
 const HEARD_WITHIN_MS = 1_000;
 
 /**
- * A version that boots slowly, and timers that come early: half a minute takes less than a second. How long the first
+ * A version that boots slowly, and timers that come early: half a minute takes a second and a half. How long the first
  * new one had, until it listened or ended, is told as the program's timers see it. The old ones are busy, and go on being so for long
  * after the first new one listens: does the next one wait for that, and are they left alone?
  */
