@@ -181,7 +181,7 @@ const MISCOUNTS = [
   ],
   [
     ({ forks, setting }) => isOfWholeMs(forks, setting),
-    'You get this number if you round the time of a page to whole milliseconds: of 1.4 ms two workers in three are left.',
+    'You get this number if you round the time of a page to whole milliseconds. A page of 1.4 ms takes neither 1 nor 2.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
   ],
   [

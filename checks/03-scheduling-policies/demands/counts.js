@@ -168,7 +168,7 @@ function faultOfTold({ status, headers, body, error }, question) {
   } catch {
     const got = `/counts doesn't answer JSON: ${body.slice(0, 60)}`;
     const why = question.isBrowser
-      ? 'A browser asked, with Accept: text/html. It gets JSON, too.'
+      ? 'A browser asked, with its own Accept and User-Agent. It gets JSON, too.'
       : 'The body must be JSON, braces included.';
     return { got, why, try: 'response.json(counts)' };
   }
