@@ -34,7 +34,6 @@ const LONGEST = 2;
 const LONGEST_IN_ALL = 1.6; // of all waits together, without what the event loop was late
 const MUCH_LONGER = 3; // times, or more
 const LONGER = 1.6; // times, even the shortest: twice as long, but for some chance
-const SURELY_ASLEEP = 1 / 6; // of all waits, without what all processes were kept from running
 const LEAST_MS = 9.5; // of a /
 const TOO_LONG_MS = 30; // for the quickest
 const REPORT_MS = 298;
@@ -462,16 +461,12 @@ function demandFirstWait(program, crashes) {
   });
 }
 
-/**
- * A primary that sleeps hears nothing. What others took of its time does not count, nor what they took of its workers', whose
- * starts have to wait for a core: so a part of all waits is enough. One that doesn't sleep has stood still for hardly longer
- * than it was kept from running.
- */
+/** A primary that sleeps hears nothing. What others took of its time does not count. */
 function demandAwake({ asleep: { heldMs, starvedMs }, output, program }) {
   const held = heldMs.slice(0, RESTARTS);
   const isEach = held.length === RESTARTS && held.every((ms, index) => ms >= leastOf(index));
   const ownMs = sumOf(held) - starvedMs;
-  const isAsleep = isEach && !isCrowded() && ownMs >= SURELY_ASLEEP * sumOf(WAITS_MS);
+  const isAsleep = isEach && !isCrowded() && ownMs >= SHORTEST * sumOf(WAITS_MS);
   demand(!isAsleep, {
     expected: "While it waits for the next restart, the primary's event loop turns.",
     got: `Between the restarts it stood still, for ${held.map((ms) => ms.toFixed(0)).join(', ')} ms.`,

@@ -20,6 +20,7 @@ import {
   isCrowded,
   meanOf,
   nowMs,
+  queuedMsOf,
   requestsOf,
   sumOf,
   turnedMs,
@@ -415,9 +416,18 @@ export async function failToStart(launch) {
     const [first] = forksOf(events); // before that it may still be loading
     return first && isAtRest(events, { before: new Map([[first.pid, 0]]), fromMs: first.t });
   };
-  await program.until((events) => isEnough(events) || isIdle(events), LONG_DEADLINE_MS);
+  /** @type {{ ms: number, t: number } | undefined} */
+  let queued; // for how long the primary itself was, up to when we last looked; its workers' starts are queued, too
+  const isOver = (events) => {
+    const ms = queuedMsOf(program.pid);
+    if (ms !== undefined) queued = { ms, t: nowMs() };
+    return isEnough(events) || isIdle(events);
+  };
+  await program.until(isOver, LONG_DEADLINE_MS);
   const { events, fate } = program;
-  const starvedMs = program.turn.starvedSince(forksOf(events)[0]?.t ?? nowMs());
+  const starvedMs = queued
+    ? queued.ms + (nowMs() - queued.t)
+    : program.turn.starvedSince(forksOf(events)[0]?.t ?? nowMs());
   const isPlain = fate || restartsOf(events) > RESTARTS || isIdle(events);
   await program.stop();
   other.close();

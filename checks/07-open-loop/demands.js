@@ -209,7 +209,7 @@ const isOfWholes = (forks, { rate, utilization, workMs }) =>
     ),
   );
 
-/** Does it come of a whole number of milliseconds, where a page takes a fraction? */
+/** Does it come of a whole number of milliseconds? Only where a fraction is much of a page: elsewhere that is right, or chance. */
 const isOfWholeMs = (forks, { rate, utilization, workMs }) =>
   workMs < 2 &&
   [Math.floor(workMs), Math.ceil(workMs)].some(

@@ -301,10 +301,9 @@ export async function countLong(launch, edge) {
   if (edge?.forks === MOST) return undefined;
   const quick = await countAndStop(launch, { ...LONG, ...EXACTLY });
   if (hasRefused(quick)) return undefined;
-  const isRight = ({ forks }) => forks === Math.ceil(exactOf(LONG));
-  const seen = isRight(quick) ? quick : await countAndStop(launch, LONG);
-  const isVague = !isRight(seen) && seen.forks !== quick.forks && isCrowded();
-  return { setting: LONG, isRight: isRight(seen), isVague, slowest: 1, ...seen };
+  const seen = quick.isRight ? quick : await countAndStop(launch, LONG);
+  const isVague = !seen.isRight && seen.forks !== quick.forks && isCrowded();
+  return { ...seen, isVague };
 }
 
 /**
@@ -313,14 +312,16 @@ export async function countLong(launch, edge) {
  */
 export async function countFine(launch) {
   const seen = await countAndStop(launch, { ...FINE, ...EXACTLY });
-  if (seen.forks !== Math.ceil(exactOf(FINE))) return countForks(launch, FINE);
-  return { setting: FINE, isRight: true, isVague: false, slowest: 1, ...seen };
+  return seen.isRight ? seen : countForks(launch, FINE);
 }
 
-async function countAndStop(launch, /** @type {Setting} */ setting) {
-  const seen = await countOnce(launch, setting, Math.ceil(exactOf(setting)));
+/** @param {Setting} setting */
+async function countAndStop(launch, setting) {
+  const expected = Math.ceil(exactOf(setting));
+  const seen = await countOnce(launch, setting, expected);
   await seen.program.stop();
-  return seen;
+  const isRight = seen.forks === expected;
+  return { setting, isRight, isVague: false, slowest: 1, ...seen };
 }
 
 /**

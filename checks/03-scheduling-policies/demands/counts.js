@@ -18,6 +18,8 @@ const TRY = {
   ask: "process.send({ ask: 'counts' }) in /counts, each time; answer when process.on('message', ...) hears the primary",
   answer:
     'worker.send(counts) to the worker that asks; there waiting.shift().json(counts) for each',
+  tellApart:
+    'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
 };
 
 /** @param {Awaited<ReturnType<typeof import('../looks/counts.js').askForCounts>>} look */
@@ -32,7 +34,7 @@ export function demandCounts({ events, ...record }) {
 
 /**
  * With two workers in haste: none gives up the primary, each of many questions in one millisecond is answered, and each that is
- * asked as another leaves, and a request is reported before the worker looks at the next.
+ * asked as another leaves has an answer, and its own; and a request is reported before the worker looks at the next.
  * @param {Awaited<ReturnType<typeof import('../looks/haste.js').askInHaste>>} look
  */
 export function demandCountsInHaste({ program, together, leaving, late }) {
@@ -47,7 +49,7 @@ export function demandCountsInHaste({ program, together, leaving, late }) {
     expected: COUNTS,
     got: `Two clients asked process ${leaving?.pid} for /counts. When the answer to the first came, both had it, though the primary did not know yet that the second had asked.`,
     why: "That answer doesn't include what has happened since the first asked. Questions that share a number share an answer, and a timestamp is not unique.",
-    try: 'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
+    try: TRY.tellApart,
   });
   demandNoneLost(
     leaving?.lost,
@@ -76,7 +78,7 @@ function demandNoneLost(lost, got, why) {
     expected: COUNTS,
     got: `${got} One got ${lost?.error}.`,
     why,
-    try: 'questions += 1; and waiting.set(questions, response), or a queue: first asked is first answered',
+    try: TRY.tellApart,
   });
 }
 

@@ -117,7 +117,8 @@ async function askTogether(program, crowd) {
 
 /**
  * Three clients at one worker: the first gets its answer when the second has asked, and the third asks while the second waits.
- * For that the worker stands still until it has both to read, the question of the second first; then the primary does.
+ * For that the worker stands still until it has both to read, the question of the second first; then the primary does, so that
+ * it can have answered only the first.
  */
 async function askAsOneLeaves(program, crowd) {
   const primary = primaryOf(program);
