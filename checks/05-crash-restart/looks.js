@@ -48,6 +48,8 @@ const STOP_LOOK_MS = 3_000;
 const SLOW = /** @type {const} */ ([50, 1_000, 1 / 10]); // a wait of 100 ms takes a second
 export const IMPATIENT = /** @type {const} */ ([200, Infinity, 50, 200, 500]); // timers, and even the longest fires after 500 ms
 const IMPATIENT_TURNS = 40; // 20 ms each: by then they have
+const LEAST_PATIENCE_MS = 900; // with less, a report of 300 ms is in danger on an idle machine, too
+const REPORT_TURNS = 15; // of a worker's event loop, 20 ms each: a report's 300 ms
 const HOLD_MS = 700; // who leaves one after the other may wait for the one that is held, and a primary's patience may be a second
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
@@ -779,10 +781,24 @@ export async function stopAtWork(program, how) {
     throw busy('Some requests had not come to a worker when it was told to stop.');
   const behind = leftBehind(program);
   const reports = requestsOf(program.events.slice(first), '/report');
+  if (wereCutShort(program, reports, { signalMs, held, goneOnMs: rest.fromMs }))
+    throw busy('Its patience was at an end before its workers had the time for an answer.');
   const starvedMs = program.turn.starvedSince(sinceMs);
   const asking = { answers, reports, starvedMs, lost };
   const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
+}
+
+/** Were all that did not answer killed late, when the primary lost patience, with less time to themselves than a report takes? */
+function wereCutShort(program, reports, { signalMs, held, goneOnMs }) {
+  const { events } = program;
+  const isCutShort = ({ pid }) => {
+    const end = exitsOf(events).find(({ workerPid }) => workerPid === pid);
+    const isLate = end?.signal === 'SIGKILL' && end.t > signalMs + LEAST_PATIENCE_MS;
+    return isLate && !haveTurned(events, [pid], REPORT_TURNS, pid === held ? goneOnMs : signalMs);
+  };
+  const unanswered = reports.filter(({ endMs }) => !endMs);
+  return unanswered.length > 0 && unanswered.every(isCutShort);
 }
 
 /**
