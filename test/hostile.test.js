@@ -20,7 +20,13 @@ const slots = createSlots(AT_ONCE);
 const concurrency = true; // as many as there are slots for
 
 /** What keeps a core busy or takes much memory leaves room for fewer beside it. @type {Record<string, number>} */
-const wants = { 'blocks-at-top': 2, 'hogs-heap': 3, 'hogs-buffers': 3, 'fork-bomb': 2 };
+const wants = {
+  'blocks-at-top': 2,
+  'workers-in-microtasks': 2,
+  'hogs-heap': 3,
+  'hogs-buffers': 3,
+  'fork-bomb': 2,
+};
 const slotsOf = (/** @type {string} */ place) => wants[basename(place)] ?? 1;
 
 /**
@@ -35,8 +41,9 @@ const hostile = {
   'throws-on-request': { says: /ECONNRESET.*TypeError: the price of this request is unknown/ },
   'throws-in-workers': { says: /RangeError: no worker can start \(server\.js, line 3\)/ },
   'blocks-at-top': { says: /event loop does not turn.*endless loop/ },
-  'blocks-in-request': { says: /4 answered none.*no answer within/ },
+  'blocks-in-request': { says: /[24] answered none, and their event loops do not turn/ },
   'one-worker-stuck': { says: /1 answered none/ },
+  'workers-in-microtasks': { says: /4 answered none, and their event loops do not turn/ },
   'fork-bomb': { says: /started \d+ processes.*forks endlessly/ },
   'respawns-without-end': { says: /workers end before they listen.*configuration is missing/ },
   'respawns-with-back-off': { says: /workers end before they listen.*configuration is missing/ },

@@ -19,7 +19,7 @@ import {
   watchMachine,
   whyOfCrash,
 } from '../../lib/check/checking.js';
-import { WORKERS, demandTurn } from './looks.js';
+import { WORKERS, demandTurn, isStuck } from './looks.js';
 
 const LEAST_SPEEDUP = 0.7 * WORKERS;
 const MOST_SPEEDUP = 1.25 * WORKERS;
@@ -89,6 +89,14 @@ export function demandAnswers(program, { requests, answers }) {
     (pid) => !events.some((event) => event.pid === pid && event.what === 'listening'),
   );
   if (!crash) demandTurn(events, idle);
+  const stuck = idle.filter((pid) => isStuck(events, pid));
+  demand(crash || isCrowded() || stuck.length === 0, {
+    expected: `Each of the ${workers.length} workers answers requests.`,
+    got: `${stuck.length} answered none, and their event loops do not turn (pid ${stuck.join(', ')}).`,
+    why: 'An endless loop, microtasks that queue microtasks, or a synchronous call that never returns lets nothing else in its process run.',
+    try: 'look for what does not end: where a worker starts, or in a handler',
+    shows: { program, moments: idleShown(events, stuck) },
+  });
   demand(idle.length === 0, {
     expected: `Each of the ${workers.length} workers answers some of ${requests.length} requests.`,
     got:
@@ -130,7 +138,17 @@ export function demandPrimaryRests(program, { requests }) {
   });
 }
 
+/** Where no worker answers, nothing is known of its answers. */
+function demandSome(requests) {
+  demand(requests.length > 0, {
+    expected: 'Workers answer requests for /.',
+    got: 'None of them got one.',
+    why: 'First mend the promise above: every worker answers.',
+  });
+}
+
 export function demandOwnMemory(seen, program) {
+  demandSome(seen.requests);
   /** @type {{ got?: string, of?: any }} */
   const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? {};
   demand(!fault.got, {
@@ -213,6 +231,7 @@ function whyOfCounts(counts, answers, others) {
 
 export function demandSameWork(seen, seenCalmly, program, cpus) {
   const all = [...seen.requests, ...seenCalmly.requests];
+  demandSome(all);
   demandBlocks(program, all);
   const quickest = quickestOf(all);
   const isLong = quickest > TOO_LONG_MS;

@@ -14,6 +14,7 @@ import {
   ignoreStarved,
   isCrowded,
   listenersOf,
+  nowMs,
   requestsOf,
   turnsOf,
 } from '../../lib/check/checking.js';
@@ -30,6 +31,7 @@ const CPU_ROW = 6; // asked one after the other of one worker: what is kept for 
 const SEEN_WITHIN_MS = 1_000;
 const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
 const REFUSAL_MS = 150; // from its first worker to its end
+const STUCK_MS = 3_000;
 const CALM_BEATS = 8; // of 20 ms or more, in which its loop had next to nothing to do: its file has been loaded
 const CALM_ELU = 0.1;
 const ONE_MORE_MS = 60; // by then a loop that goes on has forked one more
@@ -59,16 +61,27 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
   });
 }
 
+/** Has this worker neither ended nor turned its event loop for seconds? */
+export const isStuck = (events, pid) =>
+  turnsOf(events, pid, nowMs() - STUCK_MS) === 0 &&
+  !exitsOf(events).some(({ workerPid }) => workerPid === pid);
+
 /**
  * Some requests on one connection, one for each other page, then rounds of some at once until every worker has executed one,
  * or it is clear that some never will.
  */
 export async function askUntilAllAnswer(program) {
+  const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
+  const areStuck = workers.every((pid) => isStuck(program.events, pid));
+  if (workers.length > 0 && areStuck && !isCrowded())
+    return { answers: [], requests: [], others: [], isMute: true };
   const beginnings = [
     askOnOneConnection(program, ON_ONE_CONNECTION),
     askAtOnce(program, '/cpu', 1),
   ];
   const [all, cpu] = await Promise.all(beginnings);
+  const isMute = !isCrowded() && [...all.answers, ...cpu.answers].every(isUnanswered);
+  if (isMute) return { ...all, others: [], cpu: cpu.answers[0], isMute }; // it would say no more to others
   const lost = await Promise.all(NO_PAGES.map((path) => askAtOnce(program, path, 1)));
   const others = [cpu, ...lost];
   for (let round = 0; round < 12; round += 1) {
@@ -82,6 +95,8 @@ export async function askUntilAllAnswer(program) {
   return { ...all, others: others.flatMap(({ requests }) => requests), cpu: cpu.answers[0] };
 }
 
+const isUnanswered = (/** @type {{ error?: string }} */ { error = '' }) => /^no answer/.test(error);
+
 /** A server may know / only without a query, and answer "not found", "bad request", or where to go instead. */
 const isThere = (/** @type {{ status?: number }} */ { status = 0 }) =>
   !(status >= 300 && status < 500);
@@ -94,7 +109,10 @@ async function askOnOneConnection(program, paths) {
   const first = program.events.length;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const all = [];
-  for (const path of paths) all.push({ path, ...(await askOnce(program, path, { agent })) });
+  for (const path of paths) {
+    all.push({ path, ...(await askOnce(program, path, { agent })) });
+    if (isUnanswered(all.at(-1)) && !isCrowded()) break;
+  }
   agent.destroy();
   const answers = all.filter(isThere);
   const answered = all.filter(({ error }) => !error).length;
