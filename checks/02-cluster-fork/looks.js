@@ -61,10 +61,13 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
   });
 }
 
-/** Has this worker neither ended nor turned its event loop for seconds? */
-export const isStuck = (events, pid) =>
-  turnsOf(events, pid, nowMs() - STUCK_MS) === 0 &&
-  !exitsOf(events).some(({ workerPid }) => workerPid === pid);
+/** Has this worker, which started long ago, neither ended nor turned its event loop for seconds? */
+export function isStuck(events, pid) {
+  const sinceMs = nowMs() - STUCK_MS;
+  const hasStarted = eventsOf(events, 'start').some((one) => one.pid === pid && one.t < sinceMs);
+  const hasEnded = exitsOf(events).some(({ workerPid }) => workerPid === pid);
+  return hasStarted && !hasEnded && turnsOf(events, pid, sinceMs) === 0;
+}
 
 /**
  * Some requests on one connection, one for each other page, then rounds of some at once until every worker has executed one,
