@@ -414,8 +414,7 @@ function storyOf(told, first) {
 const quoted = (told) => (told === undefined ? 'nothing' : JSON.stringify(told));
 
 /** The owner was silent: a 503 in time, late answers for nobody, and exact in the end. */
-export function demandSilence(program, seen, owner) {
-  const { early, late, unheard, expected, count, fate, crashes } = seen;
+export function demandSilence(program, { early, late, unheard, expected, count, fate }, owner) {
   const isRemembered = ({ first, count: again }) => first !== undefined && again === first; // by the worker, too
   demandUnavailable(
     early.filter((one) => !isRemembered(one)),
@@ -423,13 +422,6 @@ export function demandSilence(program, seen, owner) {
   );
   const hasHungUp = owner === 'Redis' && late.every(isHasty); // a client may take a silent Redis for one that is away
   demandPatience(hasHungUp ? early : [...early, ...late], `${owner} is silent`);
-  demand(fate || crashes.length === 0, {
-    expected: `${owner} goes on, and answers what it has heard. What was given up is answered to nobody.`,
-    got: `${crashes.length} of its workers threw and ended.`,
-    why: `${whyOfCrash(crashes)}. Its other clients lost their connections.`,
-    try: 'an answer for which nobody waits any more is dropped: waiting.get(number)?.(value)',
-    shows: { program, moments: [momentOf(crashes[0], 'throws')] },
-  });
   const told = late.filter((one) => one.count !== undefined);
   if (told.length === 0 && !fate && !hasHungUp)
     throw busy('No later question was answered within a second.');
@@ -498,10 +490,9 @@ const isHasty = ({ status, waitedMs }) => status === 503 && waitedMs < EARLY_MS;
 const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
 /** Every client is served, and no worker is left out, however many there are. */
-export function demandSpread(seen, odd, only) {
+export function demandSpread(seen, odd) {
   demandAllPlaces(seen);
   for (const group of seen.alike) demandApart(group);
-  if (only) demandAllPlaces(only);
   if (!odd) return;
   demandAllPlaces(odd);
   for (const group of odd.alike) demandApart(group, odd.places);

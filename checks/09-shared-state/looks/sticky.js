@@ -68,13 +68,6 @@ async function comeAndGo(program) {
   return { fate, next, exits: exitsOf(events.slice(first)), isCrowded: isCrowded() };
 }
 
-/** Everybody comes to the only worker of a cluster: every place is filled when that one is. */
-export async function visitTheOnly(program) {
-  const seen = await visitInRounds(program, 1, 1);
-  await program.stop();
-  return seen;
-}
-
 /** The kernel makes the connection, even while nobody accepts it. */
 async function connectAndLeave({ port }) {
   const client = connect(port, '127.0.0.1');
