@@ -44,12 +44,12 @@ check('02-cluster-fork', promises, (lesson) => {
   const nonsense = meanwhile([homes], () => tryNonsense(launch));
   const legal = meanwhile([nonsense], (tried) => (tried.every(isRefused) ? tryLegal(launch) : []));
   const byDefault = meanwhile([homes], () => forkByDefault(launch));
-  const calm = observe([main, homes], (program, { isMute }) =>
-    isMute ? { answers: [], requests: [] } : askAtOnce(program, '/', WORKERS),
+  const unlessMute = (look) => (program, seen) => (seen.isMute ? seen : look(program));
+  const calm = observe(
+    [main, homes],
+    unlessMute((program) => askAtOnce(program, '/', WORKERS)),
   );
-  const cpus = observe([main, homes], (program, { isMute }) =>
-    isMute ? { requests: [] } : askForCpu(program),
-  );
+  const cpus = observe([main, homes], unlessMute(askForCpu));
   const contest = meanwhile([main, homes], (program) => prepareContest(lesson, program));
 
   hold('forks-as-told', [main, homes], demandFour);

@@ -77,6 +77,10 @@ const listensElsewhere = (events, port) =>
     .slice(0, MARKED)
     .map((event) => momentOf(event, `listens on port ${event.port}`));
 
+const ENDLESS =
+  'An endless loop, microtasks that queue microtasks, or a synchronous call that never returns lets nothing else in its process run.';
+const UNHEARD = 'A worker runs the file from the top. It serves only if it gets to listen().';
+
 export function demandAnswers(program, { requests, answers }) {
   const { events } = program;
   const crash = whyOfCrash(events);
@@ -90,20 +94,18 @@ export function demandAnswers(program, { requests, answers }) {
   );
   if (!crash) demandTurn(events, idle);
   const stuck = idle.filter((pid) => isStuck(events, pid));
-  demand(crash || isCrowded() || stuck.length === 0, {
-    expected: `Each of the ${workers.length} workers answers requests.`,
-    got: `${stuck.length} answered none, and their event loops do not turn (pid ${stuck.join(', ')}).`,
-    why: 'An endless loop, microtasks that queue microtasks, or a synchronous call that never returns lets nothing else in its process run.',
-    try: 'look for what does not end: where a worker starts, or in a handler',
-    shows: { program, moments: idleShown(events, stuck) },
-  });
+  const isLoop = !crash && stuck.length > 0;
+  const some = requests.length > 0 ? `some of ${requests.length} requests` : 'requests';
   demand(idle.length === 0, {
-    expected: `Each of the ${workers.length} workers answers some of ${requests.length} requests.`,
+    expected: `Each of the ${workers.length} workers answers ${some}.`,
     got:
       `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).` +
+      (isLoop ? ` The event loop does not turn in ${stuck.length} of them.` : '') +
       (error ? ` A request failed: ${error}.` : ''),
-    why: crash ?? 'A worker runs the file from the top. It serves only if it gets to listen().',
-    try: repairOf(crash, workers.length > deaf.length),
+    why: crash ?? (isLoop ? ENDLESS : UNHEARD),
+    try: isLoop
+      ? 'look for what does not end: where a worker starts, or in a handler'
+      : repairOf(crash, workers.length > deaf.length),
     shows: { program, moments: idleShown(events, idle) },
   });
 }

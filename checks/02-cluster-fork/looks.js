@@ -61,12 +61,12 @@ export function demandTurn(events, pids = forksOf(events).map(({ workerPid }) =>
   });
 }
 
-/** Has this worker, which started long ago, neither ended nor turned its event loop for seconds? */
+/** Has this worker, which started long ago, neither ended nor turned its event loop for seconds, on a machine that has time? */
 export function isStuck(events, pid) {
   const sinceMs = nowMs() - STUCK_MS;
   const hasStarted = eventsOf(events, 'start').some((one) => one.pid === pid && one.t < sinceMs);
   const hasEnded = exitsOf(events).some(({ workerPid }) => workerPid === pid);
-  return hasStarted && !hasEnded && turnsOf(events, pid, sinceMs) === 0;
+  return hasStarted && !hasEnded && turnsOf(events, pid, sinceMs) === 0 && !isCrowded();
 }
 
 /**
@@ -76,15 +76,13 @@ export function isStuck(events, pid) {
 export async function askUntilAllAnswer(program) {
   const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
   const areStuck = workers.every((pid) => isStuck(program.events, pid));
-  if (workers.length > 0 && areStuck && !isCrowded())
+  if (workers.length > 0 && areStuck)
     return { answers: [], requests: [], others: [], isMute: true };
   const beginnings = [
     askOnOneConnection(program, ON_ONE_CONNECTION),
     askAtOnce(program, '/cpu', 1),
   ];
   const [all, cpu] = await Promise.all(beginnings);
-  const isMute = !isCrowded() && [...all.answers, ...cpu.answers].every(isUnanswered);
-  if (isMute) return { ...all, others: [], cpu: cpu.answers[0], isMute }; // it would say no more to others
   const lost = await Promise.all(NO_PAGES.map((path) => askAtOnce(program, path, 1)));
   const others = [cpu, ...lost];
   for (let round = 0; round < 12; round += 1) {
@@ -98,8 +96,6 @@ export async function askUntilAllAnswer(program) {
   return { ...all, others: others.flatMap(({ requests }) => requests), cpu: cpu.answers[0] };
 }
 
-const isUnanswered = (/** @type {{ error?: string }} */ { error = '' }) => /^no answer/.test(error);
-
 /** A server may know / only without a query, and answer "not found", "bad request", or where to go instead. */
 const isThere = (/** @type {{ status?: number }} */ { status = 0 }) =>
   !(status >= 300 && status < 500);
@@ -112,10 +108,7 @@ async function askOnOneConnection(program, paths) {
   const first = program.events.length;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const all = [];
-  for (const path of paths) {
-    all.push({ path, ...(await askOnce(program, path, { agent })) });
-    if (isUnanswered(all.at(-1)) && !isCrowded()) break;
-  }
+  for (const path of paths) all.push({ path, ...(await askOnce(program, path, { agent })) });
   agent.destroy();
   const answers = all.filter(isThere);
   const answered = all.filter(({ error }) => !error).length;
