@@ -22,6 +22,7 @@ const HELD_MS = 1_300; // from the signal: a program that waits for less than Ni
 const LISTENS = 4; // beats of 20 ms after the last fork: a primary that loads files of its own then has its handlers by now
 const TURN_MS = 2_000; // after hearing the signal it needs a little more than a report takes
 const HEARD = 2; // turns of an event loop
+const CHANCES = 3; // beside other programs it is about one time in twenty
 const LEAST_HELD = 2; // with one there is nobody whom its primary could leave behind
 const NO_MORE = 10; // turns: by then it has forked all that it wants
 const ONE_MORE = 20; // turns
@@ -78,8 +79,19 @@ export async function stopAtWork(program, how, areHeldFirst = false) {
 export const isClean = ({ fate, lost, left, behind, isLateServed }) =>
   fate?.code === 0 && [lost, left, behind].every(({ length }) => length === 0) && !isLateServed;
 
-/** The signal comes while all of many workers start. */
-export async function stopAtStart({ launch }, { entry }, signal) {
+/**
+ * The signal comes while all of many workers start. Ctrl-C ends these by itself, and now and then Node tells a primary of their
+ * ends before it tells of the signal, which another of its threads has taken: the primary forks in their place, and may even
+ * give up. That is chance, and nobody's fault: it is tried again.
+ */
+export async function stopAtStart(lesson, built, signal) {
+  let seen = await stopOnceAtStart(lesson, built, signal);
+  for (let tries = 1; tries < CHANCES && seen.isReplaced && !isClean(seen); tries += 1)
+    seen = await stopOnceAtStart(lesson, built, signal);
+  return seen;
+}
+
+async function stopOnceAtStart({ launch }, { entry }, signal) {
   const program = await launch({ entry, env: told(MANY) });
   const haveForked = (events) => {
     const last = events.findLastIndex(({ what }) => what === 'fork');
@@ -87,9 +99,12 @@ export async function stopAtStart({ launch }, { entry }, signal) {
     return turns >= (forksOf(events).length >= MANY ? LISTENS : NO_MORE); // long before it is idle
   };
   await program.until(haveForked, LONG_DEADLINE_MS);
+  const forked = forksOf(program.events).length;
   program.tellToStop(signal);
+  const end = await endOf(program);
+  const isReplaced = signal === 'Ctrl-C' && forksOf(program.events).length > forked;
   const how = `${signal} while the workers start`;
-  return { how, lost: [], behind: [], isAtStart: true, ...(await endOf(program)) };
+  return { how, lost: [], behind: [], isAtStart: true, isReplaced, ...end };
 }
 
 /** What is there when a program that was told to stop has ended, or nothing more happens. */
