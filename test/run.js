@@ -10,10 +10,13 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { measureStartMs } from './limits.js';
+import { limitMs, measureStartMs } from './limits.js';
 
 /** These measure, or keep the machine busy: one file at a time, with nothing beside it. */
 const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
+
+/** A page, or a server's timer, that is left open would keep these from ending, and CI with them. */
+const BROWSER_S = 150;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const rooms = ['unit', 'proofs', 'experiments', 'browser', 'peers', 'field'];
@@ -65,6 +68,7 @@ function run(some, atOnce) {
     cwd: root,
     stdio: 'inherit',
     env,
+    timeout: wanted === 'browser' ? limitMs(BROWSER_S) : undefined,
   });
   if (child.signal) console.error(`The tests were ended by ${child.signal}.`);
   return child.status === 0;

@@ -53,8 +53,7 @@ export default [
       const timer = setInterval(look, LOOK_EVERY_MS);
       const windows = await Promise.all(
         sides.map(({ program, generator }) => generator.fire({ ...LOAD, url: `${program.url}/` })),
-      );
-      clearInterval(timer);
+      ).finally(() => clearInterval(timer)); // also when somebody leaves before
       look();
       await sleep(CALM_MS);
       const [one, many] = windows.map((window) => reportOf(window));
