@@ -70,6 +70,7 @@ const hostile = {
   'leaves-after-listening': { says: /exit code 7 after it had listened/ },
   'cleans-up-too-much': { says: /forks no worker/ },
   'stops-its-parent': { says: /forks no worker/ },
+  'stops-the-check': { says: /forks no worker/ },
   forges: { says: /Process \d+ is reported to listen, but isn't one of them/ },
   'silent-health': { says: /It was not answered/, lesson: 'lesson-1' },
 };

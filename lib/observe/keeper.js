@@ -6,7 +6,7 @@
  *
  * Messages in:  { start: id, command, args, env, cwd, port, folder, isTheirs, hasChannel,
  *                 isErrorApart, limits }   { post: id, message }
- *               { stop: id }
+ *               { stop: id }   { rests: whether the check is about to stand still, as after Ctrl-Z }
  * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
@@ -14,21 +14,26 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { nowMs } from './clock.js';
-import { endRun, findFamily } from './ending.js';
-import { listProcesses } from './processes.js';
+import { endRun, findFamily, sendSignal } from './ending.js';
+import { hasStopped, listProcesses } from './processes.js';
 
 const WATCH_MS = 50;
 const WATCH_SLOWLY_MS = 300;
 const YOUNG_MS = 2_000;
+const STILL_MS = 500;
 
 const runs = new Map();
 let isWatching = false;
+let isResting = false;
+/** @type {number | undefined} since when the check stands still, though nobody has told it to rest */
+let stillMs;
 const tell = (message) => process.connected && process.send?.(message, undefined, {}, () => {});
 
 process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
   else if (message.post) runs.get(message.post)?.post(message.message);
   else if (message.stop) stop(message.stop).then((left) => tell({ stopped: message.stop, left }));
+  else isResting = message.rests;
 });
 if (process.connected) process.on('disconnect', leave);
 else leave(); // the check was gone before we were up
@@ -74,10 +79,19 @@ function watch() {
   const watched = [...runs.values()].filter((run) => !run.stopping);
   isWatching = runs.size > 0;
   if (!isWatching) return;
+  wakeCheck();
   const all = listProcesses();
   for (const run of watched) limit(run, findFamily(run, { all }));
   const isYoung = watched.some((run) => nowMs() - run.sinceMs < YOUNG_MS);
   setTimeout(watch, isYoung ? WATCH_MS : WATCH_SLOWLY_MS);
+}
+
+/** A program may have stopped the check, which would stand still for ever, and end nothing. Seen on Linux only. */
+function wakeCheck() {
+  const isStill = process.platform === 'linux' && !isResting && hasStopped(process.ppid);
+  if (!isStill) stillMs = undefined;
+  else if (stillMs === undefined) stillMs = nowMs();
+  else if (nowMs() > stillMs + STILL_MS) sendSignal(process.ppid, 'SIGCONT');
 }
 
 function limit(run, family) {

@@ -23,6 +23,9 @@ import { temporaryFolder } from './temporary.js';
 
 const WAKE_MS = 500;
 
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const keepers = new Set();
+
 /**
  * Opens a runner with a keeper of its own.
  * @returns {Runner}
@@ -41,7 +44,12 @@ export function createRunner() {
   });
   const waking = setInterval(() => wake(Number(keeper.pid)), WAKE_MS);
   waking.unref();
+  if (keepers.size === 0) process.on('SIGTSTP', rest);
+  keepers.add(keeper);
   keeper.on('exit', () => clearInterval(waking));
+  keeper.on('exit', () => {
+    if (keepers.delete(keeper) && keepers.size === 0) process.off('SIGTSTP', rest);
+  });
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
   const endAll = async () => {
@@ -77,6 +85,15 @@ export function createRunner() {
       return left;
     },
   };
+}
+
+/** After Ctrl-Z. The keepers are told before, since they wake a check that a program has stopped. */
+async function rest() {
+  const tellAll = (/** @type {boolean} */ rests) =>
+    Promise.all([...keepers].map((one) => new Promise((told) => one.send({ rests }, told))));
+  await tellAll(true);
+  process.kill(process.pid, 'SIGSTOP');
+  await tellAll(false);
 }
 
 /** A program may have stopped its parent; one that runs does not mind. */
