@@ -8,13 +8,16 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rootFolder } from '../lib/lessons/catalog.js';
+import { hasStopped } from '../lib/observe/processes.js';
 import { limitMs } from './limits.js';
 import { Watched, until } from './nothing-left.js';
 import { createSlots } from './slots.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/hostile');
 const AT_ONCE = 6; // most of them wait most of the time
+const REST_MS = 2_000; // a keeper wakes a check sooner that a program has stopped
 const TRIES_TO_CATCH = 10; // a check under way: it may be over before we have looked
 const slots = createSlots(AT_ONCE);
 const concurrency = true; // as many as there are slots for
@@ -217,6 +220,24 @@ describe('an interrupted check leaves nothing', { concurrency }, () => {
         slots.take(1, () =>
           interrupted(() => checkAlone(t, join(fixtures, name)), { when: isUp, how, interrupt }),
         ));
+
+  test(
+    'Ctrl-Z: it stands still until it is told to go on',
+    { skip: process.platform !== 'linux' && 'Seen on Linux only.' },
+    (t) =>
+      slots.take(1, async () => {
+        const watched = check(t, { place: solution });
+        await until('it is under way', () => isUp(watched), limitMs(10));
+        process.kill(watched.pid, 'SIGTSTP');
+        await until('it stands still', () => hasStopped(watched.pid), limitMs(10));
+        await sleep(REST_MS);
+        assert.ok(hasStopped(watched.pid), 'Its keeper has woken it.');
+        process.kill(watched.pid, 'SIGCONT');
+        const { stdout } = await watched.over();
+        assert.match(stdout, /"verdict": "(passed|inconclusive)"/);
+        await assertNothingLeft(watched);
+      }),
+  );
 
   /**
    * Begins again where the check was over before it was interrupted.
