@@ -34,6 +34,7 @@ import {
   visitInTurn,
   visitOddPlaces,
   visitTheLast,
+  visitTheOnly,
 } from './looks/sticky.js';
 import { countInStore, loseStore, measureCost, refuseOnce, restartAll } from './looks/store.js';
 
@@ -106,6 +107,9 @@ check('09-shared-state', promises, (lesson) => {
   const odd = meanwhile([sticky], async (seen) =>
     isSpread(seen) ? visitOddPlaces(await startSticky(ODD_PLACES)) : undefined,
   );
+  const only = meanwhile([sticky], async (seen) =>
+    isSpread(seen) ? visitTheOnly(await startSticky(1)) : undefined,
+  );
 
   hold('counts-exactly', [main, together], (program, seen) =>
     demandTogether(program, seen, 'the primary'),
@@ -129,7 +133,7 @@ check('09-shared-state', promises, (lesson) => {
     (program, seen) => demandSilence(program, seen, 'the primary'),
     { needs: [...needs, 'answers-matched', 'death-exact'] },
   );
-  hold('all-served', [sticky, odd], demandSpread);
+  hold('all-served', [sticky, odd, only], demandSpread);
   hold('sticky-keeps', [sticky], demandSticky);
   hold(
     'others-stay',

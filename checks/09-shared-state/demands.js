@@ -414,7 +414,8 @@ function storyOf(told, first) {
 const quoted = (told) => (told === undefined ? 'nothing' : JSON.stringify(told));
 
 /** The owner was silent: a 503 in time, late answers for nobody, and exact in the end. */
-export function demandSilence(program, { early, late, unheard, expected, count, fate }, owner) {
+export function demandSilence(program, seen, owner) {
+  const { early, late, unheard, expected, count, fate, crashes } = seen;
   const isRemembered = ({ first, count: again }) => first !== undefined && again === first; // by the worker, too
   demandUnavailable(
     early.filter((one) => !isRemembered(one)),
@@ -422,6 +423,13 @@ export function demandSilence(program, { early, late, unheard, expected, count, 
   );
   const hasHungUp = owner === 'Redis' && late.every(isHasty); // a client may take a silent Redis for one that is away
   demandPatience(hasHungUp ? early : [...early, ...late], `${owner} is silent`);
+  demand(fate || crashes.length === 0, {
+    expected: `${owner} goes on, and answers what it has heard. What was given up is answered to nobody.`,
+    got: `${crashes.length} of its workers threw and ended.`,
+    why: `${whyOfCrash(crashes)}. Its other clients lost their connections.`,
+    try: 'an answer for which nobody waits any more is dropped: waiting.get(number)?.(value)',
+    shows: { program, moments: [momentOf(crashes[0], 'throws')] },
+  });
   const told = late.filter((one) => one.count !== undefined);
   if (told.length === 0 && !fate && !hasHungUp)
     throw busy('No later question was answered within a second.');
@@ -490,9 +498,10 @@ const isHasty = ({ status, waitedMs }) => status === 503 && waitedMs < EARLY_MS;
 const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
 /** Every client is served, and no worker is left out, however many there are. */
-export function demandSpread(seen, odd) {
+export function demandSpread(seen, odd, only) {
   demandAllPlaces(seen);
   for (const group of seen.alike) demandApart(group);
+  if (only) demandAllPlaces(only);
   if (!odd) return;
   demandAllPlaces(odd);
   for (const group of odd.alike) demandApart(group, odd.places);
@@ -527,10 +536,14 @@ function demandGoneHarmless({ program, gone }) {
 }
 
 function demandAllPlaces(
-  /** @type {any} */ { program, places, rounds, coming, isCrowded, ...seen },
+  /** @type {any} */ { program, places, rounds, coming, wasAwake, isCrowded, ...seen },
 ) {
   const visits = rounds.flat();
   const lost = visits.filter(({ status, pid }) => status !== 200 || pid === undefined);
+  if (!program.fate && lost.some(({ status }) => status !== 200) && !wasAwake)
+    throw busy(`${lost.length} of ${visits.length} visits were not answered.`);
+  if (isCrowded && lost.length > 0 && lost.every(({ status }) => status === 200))
+    throw busy(`Who answered ${lost.length} of ${visits.length} visits was not seen.`);
   demand(lost.length === 0, {
     expected: 'Every visit is answered.',
     got: `${lost.length} of ${visits.length} were not; ${lost[0]?.client} was one.`,
@@ -597,9 +610,13 @@ function demandEachServed({ program, visits, fate, wasAwake }, clients) {
 }
 
 /** Each client on one worker. */
-export function demandSticky({ rounds }) {
+export function demandSticky({ rounds, isCrowded }) {
   const visits = groupBy(rounds.flat(), ({ client }) => client);
   const movers = [...visits].filter(([, its]) => new Set(its.map(({ pid }) => pid)).size > 1);
+  const before = new Set(rounds[0].map(({ pid }) => pid));
+  const isLate = rounds.flat().some(({ pid }) => !before.has(pid));
+  if (movers.length > 0 && isLate && isCrowded)
+    throw busy('A worker came up only when the clients had been served by others.');
   const [mover, its = []] = movers[0] ?? [];
   demand(movers.length === 0, {
     expected: `Each of ${visits.size} clients comes ${rounds.length} times, and gets the same worker each time.`,

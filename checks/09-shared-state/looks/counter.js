@@ -534,6 +534,7 @@ const notSeen = new Undecided({
  */
 export async function keepSilent(program, owner) {
   const before = 2 * AT_ONCE;
+  const since = program.events.length;
   const counted = await addMany(program, 'long', before);
   const later = await prepareNames(program, 'late');
   await readByAll(program, 'long'); // so that whoever remembers what it has read could tell
@@ -566,6 +567,9 @@ export async function keepSilent(program, owner) {
     unheard: retried.filter(({ count }) => count === undefined),
     expected: before + adds.filter((_, index) => !isKnown(index)).length,
     count: await read(program, 'long'),
+    crashes: eventsOf(program.events.slice(since), 'crash').filter(
+      ({ pid }) => pid !== program.pid,
+    ),
     fate: program.fate,
   };
 }

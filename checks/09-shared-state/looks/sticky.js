@@ -33,6 +33,7 @@ const HEARD = 2; // turns of an event loop: what came before has been heard
 const BUSY = 0.5; // share of the time: it loads its packages
 const CALM_BEATS = 4;
 const LONG_CALM_BEATS = 25; // half a second: a worker that once had nothing to do for so long had got ready
+const CROWDED_CALM_BEATS = 100; // in a crowd a worker may wait as long for the threads that read its packages
 
 /**
  * Clients of different addresses, each with a new connection at every visit. `coming` are the workers that may not have
@@ -68,6 +69,13 @@ async function comeAndGo(program) {
   return { fate, next, exits: exitsOf(events.slice(first)), isCrowded: isCrowded() };
 }
 
+/** Everybody comes to the only worker of a cluster: every place is filled when that one is. */
+export async function visitTheOnly(program) {
+  const seen = await visitInRounds(program, 1, 1);
+  await program.stop();
+  return seen;
+}
+
 /** The kernel makes the connection, even while nobody accepts it. */
 async function connectAndLeave({ port }) {
   const client = connect(port, '127.0.0.1');
@@ -87,15 +95,17 @@ export const isSpread = ({ rounds, alike }) =>
 async function visitInRounds(program, places, times) {
   await waitForAll(program, places);
   const rounds = [];
+  let wasAwake = true;
   let coming = [];
   let isServing = true;
   for (let round = 0; round < times && isServing; round += 1) {
     coming = idlersOf(program.events).filter((pid) => !wasCalm(program.events, pid));
     const visits = await visit(program, `${round}`);
     isServing = visits.some(({ status }) => status === 200);
+    wasAwake &&= wereAllAwake(program, visits);
     rounds.push(visits);
   }
-  return { program, places, rounds, coming, isServing, isCrowded: isCrowded() };
+  return { program, places, rounds, coming, isServing, wasAwake, isCrowded: isCrowded() };
 }
 
 /** Clients whose addresses differ in one part alone, and not in the last; nothing where there are no such addresses. */
@@ -105,9 +115,7 @@ async function visitAlike(program) {
     const clients = Array.from({ length: ALIKE }, (_, index) => of(STEP * index + 1));
     if (!(await canComeFrom(clients))) continue;
     const visits = await visit(program, 'alike', clients);
-    const pids = [program.pid, ...forksOf(program.events).map(({ workerPid }) => workerPid)];
-    const hung = visits.flatMap((one) => one.hung ?? []);
-    const wasAwake = wereAwake(program, pids, hung);
+    const wasAwake = wereAllAwake(program, visits);
     groups.push({ program, visits, fate: program.fate, wasAwake });
     if (!areServed(visits)) break;
   }
@@ -255,7 +263,8 @@ function idlersOf(events) {
 function isIdle(events, pid) {
   const beats = beatsOf(events, pid);
   const busy = beats.findLastIndex(({ elu }) => elu > BUSY);
-  return busy >= 0 && !hasTimer(beats) && beats.length - 1 - busy >= CALM_BEATS;
+  const calm = isCrowded() ? CROWDED_CALM_BEATS : CALM_BEATS;
+  return busy >= 0 && !hasTimer(beats) && beats.length - 1 - busy >= calm;
 }
 
 /**
@@ -264,8 +273,9 @@ function isIdle(events, pid) {
  */
 function wasCalm(events, pid) {
   const beats = beatsOf(events, pid);
+  const long = isCrowded() ? CROWDED_CALM_BEATS : LONG_CALM_BEATS;
   let calm = -Infinity;
-  const isLong = beats.some(({ elu }) => (calm = elu > BUSY ? 0 : calm + 1) >= LONG_CALM_BEATS);
+  const isLong = beats.some(({ elu }) => (calm = elu > BUSY ? 0 : calm + 1) >= long);
   return isIdle(events, pid) || (isLong && !hasTimer(beats));
 }
 
@@ -283,6 +293,15 @@ function isReplaced(events, first) {
 /** Did all their event loops keep turning while each of these clients waited for nothing? */
 const wereAwake = (program, pids, hung) =>
   hung.every((one) => pids.every((pid) => isAwake(program, pid, one)));
+
+/** Did those of the primary, and of the workers that have not ended? */
+function wereAllAwake(program, visits) {
+  const ended = new Set(exitsOf(program.events).map(({ workerPid }) => workerPid));
+  const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
+  const living = workers.filter((pid) => !ended.has(pid));
+  const hung = visits.flatMap((one) => one.hung ?? []);
+  return wereAwake(program, [program.pid, ...living], hung);
+}
 
 /** Did its event loop keep turning while this client waited for nothing? */
 function isAwake({ events }, pid, { sentMs, doneMs }) {
