@@ -46,9 +46,9 @@ if (files.length === 0) {
 const isAlone = (/** @type {string} */ file) => wanted !== 'unit' || ALONE.includes(nameOf(file));
 const together = files.filter((file) => !isAlone(file));
 const oneByOne = files.filter(isAlone);
-const startMs = process.env.FORKSHOP_START_MS ?? String(Math.round(measureStartMs()));
+process.env.FORKSHOP_START_MS ??= String(Math.round(measureStartMs()));
 /** @type {NodeJS.ProcessEnv} */
-const env = { ...process.env, FORKSHOP_START_MS: startMs };
+const env = { ...process.env };
 delete env.NODE_EXTRA_CA_CERTS; // read at each of thousands of starts, see environment.js
 if (wanted === 'field') env.FORKSHOP_PART = answer;
 else if (isAmount) env.FORKSHOP_PROOFS = what;

@@ -46,9 +46,10 @@ export function createRunner() {
   waking.unref();
   if (keepers.size === 0) process.on('SIGTSTP', rest);
   keepers.add(keeper);
-  keeper.on('exit', () => clearInterval(waking));
   keeper.on('exit', () => {
-    if (keepers.delete(keeper) && keepers.size === 0) process.off('SIGTSTP', rest);
+    clearInterval(waking);
+    keepers.delete(keeper);
+    if (keepers.size === 0) process.off('SIGTSTP', rest);
   });
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells

@@ -85,10 +85,10 @@ export const isClean = ({ fate, lost, left, behind, isLateServed }) =>
  * give up. That is chance, and nobody's fault: it is tried again.
  */
 export async function stopAtStart(lesson, built, signal) {
-  let seen = await stopOnceAtStart(lesson, built, signal);
-  for (let tries = 1; tries < CHANCES && seen.isReplaced && !isClean(seen); tries += 1)
-    seen = await stopOnceAtStart(lesson, built, signal);
-  return seen;
+  for (let tries = 1; ; tries += 1) {
+    const seen = await stopOnceAtStart(lesson, built, signal);
+    if (!seen.isReplaced || isClean(seen) || tries === CHANCES) return seen;
+  }
 }
 
 async function stopOnceAtStart({ launch }, { entry }, signal) {
