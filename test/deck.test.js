@@ -424,6 +424,35 @@ describe('the server', () => {
     assert.deepEqual(sent.at(-1), { end: { error: 'It was stopped.' } });
   });
 
+  for (const [how, actAtEnd] of /** @type {const} */ ([
+    [
+      'is stopped while it waits for what never comes',
+      (/** @type {AbortController} */ end) => (end.abort(), new Promise(() => {})),
+    ],
+    ['comes to its end', () => {}],
+    ['breaks off', () => assert.fail('as it should')],
+  ]))
+    test(`a demo that ${how} repeats nothing after that, and its signal tells`, async (t) => {
+      t.mock.method(console, 'error', () => {});
+      const end = new AbortController();
+      const acted = withResolver();
+      let acts = 0;
+      /** @type {AbortSignal | undefined} */
+      let told;
+      const act = async (/** @type {import('../lib/web/stage.js').Stage} */ { repeat, signal }) => {
+        told = signal;
+        repeat(() => acted.resolve((acts += 1)), 1);
+        await acted.promise;
+        await actAtEnd(end);
+      };
+      const demo = { name: 'one', title: 'One', perform: act };
+      await perform(demo, { root: rootFolder, send: () => {}, signal: end.signal });
+      assert.equal(told?.aborted, true);
+      const before = acts;
+      await new Promise((wait) => setTimeout(wait, 50));
+      assert.equal(acts, before);
+    });
+
   test('a port that is taken is told', async () => {
     const { port } = new URL(deck.url);
     await assert.rejects(serveDeck({ root: rootFolder, port: Number(port) }), /Port \d+ is taken/);

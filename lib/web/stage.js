@@ -21,7 +21,8 @@
  * @property {(measurement: object) => void} measured
  * @property {(chart: import('../verdict/terminal.js').Chart & { isOverTime?: boolean, most?: number }) => void} drawn
  *   isOverTime: it is told again and again, and becomes a curve; most: the whole, of which a full bar stands
- * @property {AbortSignal} signal
+ * @property {(act: () => void, everyMs: number) => () => void} repeat  until the demo is over, or what it returns is called
+ * @property {AbortSignal} signal  of its end, whatever it ends by: what still goes on then is to stop
  *
  * @typedef {{ name: string, title: string, needs?: import('../tools/tools.js').Tool, mayFail?: boolean, isPrepared?: () => boolean, perform: (stage: Stage) => Promise<void> }} Demo
  *   needs: what has to be installed for it; mayFail: requests that fail are a part of its story;
@@ -72,8 +73,9 @@ export async function perform(demo, { root, send: sendOn, signal }) {
     measured: (measurement) => send({ measurement }),
     drawn: (/** @type {any} */ { isOverTime, ...chart }) =>
       send({ chart: isOverTime ? { ...chart, t: nowMs() } : chart }),
+    repeat: (act, everyMs) => repeat(act, everyMs, stop.signal),
   };
-  const timer = setInterval(() => watched.forEach((one) => report(one, send)), LOOK_EVERY_MS);
+  stage.repeat(() => watched.forEach((one) => report(one, send)), LOOK_EVERY_MS);
   let error;
   try {
     if (demo.needs) demandTool(demo.needs);
@@ -82,9 +84,8 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   } catch (/** @type {any} */ fault) {
     error = wordsOf(fault);
   } finally {
-    clearInterval(timer);
-    watched.forEach((one) => report(one, send));
     stop.release();
+    watched.forEach((one) => report(one, send));
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
     const isDoubtful = watched.length > 0 && (wasCrowded || isCrowded());
@@ -152,7 +153,7 @@ function doors({ lab, send, watched, asked, root, signal }) {
   };
 }
 
-/** Rejects `stopped` when the watcher goes or time is up. */
+/** Rejects `stopped` when the watcher goes or time is up; the signal tells of the end of the demo, too. */
 function stopper(signal) {
   const end = new AbortController();
   const stopped = new Promise((resolve, reject) => {
@@ -163,8 +164,21 @@ function stopper(signal) {
   const timer = setTimeout(() => end.abort(new Stopped(TOO_LONG)), LIMIT_MS);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort);
-  const release = () => (clearTimeout(timer), signal.removeEventListener('abort', onAbort));
+  const release = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    end.abort(new Stopped('It is over.'));
+  };
   return { signal: end.signal, stopped, release };
+}
+
+/** A demo that is stopped may wait for what never comes: what it repeats ends without it. */
+function repeat(act, everyMs, /** @type {AbortSignal} */ signal) {
+  const timer = setInterval(act, everyMs);
+  const stop = () => clearInterval(timer);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop);
+  return stop;
 }
 
 /** Of an event what is drawn, with the name of its machine if it has one. */

@@ -136,13 +136,13 @@ async function launchCluster(launch, file) {
  */
 function startTraffic(
   { url },
-  { ask, signal, report = () => {}, count = Infinity, perSecond = PER_SECOND },
+  { ask, signal, repeat, report = () => {}, count = Infinity, perSecond = PER_SECOND },
 ) {
   let isOn = true;
   const answers = [];
   const asked = [];
   const look = () => report({ asked: asked.length, answers });
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const stopLooking = repeat(look, LOOK_EVERY_MS);
   const run = async () => {
     const since = performance.now();
     while (isOn && !signal.aborted && asked.length < count) {
@@ -151,7 +151,7 @@ function startTraffic(
       await sleep(Math.max(0, since + (asked.length * 1_000) / perSecond - performance.now()));
     }
     await Promise.all(asked);
-    clearInterval(timer);
+    stopLooking();
     look();
     return answers;
   };

@@ -15,7 +15,7 @@ export default [
   {
     name: 'drown-or-keep-up',
     title: `${LOAD.ratePerSecond} requests a second: one process, and ${WORKERS} workers`,
-    async perform({ launch, openLoop, say, begin, drawn }) {
+    async perform({ launch, openLoop, say, begin, drawn, repeat }) {
       say('One process and our cluster start and warm up.');
       const single = await launch(starter, { as: 'one process' });
       await single.ready(1); // it comes first, and has the first lane
@@ -50,10 +50,11 @@ export default [
           isOverTime: true,
           rows: sides.map(({ name }, index) => ({ name, value: waiting[index]() })),
         });
-      const timer = setInterval(look, LOOK_EVERY_MS);
+      const stop = repeat(look, LOOK_EVERY_MS);
       const windows = await Promise.all(
         sides.map(({ program, generator }) => generator.fire({ ...LOAD, url: `${program.url}/` })),
-      ).finally(() => clearInterval(timer)); // also when somebody leaves before
+      );
+      stop();
       look();
       await sleep(CALM_MS);
       const [one, many] = windows.map((window) => reportOf(window));
