@@ -396,12 +396,13 @@ export async function ask(
 
 /**
  * Follows whether nothing more can come: the loops of the server and of each child have turned often, with little to do, since
- * a report came or went, or a process did. If there is no child left, the server would have to start one, and it has no timer
- * to do so.
+ * a report came or went, or a process did. A child that was killed tells nobody: they have turned as often since the same
+ * children were seen to live. If there is none left, the server would have to start one, and it has no timer to do so.
  * @returns {() => boolean}
  */
 function watchSilence(program, before, job) {
-  let aloneSince = Infinity; // the first event after the server was seen without a child
+  let known = /** @type {number[] | undefined} */ (undefined); // the children that live, as they were last seen
+  let knownSince = Infinity; // the first event after they were first seen so
   return () => {
     const { events, pid } = program;
     const own = requestsOf(events.slice(before), '/report').filter(
@@ -417,13 +418,13 @@ function watchSilence(program, before, job) {
     const later = events.slice(before).filter(({ t }) => t > lastMs);
     if (!haveTurned(later, [pid], TURNS)) return false;
     const children = aliveOf(program); // it reads every process of the machine: only now
-    aloneSince = children.length > 0 ? Infinity : Math.min(aloneSince, events.length);
-    const calm = later.filter(({ elu }) => elu < 0.5);
-    if (children.length > 0) return haveTurned(calm, children, TURNS);
+    if (children.join() !== known?.join()) [known, knownSince] = [children, events.length];
+    const since = events.slice(knownSince);
+    const calm = since.filter(({ t, elu }) => t > lastMs && elu < 0.5);
+    if (children.length > 0)
+      return haveTurned(since, [pid], TURNS) && haveTurned(calm, children, TURNS);
     if (lives.some(({ tid }) => tid !== undefined)) return false; // a thread may be at work
-    const alone = events
-      .slice(aloneSince)
-      .filter((event) => event.pid === pid && calm.includes(event));
+    const alone = calm.filter((event) => event.pid === pid);
     const hasTimer = alone.findLast(({ timers }) => timers !== undefined)?.timers > 0;
     return haveTurned(alone, [pid], hasTimer ? TIMER_TURNS : TURNS);
   };
