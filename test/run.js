@@ -75,7 +75,7 @@ function run(some, atOnce) {
     env,
     timeout: isBrowser ? BROWSER_LIMIT_MS : undefined,
   });
-  if (child.error) console.error(`The tests were ended: ${child.error.message}`); // its limit, too
-  else if (child.signal) console.error(`The tests were ended by ${child.signal}.`);
+  const end = child.error?.message ?? child.signal; // of its limit it makes an exit code
+  if (end) console.error(`The tests were ended: ${end}.`);
   return child.status === 0;
 }
