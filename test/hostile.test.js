@@ -78,6 +78,9 @@ const hostile = {
   'silent-health': { says: /It was not answered/, lesson: 'lesson-1' },
 };
 
+/** Nobody is left to tell its verdict: it is interrupted, and so is its check. */
+const KILLS_BOTH = 'kills-both';
+
 /** These take longest: they begin first, so that the others fill the time beside them. */
 const LONG = ['blocks-at-top', 'hogs-heap', 'silent-health', 'hogs-buffers', 'blocks-in-request'];
 const inOrder = Object.entries({
@@ -98,7 +101,8 @@ before(() => new Promise((resolve) => holder.listen(0, () => resolve(undefined))
 after(() => holder.close());
 
 test('every hostile program is tried', () => {
-  assert.deepEqual(Object.keys(hostile).sort(), readdirSync(fixtures).sort());
+  const tried = [...Object.keys(hostile), KILLS_BOTH];
+  assert.deepEqual(tried.sort(), readdirSync(fixtures).sort());
   assert.ok(Object.keys(hostile).length >= 22);
 });
 
@@ -220,6 +224,19 @@ describe('an interrupted check leaves nothing', { concurrency }, () => {
         slots.take(1, () =>
           interrupted(() => checkAlone(t, join(fixtures, name)), { when: isUp, how, interrupt }),
         ));
+
+  test(
+    'SIGKILL of the command and of the keeper at once, by the program',
+    { skip: process.platform !== 'linux' && 'Only there can it find out who they are.' },
+    (t) =>
+      slots.take(1, async () => {
+        const watched = check(t, { place: join(fixtures, KILLS_BOTH) });
+        const { signal, stdout } = await watched.over();
+        const wasQuicker = /killed the process that had started it/; // it lost its core between the two
+        assert.ok(signal === 'SIGKILL' || wasQuicker.test(stdout), `${signal} ${stdout}`);
+        await assertNothingLeft(watched);
+      }),
+  );
 
   test(
     'Ctrl-Z: it stands still until it is told to go on',

@@ -2,7 +2,8 @@
  * The keeper: a process of its own that starts the programs of a check, watches them, ends them, and sees to it that
  * nothing stays behind, however the check ends. It leads a session of its own, so that a Ctrl-C in the terminal does
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
- * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not the check.
+ * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not
+ * the check, which then ends what is left; and where it kills both, the probe in each of its processes does (probe.cjs).
  *
  * Messages in:  { start: id, command, args, env, cwd, port, folder, isTheirs, hasChannel,
  *                 isErrorApart, limits }   { post: id, message }

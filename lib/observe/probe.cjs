@@ -1,7 +1,8 @@
 /**
  * The probe. Preloaded with NODE_OPTIONS=--require into every Node process of a run, it appends what happens there to
  * the run's timeline, one JSON object a line. It imports nothing of ours, starts nothing that keeps a process alive,
- * touches no handler, exit code or message of the program, and never throws into it.
+ * touches no handler, exit code or message of the program, and never throws into it. Where the check and its keeper are
+ * both gone, killed at once, it ends its process and removes the run's files: nobody else is left who would.
  *
  * Why --require, in CommonJS: with --import Node would load a CommonJS program as if it had been imported; what it
  * throws at its top would be an unhandled rejection, and its promises would come before its process.nextTick.
@@ -40,8 +41,9 @@
 
 const cluster = require('node:cluster');
 const { subscribe } = require('node:diagnostics_channel');
-const { openSync, writeSync } = require('node:fs');
+const { openSync, rmSync, writeSync } = require('node:fs');
 const { Server } = require('node:net');
+const { basename, dirname } = require('node:path');
 const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 
 const BEAT_MS = 20;
@@ -53,6 +55,8 @@ const CLOSE_MS = 0.05; // between two readings of a clock that were not interrup
 const LONGEST_HELD_BACK = 64 * 1024;
 const MOST_LISTENERS = 10; // EventEmitter.defaultMaxListeners, which the program may have changed
 const PENDING = /^(FSReq|GetAddrInfo|MessagePort$)|ConnectWrap$/; // module hooks answer through a MessagePort
+const KEPT_MS = 100;
+const RUNS_HOME = /^forkshop-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const HANDED_DOWN = /^(NODE_OPTIONS|FORKSHOP_\w+)$/;
 const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle, or a descriptor
 
@@ -63,10 +67,13 @@ const { getActiveResourcesInfo } = process;
 const { memoryUsage } = process;
 const { rss } = memoryUsage;
 const { cpuUsage } = process;
+const { kill } = process;
 const elapsedMs = performance.now.bind(performance);
 const utilizationSince = performance.eventLoopUtilization.bind(performance);
 
 const file = process.env.FORKSHOP_TIMELINE;
+const keptBy = /^(\d+) (\d+)$/.exec(process.env.FORKSHOP_KEPT_BY)?.slice(1).map(Number); // the keeper, and the check
+const isFirst = process.ppid === keptBy?.[0];
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
 const seesWaits = process.env.FORKSHOP_PROBE === 'waits';
 const underWay = new Set(); // responses, where waits are seen
@@ -87,6 +94,7 @@ const whatIs = { listening: 'worker-listening', exit: 'worker-exit' };
 const isNodesOwn = !isMainThread && parentPort === null; // the thread in which Node runs module hooks
 const fd = file && !isNodesOwn && open(file);
 if (fd) observe(fd);
+if (keptBy && isMainThread) setInterval(() => isKept() || endAlone(), KEPT_MS).unref(); // also without a file: it may be removed
 
 function open(path) {
   try {
@@ -456,6 +464,31 @@ function watchCollections() {
     live = undefined;
     return { live: told };
   };
+}
+
+/** Is the keeper there, or the check? A dead keeper has its pid until it has been waited for; its child sees it at once. */
+function isKept() {
+  const [keeper, check] = keptBy;
+  const hasKeeper = isFirst ? process.ppid === keeper : hasPid(keeper);
+  return hasKeeper || hasPid(check);
+}
+
+function hasPid(pid) {
+  try {
+    return kill(pid, 0);
+  } catch (error) {
+    return error.code !== 'ESRCH';
+  }
+}
+
+function endAlone() {
+  const home = dirname(dirname(file)); // of all runs of the check, see run.js
+  try {
+    if (RUNS_HOME.test(basename(home))) rmSync(home, { recursive: true, force: true });
+  } catch {
+    // Another process of the run is at it, too: that one removes it, or the last one.
+  }
+  kill(process.pid, 'SIGKILL');
 }
 
 /** Of all threads of the process. */
