@@ -2,6 +2,7 @@
 // made of.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
@@ -253,6 +254,20 @@ describe('traps', () => {
     for (const { stdin } of asked) stdin.end('go');
     assert.equal(new Set(told.flat()).size, 400); // by chance alone seven or so would have come twice
     await Promise.all(asked.map((one) => once(one, 'exit'))); // the locks keep nobody alive
+  });
+
+  test('trap 6: the port of a program is kept for it until it has ended, also while nobody listens there', async (t) => {
+    const program = await start(t, 'setInterval(() => {}, 1000);');
+    const isKept = () => {
+      const lock = createSocket('udp4');
+      return new Promise((resolve) => {
+        lock.once('error', () => resolve(true));
+        lock.bind(program.port, '127.0.0.1', () => lock.close(() => resolve(false)));
+      });
+    };
+    assert.equal(await isKept(), true);
+    await program.stop();
+    assert.equal(await isKept(), false);
   });
 
   test('trap 7: each request has a connection of its own, to 127.0.0.1, and a time limit', async (t) => {

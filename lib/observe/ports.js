@@ -4,11 +4,15 @@ import { createServer } from 'node:net';
 
 const LOWEST = 20_000;
 const HIGHEST = 32_000; // the ephemeral range, from which clients' ports come, begins at 32768 on Linux
-const KEPT_MS = 60_000; // by then the program listens there, or it never will
+const KEPT_MS = 600_000; // where nobody says sooner that it is free: by then the check is over
+
+/** @type {Map<number, () => void>} what is kept */
+const locks = new Map();
 
 /**
- * A port on which nobody listens, outside the ephemeral range. For a minute nobody else is given it, in this process or in
- * another one: checks run beside each other, and a program takes a while until it listens.
+ * A port on which nobody listens, outside the ephemeral range. Nobody else is given it, in this process or in another one,
+ * until it is let go, for ten minutes at the most: checks run beside each other, a program takes a while until it listens, and
+ * one whose workers have all died listens no more until they are replaced.
  * @param {number} [row]  so many in a row, of which it is the first
  * @returns {Promise<number>}
  */
@@ -19,27 +23,40 @@ export async function freePort(row = 1) {
     const kept = await Promise.all(ports.map(keep));
     const areFree = await Promise.all(ports.map((one) => canListen(one)));
     if (kept.every(Boolean) && areFree.every(Boolean)) return port;
-    for (const letGo of kept) letGo?.();
+    ports.forEach((one, index) => kept[index] && letGo(one));
   }
+}
+
+/**
+ * Somebody else may have it now. Nothing happens where it was not kept, or no longer is.
+ * @param {number} port
+ */
+export function letGo(port) {
+  locks.get(port)?.();
+  locks.delete(port);
 }
 
 /**
  * Binds the UDP port of the same number, which no program of a lesson uses: the system gives it to one process only, and
  * takes it back when that ends.
  * @param {number} port
- * @returns {Promise<(() => void) | undefined>}  lets it go; undefined when another one has it
+ * @returns {Promise<boolean>}  false when another one has it
  */
 function keep(port) {
   return new Promise((resolve) => {
     const lock = createSocket('udp4').unref();
-    const timer = setTimeout(() => lock.close(), KEPT_MS).unref();
-    lock.once('close', () => clearTimeout(timer));
-    const letGo = () => void lock.close();
     lock.once('error', (/** @type {NodeJS.ErrnoException} */ { code }) => {
-      if (code === 'EADDRINUSE') letGo();
-      resolve(code === 'EADDRINUSE' ? undefined : letGo); // where there is no UDP, it may do without
+      lock.close();
+      resolve(code !== 'EADDRINUSE'); // where there is no UDP, it may do without
     });
-    lock.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(letGo));
+    lock.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
+      const timer = setTimeout(() => letGo(port), KEPT_MS).unref();
+      locks.set(port, () => {
+        clearTimeout(timer);
+        lock.close();
+      });
+      resolve(true);
+    });
   });
 }
 

@@ -17,7 +17,7 @@ import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
 import { sendSignal } from './ending.js';
 import { environmentOfOurs } from './environment.js';
-import { freePort } from './ports.js';
+import { freePort, letGo } from './ports.js';
 import { Program } from './program.js';
 import { temporaryFolder } from './temporary.js';
 
@@ -67,6 +67,7 @@ export function createRunner() {
       forgetSilence(port);
       const program = new Program(keeper, { home, port, compileCache: copyCache(home) }, options);
       programs.set(program.id, program);
+      program.stopped.then(() => letGo(port));
       program.begin();
       return program;
     },
