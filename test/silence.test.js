@@ -1,4 +1,5 @@
-// Verifies when lesson 6 says that nobody will answer: never while a server may not have heard yet that a child is dead.
+// Verifies when lesson 6 says that nobody will answer: never while a server may not have heard yet that a child is dead, or
+// what a child has sent it.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
@@ -8,7 +9,7 @@ import { until } from './nothing-left.js';
 const [SERVER, IDLE, STOPPED] = [100, 101, 102]; // pids
 const job = { name: 'one', rows: 1 };
 
-test('silence counts from when a child was last seen to die, which nobody tells', async (t) => {
+test('silence counts from when a child was last seen to die, and the server has its turns after those of the child', async (t) => {
   const held = http.createServer(() => {}).listen(0, '127.0.0.1');
   t.after(() => (held.close(), held.closeAllConnections()));
   await new Promise((resolve) => held.once('listening', resolve));
@@ -44,6 +45,9 @@ test('silence counts from when a child was last seen to die, which nobody tells'
   program.alive = [IDLE]; // the other was killed: all that live have turned often
   await looksAgain(3);
   assert.equal(told, undefined);
+  turn();
+  await looksAgain(3);
+  assert.equal(told, undefined); // the last of these turns was the child's: what it sent then nobody has heard
   turn();
   await until('it is told', () => told !== undefined);
   assert.equal(told, SILENT);

@@ -18,6 +18,7 @@ import {
   LAST_MS,
   LEAST_ROWS,
   PATIENCE_MS,
+  ROUND,
   SILENT,
   TIMER_TURNS,
   TURNS,
@@ -26,10 +27,12 @@ import {
   askCrowd,
   askTogether,
   childrenOf,
+  isCalm,
   isChild,
   isRight,
   tooBusy,
   waitUntil,
+  watchRest,
   whileStopped,
 } from './jobs.js';
 
@@ -381,14 +384,15 @@ async function askBeside(program, stopped) {
   const before = program.events.length;
   let isAnswered = false;
   let asked = [];
+  const areAtRest = watchRest();
   const names = Array.from({ length: CHILDREN }, (_, index) => `beside-${stopped}-${index}`);
   const haveWaited = (events) => {
     const reports = requestsOf(events.slice(before), '/report');
     const isOnItsWay = reports.some(({ endMs }) => endMs); // on a busy machine we may be the last to hear of an answer
     if (isAnswered || isOnItsWay || reports.length < CHILDREN) return false;
-    const { startMs = Infinity } = reports.at(-1) ?? {};
-    const calm = events.slice(before).filter(({ t, elu = 0 }) => t > startMs && elu < 0.5);
-    return haveTurned(calm, awake, TURNS);
+    return areAtRest(events, reports.length, (since) =>
+      haveTurned(since.filter(isCalm), awake, ROUND),
+    );
   };
   const isUnused = await whileStopped(program, [stopped], async ({ length }) => {
     if (length === 0) return false; // it has just ended, or nothing can be stopped

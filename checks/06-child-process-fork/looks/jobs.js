@@ -63,6 +63,8 @@ const LOOK_MS = 100;
 export const SILENT = 'no answer, and nobody is working on it';
 export const TURNS = 30; // of an event loop, 20 ms each: by then it has heard what there is to hear
 export const TIMER_TURNS = 150; // a timer may still do something; one that has not by now is a different kind
+export const ROUND = TURNS / 2; // see watchRest
+const TIMER_ROUND = TIMER_TURNS / 2;
 const STOPPED_TURNS = 5; // a server that builds reports itself has built a short one by then
 
 /**
@@ -177,16 +179,19 @@ export async function askAll(program) {
     asked = JOBS.map((job) => ask(program, job).finally(() => (early += 1)));
     if (stopped.length === 0) return { built: JOBS.length, waiting: 0, idle: [] }; // nothing can be stopped here
     const others = () => aliveOf(program).filter((pid) => !stopped.includes(pid));
+    const areAtRest = watchRest();
     const isAtRest = (events) => {
       if (countRequests(events.slice(before)) < JOBS.length) return false;
       const { t: lastMs } = events.findLast(({ what }) => NEWS.includes(what));
-      const calm = events.slice(before).filter(({ t, elu = 0 }) => t > lastMs && elu < 0.5);
-      return haveTurned(calm, [program.pid], TURNS) && haveTurned(calm, others(), TURNS);
+      return areAtRest(events, lastMs, (since) => {
+        const calm = since.filter(isCalm);
+        return haveTurned(calm, [program.pid], ROUND) && haveTurned(calm, others(), ROUND);
+      });
     };
     const isDone = () => early >= JOBS.length - stopped.length;
-    const isCalm = await program.until((events) => isDone() || isAtRest(events), PATIENCE_MS);
+    const isOver = await program.until((events) => isDone() || isAtRest(events), PATIENCE_MS);
     const waiting = JOBS.length - early;
-    return { built: early, waiting, idle: isCalm ? others() : [] };
+    return { built: early, waiting, idle: isOver ? others() : [] };
   });
   return { ...look, ...countChildren(program, await Promise.all(asked)) };
 }
@@ -395,14 +400,34 @@ export async function ask(
 }
 
 /**
+ * Follows whether all are at rest: nothing has changed, and each loop has turned often, twice one after the other. Once would not
+ * do: on a busy machine a child may send its answer when the server's turns are over, and then all have turned, and the server
+ * has not heard of it.
+ * @returns {(events: any[], state: string | number, haveAllTurned: (since: any[]) => boolean) => boolean}  state: another one
+ *   when something has changed
+ */
+export function watchRest() {
+  let known = /** @type {string | number | undefined} */ (undefined);
+  let from = Infinity; // the first event of this round
+  let rounds = 0;
+  return (events, state, haveAllTurned) => {
+    if (state !== known) [known, from, rounds] = [state, events.length, 0];
+    if (!haveAllTurned(events.slice(from))) return false;
+    [from, rounds] = [events.length, rounds + 1];
+    return rounds > 1;
+  };
+}
+
+export const isCalm = (/** @type {any} */ { elu = 0 }) => elu < 0.5;
+
+/**
  * Follows whether nothing more can come: the loops of the server and of each child have turned often, with little to do, since
  * a report came or went, or a process did. A child that was killed tells nobody: they have turned as often since the same
  * children were seen to live. If there is none left, the server would have to start one, and it has no timer to do so.
  * @returns {() => boolean}
  */
 function watchSilence(program, before, job) {
-  let known = /** @type {number[] | undefined} */ (undefined); // the children that live, as they were last seen
-  let knownSince = Infinity; // the first event after they were first seen so
+  const areAtRest = watchRest();
   return () => {
     const { events, pid } = program;
     const own = requestsOf(events.slice(before), '/report').filter(
@@ -416,17 +441,17 @@ function watchSilence(program, before, job) {
     const lives = events.filter(({ what }) => LIFE.includes(what));
     const lastMs = Math.max(...times, ...lives.slice(-1).map(({ t }) => t));
     const later = events.slice(before).filter(({ t }) => t > lastMs);
-    if (!haveTurned(later, [pid], TURNS)) return false;
+    if (!haveTurned(later, [pid], ROUND)) return false;
     const children = aliveOf(program); // it reads every process of the machine: only now
-    if (children.join() !== known?.join()) [known, knownSince] = [children, events.length];
-    const since = events.slice(knownSince);
-    const calm = since.filter(({ t, elu }) => t > lastMs && elu < 0.5);
-    if (children.length > 0)
-      return haveTurned(since, [pid], TURNS) && haveTurned(calm, children, TURNS);
-    if (lives.some(({ tid }) => tid !== undefined)) return false; // a thread may be at work
-    const alone = calm.filter((event) => event.pid === pid);
-    const hasTimer = alone.findLast(({ timers }) => timers !== undefined)?.timers > 0;
-    return haveTurned(alone, [pid], hasTimer ? TIMER_TURNS : TURNS);
+    if (children.length === 0 && lives.some(({ tid }) => tid !== undefined)) return false; // a thread may be at work
+    return areAtRest(events, `${lastMs} ${children}`, (since) => {
+      const calm = since.filter(isCalm);
+      if (children.length > 0)
+        return haveTurned(since, [pid], ROUND) && haveTurned(calm, children, ROUND);
+      const alone = calm.filter((event) => event.pid === pid);
+      const hasTimer = alone.findLast(({ timers }) => timers !== undefined)?.timers > 0;
+      return haveTurned(alone, [pid], hasTimer ? TIMER_ROUND : ROUND);
+    });
   };
 }
 
