@@ -175,13 +175,13 @@ export function demandResponsive({ refusal, share, waitedMs, spanMs, ...cpu }) {
   const isSlow = share > MOST_OF_SPAN;
   if (isSlow && share < MUCH && isCrowded()) throw tooBusy(waited);
   demand(!isSlow, {
-    expected: 'While five reports are built and queued, the server goes on answering /.',
+    expected: 'While six reports are built and queued, the server goes on answering /.',
     got: waited,
     why: 'The server does part of the job itself, or blocks its event loop while it waits for it.',
     try: "fork() and child.on('message', ...); whatever comes while all children are busy waits in a queue",
   });
   const [ownMs, childrenMs] = [cpu.ownMs, cpu.childrenMs].map(Math.round);
-  const got = `While five reports were built, the server's process took ${ownMs} ms of CPU time, and its children ${childrenMs}.`;
+  const got = `While six reports were built, the server's process took ${ownMs} ms of CPU time, and its children ${childrenMs}.`;
   const isMore = cpu.cpuShare > MOST_OF_CPU;
   if (isMore && cpu.cpuShare < MUCH && isCrowded()) throw tooBusy(got);
   demand(!isMore, {
