@@ -315,6 +315,10 @@ export async function countFine(launch) {
   return seen.isRight ? seen : countForks(launch, FINE);
 }
 
+/** Did it count as if a page took the usual time, as one does that has not measured it? Of that 'measured' tells. */
+export const isWrittenDown = ({ isRight, setting, forks }) =>
+  !isRight && forks === Math.ceil(exactOf({ ...setting, workMs: WORK_MS }));
+
 /** @param {Setting} setting */
 async function countAndStop(launch, setting) {
   const expected = Math.ceil(exactOf(setting));
