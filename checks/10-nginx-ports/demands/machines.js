@@ -315,7 +315,7 @@ function afterShown(program, sinceMs) {
 }
 
 function demandReturn(seen) {
-  const { program, victim, deadMs, isBoot, isBack, isUsed, waitedMs, patient } = seen;
+  const { program, victim, deadMs, isBoot, isBack, isUsed, waitedMs } = seen;
   const { asked, returnMs, portWas, port } = seen;
   const { address } = victim;
   const shows = {
@@ -351,14 +351,6 @@ function demandReturn(seen) {
     try: isMoved
       ? "start('machine.js', { HOST, PORT: port }): the same port each time"
       : 'server ${address} max_fails=1 fail_timeout=1s; in the upstream',
-    shows,
-    output: program.output(),
-  });
-  demand(!patient, {
-    expected: 'Every machine that is back is used within a second or two, whichever has died.',
-    got: `Machine ${address} was. The configuration has nginx leave ${patient?.address} alone for ${patient?.time}.`,
-    why: 'Both parameters belong to one server, not to the upstream: each has its own, or the defaults.',
-    try: 'server ${address} max_fails=1 fail_timeout=1s; for each',
     shows,
     output: program.output(),
   });

@@ -21,7 +21,6 @@ import {
   listenersIn,
   nativesOf,
   openDoor,
-  patientServers,
   sendHalf,
   tooBusy,
 } from './nginx.js';
@@ -34,7 +33,6 @@ const ARRIVE_MS = 150; // an answer takes some milliseconds
 const BOOT_MS = 8_000; // a second, in fact
 const BOOT_UNTIMED_MS = 3_000;
 const RETURN_MS = 3_000;
-const MOST_ALONE = 3; // seconds: "within a second or two", and as long as we wait for a return
 const PAUSE_MS = 50;
 const ROUNDS = 3;
 const AFTERMATH_MS = 4_000; // for what is started while the program ends
@@ -217,8 +215,7 @@ async function waitForReturn(program, { address, pids }, deadMs) {
     await sleep(PAUSE_MS);
   }
   const waitedMs = (startOf(program, fresh()) ?? Infinity) - deadMs;
-  const patient = patientServers(program, MOST_ALONE)[0];
-  const seen = { isBoot, isBack: Boolean(isBack), isUsed: isUsed(), waitedMs, patient };
+  const seen = { isBoot, isBack: Boolean(isBack), isUsed: isUsed(), waitedMs };
   return { ...seen, asked, returnMs: RETURN_MS, portWas, port };
 }
 

@@ -237,21 +237,6 @@ function limitOf(program) {
   return { directive: `${name} ${args[0]};`, seconds: secondsOf(args[0]) };
 }
 
-/**
- * The servers of nginx's upstream that it leaves alone for longer than so many seconds, when they have failed.
- * @returns {{ address: string, time: string }[]}  time: as nginx was told, or its default
- */
-export function patientServers(program, mostSeconds) {
-  const servers = (configurationOf(program)?.directives ?? []).filter(
-    ({ name, block }) => name === 'server' && block === 'http upstream',
-  );
-  return servers.flatMap(({ args: [address = '', ...options] }) => {
-    const time = options.find((one) => one.startsWith('fail_timeout='))?.split('=')[1] ?? '10s';
-    const seconds = /^0m?s?$/.test(time) ? 0 : secondsOf(time);
-    return seconds > mostSeconds && !options.includes('max_fails=0') ? [{ address, time }] : [];
-  });
-}
-
 /** A time as nginx reads it; without an end where it is more than seconds, or 0, which means no limit. */
 function secondsOf(/** @type {string} */ time) {
   if (/^\d+$/.test(time)) return Number(time) || Infinity;
