@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { demandWork } from '../checks/07-open-loop/demands.js';
 import { demandKept, mayBeClosed } from '../lib/check/kept.js';
-import { askAtOnce, askOnce } from '../lib/observe/ask.js';
+import { askAtOnce, askOnce, requestOf } from '../lib/observe/ask.js';
 import { get } from '../lib/observe/client.js';
 import { nowMs } from '../lib/observe/clock.js';
 import { Starved } from '../lib/observe/turn.js';
@@ -99,4 +100,27 @@ test('what cannot be asked again is undecided when its connection had been close
 test('a connection may be closed when nothing has come on it for some seconds', () => {
   assert.equal(mayBeClosed(1_000, 3_000), false);
   assert.equal(mayBeClosed(1_000, 7_000), true);
+});
+
+test('a port that is used again tells the two clients apart by their times', () => {
+  const answers = [101, 102].map((pid, index) => ({
+    status: 200,
+    body: JSON.stringify({ pid }),
+    client: 5000,
+    sentMs: 100 * index,
+    doneMs: 100 * index + 11,
+  }));
+  const requests = answers.map(({ sentMs, doneMs }, index) => ({
+    pid: 101 + index,
+    client: 5000,
+    url: '/',
+    startMs: sentMs + 1,
+    endMs: doneMs - 1,
+  }));
+  assert.deepEqual(
+    answers.map((answer) => requestOf(requests, answer)?.pid),
+    [101, 102],
+  );
+  demandWork({ program: { events: [] }, answers, requests }); // it would throw
+  assert.equal(requestOf(requests, { client: 5001, doneMs: 200 }), undefined);
 });

@@ -13,6 +13,7 @@ import {
   listenersOf,
   momentOf,
   quickestOf,
+  requestOf,
   requestsOf,
   speedupOfBlocking,
   speedupOfCpu,
@@ -159,23 +160,16 @@ export function demandOwnMemory(seen, program) {
     why: 'Each worker is a process: it ran the file from the top and has its own variables.',
     try: "served += 1; and response.set({ 'X-Worker-Pid': process.pid, 'X-Worker-Served': served });",
     ...fault,
-    shows: { program, moments: [momentOf(requestOf(seen, of), 'this request')] },
+    shows: { program, moments: [momentOf(of && requestOf(seen.requests, of), 'this request')] },
   });
-}
-
-/** The requests of a connection come in the order of its answers. */
-function requestOf({ answers, requests }, answer) {
-  const isSame = ({ client }) => client === answer?.client;
-  return requests.filter(isSame)[answers.filter(isSame).indexOf(answer)];
 }
 
 /** What is wrong with the pids in the headers, matched by the client's port with the process that really answered. */
 function faultOfPids({ answers, requests }) {
-  const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
   for (const answer of answers) {
-    const { client, headers, error } = answer;
+    const { headers, error } = answer;
     if (error) return { got: `A request failed: ${error}.` };
-    const pid = pidOf.get(client);
+    const pid = requestOf(requests, answer)?.pid;
     const told = headers['x-worker-pid'];
     if (told === undefined) return { got: 'An answer has no X-Worker-Pid.', of: answer };
     if (told !== String(pid))

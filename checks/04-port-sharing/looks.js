@@ -148,10 +148,11 @@ export async function meetCrowd({ give, program, early, fault }) {
  */
 async function meetSilent(program) {
   const sinceMs = nowMs();
+  const first = program.events.length;
   const clients = await connectAll(program, CROWD);
   const ports = new Set(clients.map(({ localPort }) => localPort));
   const its = () =>
-    eventsOf(program.events, 'connection').filter(({ client }) => ports.has(client));
+    eventsOf(program.events.slice(first), 'connection').filter(({ client }) => ports.has(client));
   const areGiven = () =>
     new Set(its().flatMap(({ pid, client }) => (pid === program.pid ? [] : [client]))).size >=
     clients.filter(({ destroyed }) => !destroyed).length;
@@ -398,9 +399,10 @@ export async function takeTurns(program, count) {
 
 /** The same, but the first client says nothing and stays: whose turn it is does not depend on what a child still has. */
 export async function takeTurnsBesideOne({ program }, count) {
+  const first = program.events.length;
   const [staying] = await connectAll(program, 1);
   const its = () =>
-    eventsOf(program.events, 'connection').find(
+    eventsOf(program.events.slice(first), 'connection').find(
       ({ pid, client }) => pid !== program.pid && client === staying.localPort,
     );
   await untilRested(program, its);

@@ -10,6 +10,7 @@ import {
   momentOf,
   overrunNow,
   quickestOf,
+  requestOf,
   requestsOf,
 } from '../../lib/check/checking.js';
 import {
@@ -104,7 +105,7 @@ function areOneByOne(requests) {
 /** The request that was answered wrongly, pages under way at once, or the quickest. */
 function workShown(program, { answers, requests, depth }) {
   const wrong = answers.find((answer) => faultOfAnswers([answer], requests));
-  const ofWrong = requests.find(({ client }) => client === wrong?.client);
+  const ofWrong = wrong && requestOf(requests, wrong);
   if (ofWrong) return shown(program, [ofWrong], 'a request that is answered wrongly');
   if (depth > 1) return shown(program, overlappingIn(requests), 'pages under way at once');
   return shown(program, quickestIn(requests), 'the quickest page');
@@ -122,15 +123,15 @@ const overlappingIn = (requests) =>
   );
 
 function faultOfAnswers(answers, requests) {
-  const pidOf = new Map(requests.map(({ client, pid }) => [client, pid]));
-  for (const { status, error, body, client } of answers) {
+  for (const answer of answers) {
+    const { status, error, body } = answer;
     if (error) return `A request failed: ${error}.`;
     if (status !== 200) return `A request was answered with status ${status}.`;
     const told = pidIn(body);
     if (told === undefined)
       return `It isn't JSON with a pid: ${JSON.stringify(body.slice(0, 40))}.`;
-    if (told !== pidOf.get(client))
-      return `A page rendered by process ${pidOf.get(client)} gives the pid ${told}.`;
+    const pid = requestOf(requests, answer)?.pid;
+    if (told !== pid) return `A page rendered by process ${pid} gives the pid ${told}.`;
   }
   return undefined;
 }

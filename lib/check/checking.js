@@ -29,7 +29,7 @@ export { mean, meanOf, ratioOf, sumOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
-export { askAtOnce, askOnce, starvedOf } from '../observe/ask.js';
+export { askAtOnce, askOnce, requestOf, starvedOf } from '../observe/ask.js';
 export { get, isReset } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';

@@ -62,6 +62,16 @@ async function askAll(program, path, times) {
 }
 
 /**
+ * What the server saw of an answer. The port of its client may be used again by a later connection, which another process
+ * serves: so it is the last request of this port that had begun when the answer was there.
+ * @param {import('./timeline.js').Request[]} requests  in order of their start
+ * @param {Pick<import('./client.js').Answer, 'client' | 'doneMs'>} answer
+ * @returns {import('./timeline.js').Request | undefined}
+ */
+export const requestOf = (requests, { client, doneMs }) =>
+  requests.findLast((one) => one.client === client && one.startMs <= doneMs);
+
+/**
  * What did not come in time may still come, if the program was kept from running. To be asked as soon as nobody waits any longer.
  * @param {import('./program.js').Program} program
  * @param {import('./client.js').Answer} answer

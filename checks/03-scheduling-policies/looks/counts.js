@@ -24,6 +24,7 @@ import {
   isReset,
   mayBeClosed,
   nowMs,
+  requestOf,
   requestsOf,
   starvedOf,
 } from '../../../lib/check/checking.js';
@@ -63,8 +64,8 @@ export async function askForCounts(program) {
     const homes = requestsOf(program.events, '/');
     const query = homes.find(({ url }) => url === WITH_QUERY);
     const isHome = isGood(asked) && asked.body === String(query?.pid); // a server may know / only without a query
-    const [{ client, status }] = opened;
-    const copied = homes.find((one) => one.client === client);
+    const [{ status }] = opened;
+    const copied = requestOf(homes, opened[0]);
     const isCopied = status === 200 || status === 304; // a server may refuse what it does not know
     const had = groupBy(
       homes.filter((one) => (one !== query || isHome) && (one !== copied || isCopied)),

@@ -7,6 +7,7 @@ import {
   get,
   haveTurned,
   nowMs,
+  requestOf,
   requestsOf,
   turnedMs,
   turnsOf,
@@ -126,6 +127,7 @@ function turnsAfterLimit(events, pid, orderMs) {
  * worker that has its connection.
  */
 async function halfClient(program, { isSecond = false } = {}) {
+  const first = program.events.length; // an earlier client may have had the same port
   const socket = connect(program.port, '127.0.0.1');
   const seen = { closedMs: 0 };
   let sentMs = Infinity;
@@ -139,7 +141,7 @@ async function halfClient(program, { isSecond = false } = {}) {
   if (isSecond) socket.once('data', sendHalf);
   socket.resume();
   const isIt = (/** @type {any} */ { client }) => client && client === socket.localPort;
-  const its = () => eventsOf(program.events, 'connection').find(isIt);
+  const its = () => eventsOf(program.events.slice(first), 'connection').find(isIt);
   const isRead = (events) => {
     const { pid, t } = its() ?? { pid: 0, t: Infinity };
     return haveTurned(events, [pid], HEARD_AT, Math.max(sentMs, t));
@@ -206,9 +208,11 @@ async function tellToReload(program, isCut) {
 
 /** A client that comes long after the signal: is it served, and by whom? */
 async function askLate(program) {
-  const { status, client } = await get(`${program.url}/version`, { timeoutMs: LATE_MS });
-  const served = requestsOf(program.events, '/version').find((one) => one.client === client);
-  return { status, request: served };
+  const answer = await get(`${program.url}/version`, { timeoutMs: LATE_MS });
+  return {
+    status: answer.status,
+    request: requestOf(requestsOf(program.events, '/version'), answer),
+  };
 }
 
 /** One that has sent only a part of its request. `finish` sends the rest, and tells whether that was answered. */

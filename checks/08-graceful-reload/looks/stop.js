@@ -58,7 +58,8 @@ async function stopOne({ program }) {
   await waitFor(program, exitIn);
   const answers = await begun.answers();
   const requests = requestsOf(program.events).filter(({ pid }) => pid === workerPid);
-  const isThere = (answer) => requests.some(({ client }) => client === answer.client);
+  const isThere = ({ client, sentMs }) =>
+    requests.some((one) => one.client === client && one.startMs >= sentMs);
   const lost = answers.filter((answer) => answer.error && isThere(answer));
   const { events } = program;
   const seen = { program, workerPid, signalMs, isTwice, exit: exitIn(events), lost };
