@@ -6,6 +6,7 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  AS_BROWSER,
   askAtOnce,
   askOnce,
   createLoad,
@@ -306,6 +307,7 @@ export async function readDelays(program, areFree) {
   /** @type {string | undefined} */
   let type; // where it is another than that of JSON
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const asBrowser = { agent, headers: AS_BROWSER };
   const tell = async (options = {}) => {
     const answer = await askOnce(program, '/health', options);
     if (answer.error) unanswered = answer.error;
@@ -327,11 +329,11 @@ export async function readDelays(program, areFree) {
   await Promise.all(reports);
   const answers = (await Promise.all(reports)).flatMap((asked) => asked.answers);
   for (let count = 0; count < ON_ONE; count += 1)
-    answers.push(await askOnce(program, '/report', { agent })); // what was kept for a moment, or for its client, is still there
+    answers.push(await askOnce(program, '/report', asBrowser)); // what was kept for a moment, or for its client, is still there
   await program.until(() => seen('/report').every(({ endMs }) => endMs), SEEN_WITHIN_MS);
-  const told = await tell({ agent }); // who asks again keeps the connection, as monitoring does
+  const told = await tell(asBrowser); // who asks again keeps the connection, as monitoring does
   const tookMs = nowMs() - sinceMs;
-  const repeats = [await tell({ agent }), await tellElsewhere(program)];
+  const repeats = [await tell(asBrowser), await tellElsewhere(program)];
   const isDisturbed = wasDisturbed(program, sinceMs + tookMs);
   agent.destroy();
   const all = seen('/report').sort((a, b) => a.startMs - b.startMs);

@@ -15,6 +15,7 @@ import {
 import {
   WORKERS,
   askForCpu,
+  askPair,
   askUntilAllAnswer,
   forkByDefault,
   prepareContest,
@@ -49,6 +50,7 @@ check('02-cluster-fork', promises, (lesson) => {
     [main, homes],
     unlessMute((program) => askAtOnce(program, '/', WORKERS)),
   );
+  const pair = observe([main, homes], (program, { isMute }) => (isMute ? [] : askPair(program)));
   const cpus = observe([main, homes], unlessMute(askForCpu));
   const contest = meanwhile([main, homes], (program) => prepareContest(lesson, program));
 
@@ -57,8 +59,8 @@ check('02-cluster-fork', promises, (lesson) => {
   const needs = ['forks-as-told'];
   hold('workers-answer', [main, homes], demandAnswers, { needs });
   hold('primary-rests', [main, homes], demandPrimaryRests, { needs });
-  hold('own-memory', [homes, main], demandOwnMemory);
-  hold('same-work', [homes, calm, main, cpus], demandSameWork);
+  hold('own-memory', [homes, main, pair], demandOwnMemory);
+  hold('same-work', [homes, calm, main, cpus, pair], demandSameWork);
   hold('one-per-core', [byDefault], demandOnePerCore, { needs });
   hold('refuses-nonsense', [nonsense, legal], demandGuard, { needs });
   hold('speedup', [contest], (sides) => measureBlocking(lesson, sides), {

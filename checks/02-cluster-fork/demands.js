@@ -150,10 +150,10 @@ function demandSome(requests) {
   });
 }
 
-export function demandOwnMemory(seen, program) {
+export function demandOwnMemory(seen, program, pair) {
   demandSome(seen.requests);
   /** @type {{ got?: string, of?: any }} */
-  const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? {};
+  const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? faultOfPair(pair) ?? {};
   demand(!fault.got, {
     expected:
       'X-Worker-Pid: the pid that executed the request. X-Worker-Served: 1, 2, 3, ... in each worker, one for each request for /.',
@@ -197,6 +197,16 @@ function faultOfCounts({ answers, others }) {
   return undefined;
 }
 
+/** Two that came together count as two. @param {{ served: number }[]} pair */
+function faultOfPair([one, other]) {
+  if (!other || one.served !== other.served) return undefined;
+  return {
+    got: `Two requests that came together on one connection both got X-Worker-Served: ${one.served}.`,
+    why: 'The second is there before the answer to the first has been sent. What is counted when an answer has been sent is counted too late for it.',
+    try: "served += 1; as the first line of the handler, not in response.on('finish')",
+  };
+}
+
 const countsOf = (answers) =>
   answers.map(({ headers }) => Number(headers['x-worker-served'])).sort((a, b) => a - b);
 
@@ -225,7 +235,7 @@ function whyOfCounts(counts, answers, others) {
   return {};
 }
 
-export function demandSameWork(seen, seenCalmly, program, cpus) {
+export function demandSameWork(seen, seenCalmly, program, cpus, [one, other]) {
   const all = [...seen.requests, ...seenCalmly.requests];
   demandSome(all);
   demandBlocks(program, all);
@@ -255,6 +265,12 @@ export function demandSameWork(seen, seenCalmly, program, cpus) {
         ? []
         : [momentOf(withDuration(all, quickest), 'the quickest')],
     },
+  });
+  demand(!other || one.body !== other.body, {
+    expected: story.expected,
+    got: 'Two requests that came together on one connection got the same bytes.',
+    why: 'What was made for one answer is used for the next as well.',
+    try: 'randomHex(between(5_000, 10_000)) in the handler, anew for each answer',
   });
   demandCpu(seen.cpu);
   demandComputed(cpus, program);

@@ -1,5 +1,6 @@
 /** What lesson 2's check does with programs, and what it sees. */
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { cpus } from 'node:os';
 import {
   Undecided,
@@ -29,6 +30,7 @@ const NO_PAGES = ['/favicon.ico', '/robots.txt']; // there is none; browsers and
 const ON_ONE_CONNECTION = ['/', '/', '/?page=2'];
 const CPU_ROW = 6; // asked one after the other of one worker: what is kept for a moment only is still there
 const SEEN_WITHIN_MS = 1_000;
+const PAIR_MS = 4_000; // for 40 ms of work
 const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
 const REFUSAL_MS = 150; // from its first worker to its end
 const STUCK_MS = 3_000;
@@ -94,6 +96,29 @@ export async function askUntilAllAnswer(program) {
     if ((listenersOf(program.events).get(program.port)?.size ?? 0) < WORKERS) break;
   }
   return { ...all, others: others.flatMap(({ requests }) => requests), cpu: cpu.answers[0] };
+}
+
+/**
+ * Two requests in one packet: both are there before the first is answered, as when two clients ask at the very same moment.
+ * @returns {Promise<{ served: number, body: string }[]>}  of those that were answered with 200: a server may close a connection
+ *   after one
+ */
+export async function askPair({ port }) {
+  const socket = connect(port, '127.0.0.1');
+  let told = '';
+  socket.on('error', () => {}); // then it is closed
+  socket.setEncoding('latin1').on('data', (part) => (told += part));
+  socket.setTimeout(PAIR_MS, () => socket.destroy());
+  const head = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
+  socket.write(`${head}\r\n${head}Connection: close\r\n\r\n`);
+  await new Promise((resolve) => socket.once('close', resolve));
+  const answers = told
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((one) => one.startsWith('HTTP/1.1 200 '));
+  return answers.map((answer) => ({
+    served: Number(/^x-worker-served: *(\d+)/im.exec(answer)?.[1]),
+    body: answer.slice(answer.indexOf('\r\n\r\n')),
+  }));
 }
 
 /** A server may know / only without a query, and answer "not found", "bad request", or where to go instead. */

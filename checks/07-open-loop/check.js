@@ -71,7 +71,7 @@ check('07-open-loop', promises, (lesson) => {
   const forks = { needs: ['told'] };
   hold('primary-idle', [main, asked], demandIdlePrimary, forks);
   const computes = { needs: ['computed'] };
-  hold('log-tells', [usual, other, slow], (...counts) => demandLog(counts), computes);
+  hold('log-tells', [usual, other, slow, fine], demandLog, computes);
   hold('nonsense-refused', [refusals, atEdge, least, usual, other], demandRefusals, forks);
   hold('measured', [slow, asSlow], (...counts) => counts.forEach(demandMeasured), computes);
   hold(

@@ -177,12 +177,12 @@ const MISCOUNTS = [
   ],
   [
     ({ forks, setting }) => isOfWholes(forks, setting),
-    'You get this number if you round the rate, or the pages that a worker can render in a second. A page of 400 ms is 2.5 a second, neither 2 nor 3.',
+    'You get this number if you round the rate, the pages that a worker can render in a second, or the work that comes in one. A page of 400 ms is 2.5 a second, neither 2 nor 3.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
   ],
   [
     ({ forks, setting }) => isOfWholeMs(forks, setting),
-    'You get this number if you round the time of a page to whole milliseconds. A page of 1.4 ms takes neither 1 nor 2.',
+    'You get this number if you round the time of a page to whole milliseconds. A page of 0.6 ms takes neither 0 nor 1.',
     'Math.ceil((rate * serviceMs) / 1000 / utilization), rounded once, at the end',
   ],
   [
@@ -318,18 +318,24 @@ export function demandTold(programs) {
 }
 
 /**
- * Only a program that has forked as many as it should is asked for its reasons.
- * @param {Counted[]} counts
+ * Only a program that has forked as many as it should is asked for its reasons. A page of a fraction of a millisecond may be
+ * rounded away, but its unit is the right one.
+ * @param {Counted} usual
+ * @param {Counted} other
+ * @param {Counted} slow
+ * @param {Counted} [fine]
  */
-export function demandLog(counts) {
+export function demandLog(usual, other, slow, fine) {
+  const counts = fine?.told?.mislabelled ? [usual, other, slow, fine] : [usual, other, slow];
   const silent = counts.find(({ isRight, told }) => isRight && !told?.line);
   if (!silent) return;
   const { setting, forks, told, output } = silent;
   const { workMs } = setting;
-  const isPretended = workMs !== WORK_MS;
+  const isPretended = setting === slow.setting;
   const where = isPretended ? `Pages take ${workMs} ms here, and WORK_MS says ${WORK_MS}: a` : 'A';
+  const when = silent === fine ? ` Here: ${wordsOf(setting.env)}.` : '';
   demand(false, {
-    expected: `${where} line with the page time (about ${workMs} ms) and with ${forks}, the number of workers.`,
+    expected: `${where} line with the page time (about ${workMs} ms) and with ${forks}, the number of workers.${when}`,
     got: told?.mislabelled
       ? `The time has the wrong unit: ${told.mislabelled.trim().slice(0, MOST_QUOTED)}`
       : told?.nearly

@@ -116,31 +116,32 @@ export const LEAST = {
 /** Pages take exactly as long as they should, wherever that is, and nobody waits for them. */
 const EXACTLY = { pretendClock: 1e-9, pretendSkips: true };
 /**
- * Neither the rate is a whole number nor the 2.5 pages a second that a worker can render: rounded up or down, one of them makes it
- * three workers or five, and a page that seems 15 % too long, or 3 % too short, does not.
+ * Neither the rate is a whole number, nor the 2.5 pages a second that a worker can render, nor the 0.146 s of work that come each
+ * second: rounded, the last one to tenths, one of them makes it three workers or five, and a page that seems 15 % too long, or 3 %
+ * too short, does not.
  * @type {Setting}
  */
 const LONG = {
-  env: { RATE: '1.5', UTILIZATION: '0.18', WORK_MS: '400' },
-  rate: 1.5,
-  utilization: 0.18,
+  env: { RATE: '0.365', UTILIZATION: '0.0438', WORK_MS: '400' },
+  rate: 0.365,
+  utilization: 0.0438,
   workMs: 400,
 };
 /**
- * A page whose time is not a whole number of milliseconds: rounded to 1 or to 2, it needs two workers or four. One that seems 30 %
- * too long, or 13 % too short, does not.
+ * A page whose time is not a whole number of milliseconds, and is told in microseconds by some: rounded to 0 or to 1, it needs none
+ * or four workers. One that seems 30 % too long, or 13 % too short, does not.
  * @type {Setting}
  */
 const FINE = {
-  env: { RATE: '1150', WORK_MS: '1.4' },
-  rate: 1_150,
+  env: { RATE: '2683', WORK_MS: '0.6' },
+  rate: 2_683,
   utilization: 0.7,
-  workMs: 1.4,
+  workMs: 0.6,
 };
 const LONG_MS = 30_000; // to measure fifty such pages
 const MOST = 99; // workers
 /** Such pages need as many workers as there may be. @type {Setting} */
-const EDGE = { ...LONG, env: { ...LONG.env, UTILIZATION: '0.00609' }, utilization: 0.00609 };
+const EDGE = { ...LONG, env: { ...LONG.env, UTILIZATION: '0.001482' }, utilization: 0.001482 };
 const SHARES = [0.8, 0.4, 0.2, 0.1]; // of the rate there: with one of them it is plain how a program measures
 const MEASURED = { least: 0.95, most: 1.17 }; // times as long as a page should be: 3 % too short, 15 % too long, and a worker more
 const NARROW = 1.005; // times the rate: with 98 workers before, no more than 99 are needed then
@@ -307,7 +308,7 @@ export async function countLong(launch, edge) {
 }
 
 /**
- * How many it forks for pages of a millisecond and a fraction; if that isn't right, where a page really takes so long.
+ * How many it forks for pages of a fraction of a millisecond; if that isn't right, where a page really takes so long.
  * @returns {Promise<Counted>}
  */
 export async function countFine(launch) {

@@ -30,7 +30,7 @@ export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
 export { askAtOnce, askOnce, requestOf, starvedOf } from '../observe/ask.js';
-export { get, isReset } from '../observe/client.js';
+export { AS_BROWSER, get, isReset } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';
 export { canListen, freePort } from '../observe/ports.js';

@@ -16,6 +16,7 @@
  */
 import { Agent } from 'node:http';
 import {
+  AS_BROWSER,
   closedMeanwhile,
   forksOf,
   get,
@@ -28,7 +29,7 @@ import {
   requestsOf,
   starvedOf,
 } from '../../../lib/check/checking.js';
-import { AS_BROWSER, WORKERS } from './policies.js';
+import { WORKERS } from './policies.js';
 
 const EACH = 2; // connections to each worker: x and y
 const ONE_MORE = 1; // to one worker: z

@@ -5,6 +5,7 @@
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import {
+  AS_BROWSER,
   asCoresAllow,
   askOnce,
   closedMeanwhile,
@@ -24,10 +25,6 @@ import {
 export const WORKERS = 4;
 export const CONNECTIONS = 40;
 export const KEPT = 6; // requests on a connection
-export const AS_BROWSER = {
-  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-};
 const BUSY = ['/block', '/wait']; // each for 500 ms
 const CLIENTS = 3; // one may be dealt to the worker in /block, one to a worker in /wait that blocks
 const CLIENT_ASKS = 8;

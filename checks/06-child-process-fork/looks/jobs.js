@@ -68,16 +68,15 @@ const TIMER_ROUND = TIMER_TURNS / 2;
 const STOPPED_TURNS = 5; // a server that builds reports itself has built a short one by then
 
 /**
- * Twenty jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name, the second is the
- * first once more, and one has no name and no rows.
+ * Ten jobs, long and short in turn: a short one overtakes the long one before it. Some have the same name, and one has no name
+ * and no rows. Then all of them once more: whichever a child has that stands still, its twin is built meanwhile.
  */
-export const JOBS = Array.from({ length: 20 }, (_, index) => jobOf(index))
-  .with(1, { ...jobOf(0), isTwin: true })
-  .with(5, { name: '', rows: 0 });
+export const JOBS = Array.from({ length: 20 }, (_, index) => jobOf(index % 10, index >= 10));
 
-function jobOf(index) {
+function jobOf(index, isTwin) {
+  if (index === 5) return { name: '', rows: 0, isTwin };
   const rows = index % 2 === 0 ? 4_000 + 100 * index : 100 + index;
-  return { name: `customer-${index % 15}`, rows };
+  return { name: `customer-${index % 8}`, rows, isTwin };
 }
 
 const LIFE = ['start', 'child', 'exit']; // a process came or went
@@ -203,7 +202,7 @@ export async function askAll(program) {
  */
 export async function askForOne(program) {
   const isBuiltCold = await askCold(program);
-  const names = JOBS.slice(0, MANY).map(({ name }) => name);
+  const names = Array.from({ length: MANY }, (_, index) => `customer-${index}`);
   const answers = await askAtOnce(program, names, 100);
   const crowd = answers.every(isRight)
     ? await askCrowd(program)
