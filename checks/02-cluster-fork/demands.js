@@ -434,12 +434,13 @@ function demandAccepted({ value, forks, fate, output }) {
 export async function measureBlocking({ measured, conditionsWere }, contest) {
   const machine = watchMachine();
   const limits = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
+  const first = contest.candidate.events.length; // before, two came in one packet
   const speedup = await speedupOfBlocking({ ...contest, ...limits, path: '/' });
   const conditions = conditionsWere(machine());
   const label = `blocking work, ${WORKERS} workers against one process`;
   measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
   demandSameWorkers(contest.candidate);
-  demandBlocking(contest.candidate, speedup);
+  demandBlocking(contest.candidate.events.slice(first), speedup);
   demandSpeedup(speedup, disturbanceOf(conditions));
 }
 
@@ -452,7 +453,7 @@ function demandSameWorkers({ events }) {
   });
 }
 
-function demandBlocking({ events }, { value, low }) {
+function demandBlocking(events, { value, low }) {
   const byWorker = groupBy(requestsOf(events, '/'), ({ pid }) => pid);
   const depth = Math.max(...[...byWorker.values()].map(deepestOverlap));
   demand(depth === 1 && low <= MOST_SPEEDUP, {
