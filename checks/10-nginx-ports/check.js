@@ -24,6 +24,7 @@ import {
   killAgainAndAgain,
   openMachines,
   stopWhileGone,
+  stopWithoutBoth,
 } from './looks/machines.js';
 import { measureWays } from './looks/measure.js';
 
@@ -62,6 +63,9 @@ check('10-nginx-ports', promises, (lesson) => {
   const stoppedWhileGone = meanwhile([nginx, asked], (bin) => stopWhileGone(launch, bin), {
     isSlow: true,
   });
+  const stoppedWithoutBoth = meanwhile([nginx, asked], (bin) => stopWithoutBoth(launch, bin), {
+    isSlow: true,
+  });
   const machines = meanwhile([nginx, asked], (bin) => openMachines(launch, bin));
   const terminated = meanwhile([nginx, asked], stop('SIGTERM', SOONER));
   const interrupted = meanwhile([nginx, asked], stop('Ctrl-C'));
@@ -95,11 +99,12 @@ check('10-nginx-ports', promises, (lesson) => {
   hold('machines-serve', [machines], demandMachines, { needs });
   hold(
     'death-routed-around',
-    [deaths, stoppedWhileGone, terminated, interrupted, failedMachines],
-    (seen, ended, terminated, interrupted, failed) => {
+    [deaths, stoppedWhileGone, terminated, interrupted, failedMachines, stoppedWithoutBoth],
+    (seen, ended, terminated, interrupted, failed, endedBoth) => {
       demandDeaths(seen, [
         { ended, stopped: terminated },
         { ended: seen?.ended, stopped: interrupted },
+        { ended: endedBoth, stopped: terminated },
       ]);
       demandNoneAgain(failed);
     },

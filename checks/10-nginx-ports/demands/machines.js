@@ -92,8 +92,8 @@ function withoutAddress(address) {
 
 /**
  * @param {any} seen
- * @param {{ ended: any, stopped: any }[]} ends  ended: told to stop while a machine is dead; stopped: in the same way, with
- *   servers in place of machines: what it leaves then is reported elsewhere
+ * @param {{ ended: any, stopped: any }[]} ends  ended: told to stop while one machine is dead, or both (these come last);
+ *   stopped: in the same way, with servers in place of machines: what it leaves then is reported elsewhere
  */
 export function demandDeaths(seen, ends) {
   if (!seen) return; // there are not two machines, which has already been reported
@@ -243,11 +243,19 @@ function demandSamePause({ address, deadMs, startMs, turns }, program) {
   });
 }
 
-/** A machine has died; then there is a signal. */
+/** A machine has died, or both; then there is a signal. */
 function demandEnd({ program, how, stopMs, isAgain, isTooLate, fate, ...kept }, stopped) {
-  const { left, natives, files } = kept;
+  const { dead, left, natives, files } = kept;
   const output = program.output();
   const stop = { pid: program.pid, t: stopMs, says: how };
+  demand(!isAgain || dead.length === 1, {
+    expected: `With --machines, both machines dead, and ${how} before they are started again: neither is, and all end.`,
+    got: `A machine was started again after ${how}, and listens.`,
+    why: 'With one dead machine nothing was started. With two there are two pauses, each with a timer of its own, and one of them at least ran on: a variable for both keeps only the last.',
+    try: 'setTimeout(() => isStopping || startMachine(HOST), 1_000), which asks each time a timer fires; or keep both timers, and clear both',
+    shows: { program, moments: [stop, ...afterShown(program, stopMs)] },
+    output,
+  });
   demand(!isAgain, {
     expected: `With --machines, after ${how}: all end, and nothing is started any more.`,
     got: `A machine was started again after ${how}, and listens.`,

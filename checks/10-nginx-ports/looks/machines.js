@@ -135,7 +135,7 @@ export async function killAgainAndAgain(launch, nginx) {
   const all = areBack ? [twice, await killOnceMore(program, victim.address)] : [twice];
   const died = { ...seen, other: twice.other, deaths: all, fate: program.fate };
   if (program.fate || !areBack || !all[1].isBack) return died;
-  return { ...died, ended: await stopWithout(program, twice.other.address, 'Ctrl-C') };
+  return { ...died, ended: await stopWithout(program, [twice.other.address], 'Ctrl-C') };
 }
 
 /** Two machines of one worker; victim: one of them, if it came up. Nothing where this computer lacks their addresses. */
@@ -274,7 +274,7 @@ async function killOnceMore(program, address) {
   const pidsAt = () => machinesOf(program).find((each) => each.address === address)?.pids ?? [];
   const dead = pidsAt();
   const deadMs = nowMs();
-  const heardMs = await loseMachine(program, address);
+  const heardMs = await loseMachines(program, [address]);
   const fresh = () => pidsAt().filter((pid) => !dead.includes(pid));
   const isUp = () => fresh().length > 1;
   if (await isStartedAgain(program, deadMs)) await program.until(isUp, DEADLINE_MS);
@@ -316,7 +316,8 @@ export async function stopWhileGone(launch, nginx) {
   if (early) early.isBack = victim !== undefined && (await isStartedInPlaceOf(program, early));
   if (early && program.fate) return { program, isFailedStart: true }; // so it takes a machine that dies before nginx is up
   if (early && !early.isBack && victim) return { program, early };
-  return victim ? { ...(await stopWithout(program, victim.address, 'SIGTERM')), early } : undefined; // this is reported elsewhere
+  if (!victim) return undefined; // this is reported elsewhere
+  return { ...(await stopWithout(program, [victim.address], 'SIGTERM')), early };
 }
 
 /** The only machine that listens dies, when the program knows its address. */
@@ -324,7 +325,7 @@ async function loseEarly(program) {
   const [{ address, pids: dead } = { address: '', pids: [] }, ...others] = machinesOf(program);
   if (dead.length === 0 || others.length > 0 || !(await haveSaid(program, dead))) return undefined;
   const deadMs = nowMs();
-  return { address, dead, deadMs, heardMs: await loseMachine(program, address) };
+  return { address, dead, deadMs, heardMs: await loseMachines(program, [address]) };
 }
 
 /** Does something listen there again? Not if the program has had its time since nginx came up, and has started only that. */
@@ -341,10 +342,20 @@ async function isStartedInPlaceOf(program, { address, heardMs }) {
   return isUp();
 }
 
-async function stopWithout(program, address, how) {
+/**
+ * Both die at once, and before they are started again the program is told to stop: is one of them started all the same?
+ * Then there is none to be told to end; that is seen where only one has died.
+ */
+export async function stopWithoutBoth(launch, nginx) {
+  const door = await openTwo(launch, nginx);
+  return door?.victim && stopWithout(door.program, MACHINES, 'SIGTERM'); // else this is reported elsewhere
+}
+
+/** These machines die; then, within the pause of a second, there is the signal, and nginx waits until that is over. */
+async function stopWithout(program, addresses, how) {
   const sendRest = await sendHalf(program);
   const deadMs = nowMs();
-  await loseMachine(program, address);
+  await loseMachines(program, addresses);
   const stopMs = nowMs();
   program.tellToStop(how);
   const toldMs = nowMs();
@@ -366,7 +377,7 @@ async function stopWithout(program, address, how) {
   const { fate } = program;
   const left = fate ? await goneOrLeft(program) : [];
   const files = fate ? readdirSync(program.temporary) : [];
-  const seen = { program, how, stopMs, isAgain: isAgain(), isTooLate, fate };
+  const seen = { program, how, stopMs, dead: addresses, isAgain: isAgain(), isTooLate, fate };
   return { ...seen, left, natives: nativesOf(program, left), files };
 }
 
@@ -402,9 +413,11 @@ async function haveSaid(program, fresh) {
   return (await waitForTurns(fresh)) && waitForTurns([program.pid]);
 }
 
-/** A machine is killed, and the program has heard of it. @returns {Promise<number>} by when */
-async function loseMachine(program, address) {
-  const { pids = [] } = machinesOf(program).find((one) => one.address === address) ?? {};
+/** Machines are killed, at once, and the program has heard of it. @returns {Promise<number>} by when */
+async function loseMachines(program, addresses) {
+  const pids = machinesOf(program).flatMap((one) =>
+    addresses.includes(one.address) ? one.pids : [],
+  );
   for (const pid of pids) program.kill(pid, 'SIGKILL');
   return haveHeard(program, pids);
 }
