@@ -19,6 +19,7 @@ import {
   LEAST_WAIT_MS,
   LEAVING,
   ON_ITS_WAY,
+  OTHER_CODE,
   RESTARTS,
   SHORTEST,
   UNDER_WAY,
@@ -263,7 +264,7 @@ const LOSSES = [
   ],
   [
     ({ fate, how }) => !fate && how === BY_A_BUG,
-    'An uncaught exception means code 1, but a program may end with any code, and every code but 0 says that something went wrong.',
+    `An uncaught exception means code 1, but a program may end with any code, and every code but 0 says that something went wrong. So does ${OTHER_CODE}, with which a shell reports SIGTERM: only exitedAfterDisconnect says whether it was planned.`,
     'if (!worker.exitedAfterDisconnect && code !== 0) it was a crash: fork',
   ],
   [
@@ -493,11 +494,14 @@ function demandLongerWaits({ waitsMs, latesMs, restarts, output, program }) {
   const isTooLong = isLongInAll || (long >= 0 && !isBusy);
   demand(waited.length > 0 && !waited.some(isSurelyShort) && !isTooLong, {
     expected: `The port is taken: it waits twice as long before each further restart: ${WAITS_MS.join(', ')} ms.`,
-    got: `It waited ${waited.join(', ') || 'not at all'}${waited.length > 0 ? ' ms' : ', since it restarted nobody'}.`,
+    got:
+      waited.length > 0
+        ? `It waited ${waited.join(', ')} ms.`
+        : storyOfNone(exitsOf(program.events)[0]),
     why: "Starting a worker takes CPU time from the programs that work. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.",
     try: isReset
       ? "does the count go back to 0 before the worker listens? 'online' is too early"
-      : "in the 'exit' handler, fork in a timer: setTimeout(..., 100 * 2 ** restarts), restarts being 0 for the first in a row",
+      : "in the 'exit' handler, fork in a timer, whatever the code: setTimeout(..., 100 * 2 ** restarts), restarts being 0 for the first in a row",
     output,
     shows: { program, moments: waitsShown(program.events, waited.findIndex(isShort), long) },
   });
@@ -505,6 +509,9 @@ function demandLongerWaits({ waitsMs, latesMs, restarts, output, program }) {
   if (long >= 0)
     throw busy(`Wait ${long + 1}, of ${waited[long]} ms, may be longer than the program wanted.`);
 }
+
+const storyOfNone = (/** @type {any} */ end) =>
+  `It waited not at all, since it restarted nobody: its worker ${end ? `had ended with ${howOf(end)}` : 'was still running'}.`;
 
 /** The first wait that was too short, else that which was too long: from a death to the next start. */
 function waitsShown(events, short, long) {
@@ -668,8 +675,11 @@ export function demandEndOfWait({ how, program, fate, isStuck, output, signalMs 
 
 /** One worker has been forked, and does not listen yet. Four have died in its place before they listened. */
 export function demandEndOfStart(stop) {
-  const { how, program, fate, isJudged, isEarly, isStuck, output, signalMs } = stop;
-  const isWrong = isJudged && !isEarly && fate?.code > 0;
+  const { how, program, fate, isJudged, isUp, isEarly, isStuck, output, signalMs } = stop;
+  const isKilled = isJudged && !isEarly && fate?.signal === 'SIGTERM';
+  if (isKilled && !isUp)
+    throw busy('It was told to stop before it had come to the end of its file.');
+  const isWrong = isKilled || (isJudged && !isEarly && fate?.code > 0);
   demand(!isStuck && !isWrong, {
     expected: `${how}: that one is told to leave as well, all end, and the exit code is 0.`,
     ...storyOfNewborn(stop),
@@ -685,6 +695,12 @@ export function demandEndOfStart(stop) {
 }
 
 function storyOfNewborn({ fate, isStuck, newborn, listens, hasEnded, output }) {
+  if (fate?.signal)
+    return {
+      got: `It was ended by ${fate.signal}. No worker had listened by then.`,
+      why: 'It had no handler for the signal yet, so that killed it at once, and its workers with it. A deployment may be called off at any moment, also while all are starting.',
+      try: "process.on('SIGTERM', stop); and process.on('SIGINT', stop); before the first fork, not when a worker listens",
+    };
   if (!isStuck && isTold(output))
     return {
       got: `It said "giving up", and ended with ${howOf(fate)}. The ${RESTARTS} workers before that one had been killed before they listened.`,
@@ -751,6 +767,13 @@ const STOP_FAULTS = [
     "send SIGTERM to each worker, and remember that you are stopping: check that in the 'exit' handler",
   ],
   [
+    ({ fate, thrown }) => fate.code !== 0 && thrown,
+    ({ fate, thrown }) =>
+      `it ended with exit code ${fate.code}. After the signal worker ${thrown.workerPid} had answered all, and then it threw (by /buggy), and ended with ${howOf(thrown)}.`,
+    "Stopping when told to isn't a failure, however a worker ends. A service manager that reads another code than 0 starts the server again, or alerts somebody.",
+    'set process.exitCode where you give up, and nowhere else',
+  ],
+  [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `it ended with exit code ${fate.code}.`,
     "Stopping when told to isn't a failure. Only giving up ends with a code other than 0.",
@@ -771,12 +794,13 @@ const STOP_FAULTS = [
   ],
 ];
 
-function storyOfStop({ how, program, fate, lost, behind, forks }) {
+function storyOfStop({ how, program, fate, lost, behind, forks, thrower }) {
   const exits = exitsOf(program.events);
+  const thrown = exits.find(({ workerPid, code }) => workerPid === thrower && code !== 0);
   const error = lost.length > 0 ? ` (${lost[0].error})` : '';
   const losses = `of ${UNDER_WAY} requests under way ${lost.length} were lost${error}`;
   const more = forks > 0 ? `, and had forked ${forks} more` : '';
-  const facts = { how, fate, exits, behind, losses, more };
+  const facts = { how, fate, exits, behind, losses, more, thrown };
   const [, got, why, repair] = firstOf(STOP_FAULTS, facts);
   return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
 }

@@ -42,6 +42,8 @@ const MOST_WAITING_MS = 5_000; // all waits together
 const MOST_TRIES = 3;
 const MOST_KILLS = 3 * RESTARTS;
 const HEARD = 2; // turns of an event loop: a signal that came before has been heard
+const UP_TURNS = 5; // since its last fork: by then a primary has come to the end of its file
+const MOST_UP_TURNS = 50; // about 1 s: it may wait for something all its life
 const LATE_IN_A_WAIT = 3; // turns, 40 to 60 ms of the first wait, which takes 100
 const MOST_STRIKES = 6; // on a busy machine the second may die too early or too late
 const STOP_LOOK_MS = 3_000;
@@ -54,7 +56,8 @@ const HOLD_MS = 700; // who leaves one after the other may wait for the one that
 export const UNDER_WAY = 6;
 const HOMES = 2 * WORKERS; // requests for / at once
 export const LEAVING = 3; // workers, and one that stays
-export const OTHER_CODE = 3; // exit code of the first worker that dies; an exception makes it 1
+export const OTHER_CODE = 143; // exit code of the first worker that dies; an exception makes it 1. A shell reports SIGTERM so
+export const FAILED_CODE = 130; // of those that cannot start. A shell reports SIGINT so
 export const BY_A_BUG = `an end with exit code ${OTHER_CODE} (by /buggy)`;
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const IN_A_WAIT = 'SIGKILL of a second worker while the place of the first waited';
@@ -258,7 +261,8 @@ export async function leaveAsPlanned(program) {
   return { ...(await awaitMore(program, round, LEAVING)), crashes };
 }
 
-const asking = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const END = '\r\n'; // of a request
+const asking = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${END}`;
 
 /** On a connection with a request a worker that leaves still takes another: /buggy, and the client hangs up. */
 const throwUp = (/** @type {import('node:net').Socket} */ socket) => socket.end(asking('/buggy'));
@@ -411,7 +415,7 @@ async function launchOnTakenPort(launch, workers = 1, options = {}) {
 }
 
 export async function failToStart(launch) {
-  const { program, other } = await launchOnTakenPort(launch);
+  const { program, other } = await launchOnTakenPort(launch, 1, { pretendExitCode: FAILED_CODE });
   const isEnough = (events) =>
     restartsOf(events) > RESTARTS || sumOf(waitsOf(events, nowMs())) > MOST_WAITING_MS;
   const isIdle = (events) => {
@@ -675,7 +679,8 @@ function forkedLater(events, primary, signalMs) {
 /**
  * Each worker stands still before the first line of its file. The first ones are killed there, by signals for which they have
  * no handler yet, until one more such end would be the last. Then the signal to stop comes, and the worker that has just been
- * forked goes on when the primary has heard it: its end is no failed start any more.
+ * forked goes on when the primary has heard it: its end is no failed start any more. No worker has ever listened by then, and the
+ * primary had the time to come to the end of its file.
  */
 export async function stopWhileItStarts(launch) {
   const env = { NODE_CLUSTER_WORKERS: '1' };
@@ -699,6 +704,7 @@ export async function stopWhileItStarts(launch) {
     if ((isClear || fate) && !newborn && exit?.signal === signal && !fate?.code) lost = exit; // else it has given up
   }
   const isJudged = newborn !== undefined && !program.fate; // else it does not replace them, which is found elsewhere
+  const isUp = isJudged && (await awaitUp(program));
   if (isJudged) kill(program, [program.pid], 'SIGTERM');
   const signalMs = nowMs();
   const seen = isJudged ? await awaitEnd(program, { newborn, before, signalMs }) : {};
@@ -711,12 +717,30 @@ export async function stopWhileItStarts(launch) {
     signalMs,
     fate,
     isJudged,
+    isUp,
     newborn,
     lost,
     forks: 0,
     ...seen,
     output: program.output(),
   };
+}
+
+/**
+ * Has the primary come to the end of its file? Since its last fork its event loop has turned a few times, and it waits for no
+ * file: it imports nothing more.
+ */
+async function awaitUp(program) {
+  const forkMs = forksOf(program.events).at(-1)?.t ?? Infinity;
+  const hasTurned = (events, turns) => haveTurned(events, [program.pid], turns, forkMs);
+  const isUp = (events) => {
+    const isReport = ({ what, pid, timers }) =>
+      what === 'beat' && pid === program.pid && timers !== undefined;
+    const { t = 0, waits = 0 } = events.findLast(isReport) ?? {};
+    return hasTurned(events, UP_TURNS) && t > forkMs && waits === 0;
+  };
+  await program.until((events) => isUp(events) || hasTurned(events, MOST_UP_TURNS), DEADLINE_MS);
+  return isUp(program.events);
 }
 
 /** The newborn goes on when the signal has been heard, however often that has to be said to it. */
@@ -741,10 +765,11 @@ async function awaitEnd(program, { newborn, before, signalMs }) {
 
 /**
  * The signal comes while requests are under way. One of the workers that have any stands still until the others have left,
- * as if it had more to do: who takes the end of one for the end of all is seen.
+ * as if it had more to do: who takes the end of one for the end of all is seen. An only worker throws when it has answered.
  */
 export async function stopAtWork(program, how) {
   const sinceMs = nowMs();
+  const open = await openConnection(program);
   const first = program.events.length;
   const agent = new Agent();
   const ask = () => get(`${program.url}/report`, { timeoutMs: DEADLINE_MS, agent });
@@ -765,6 +790,10 @@ export async function stopAtWork(program, how) {
     await program.until(isOver, HOLD_MS);
     program.kill(held, 'SIGCONT');
   }
+  const isAlone = open && others.length === 0;
+  const last = { worker: held, asked, signalMs };
+  const thrower = isAlone ? await throwAtLast(program, open, last) : undefined;
+  open?.destroy();
   const rest = { before, fromMs: nowMs() };
   const isDecided = await program.until((events) => isAtRest(events, rest), DEADLINE_MS);
   const { fate } = program;
@@ -785,8 +814,34 @@ export async function stopAtWork(program, how) {
     throw busy('Its patience was at an end before its workers had the time for an answer.');
   const starvedMs = program.turn.starvedSince(sinceMs);
   const asking = { answers, reports, starvedMs, lost };
-  const seen = { how, program, signalMs, fate, ...asking, left, behind, forks };
+  const seen = { how, program, signalMs, fate, ...asking, thrower, left, behind, forks };
   return { ...seen, news: newsOf(program, said), output: program.output() };
+}
+
+/**
+ * To the only worker that serves; with more of them there is none. It has begun to ask for /buggy, so a worker that leaves does
+ * not close it as one that is idle, and takes the rest.
+ */
+async function openConnection(program) {
+  if (servingOf(program.events).length !== 1) return undefined;
+  const socket = connect(program.port, '127.0.0.1').on('error', () => {}); // it ends with the worker
+  socket.resume().write(asking('/buggy').slice(0, -END.length));
+  await program.until(() => !socket.connecting, DEADLINE_MS);
+  return socket;
+}
+
+/**
+ * The worker is leaving, and nothing else is under way.
+ * @returns {Promise<number | undefined>}  who was to throw; nothing: it had closed the connection
+ */
+async function throwAtLast(program, socket, { worker, asked, signalMs }) {
+  const hasHeard = (events) => haveTurned(events, [program.pid, worker], HEARD, signalMs);
+  const isTold = await program.until((events) => hasHeard(events) || socket.destroyed, DEADLINE_MS);
+  await asked;
+  if (!isTold || socket.destroyed) return undefined;
+  socket.end(END);
+  await program.until((events) => hasEnded(events, worker), DEADLINE_MS);
+  return worker;
 }
 
 /** Were all that did not answer killed late, when the primary lost patience, with less time to themselves than a report takes? */
