@@ -8,7 +8,7 @@ import {
   turnsOf,
 } from '../../../lib/check/checking.js';
 import { AGAIN, PUT_OFF } from '../looks/limit.js';
-import { HASTE, HEARD, LIMIT_MS, WORKERS, busy, leftOf } from '../looks/reload.js';
+import { HASTE, HEARD, LIMIT_MS, WORKERS, busy, heardBy, leftOf } from '../looks/reload.js';
 import {
   SECONDS,
   deathsIn,
@@ -219,7 +219,8 @@ function demandHalfIsCut({ program, one: { signalMs, half }, output }) {
 
 /**
  * A worker that isn't blocked ends on its own; SIGKILL comes a little later than the limit, and only to one that is. A signal
- * that came in between proves nothing, unless the worker's event loop has turned since its own timer was due.
+ * that came in between proves nothing, unless the worker's event loop has turned since its own timer was due: that begins when it
+ * hears the order, on a busy machine long after the primary, which counts from when it heard it.
  */
 function demandOwnEnd({ program, signalMs, blocked, output }) {
   const { events } = program;
@@ -229,8 +230,8 @@ function demandOwnEnd({ program, signalMs, blocked, output }) {
   );
   if (!killed) return;
   const { workerPid, t } = killed;
-  const dueMs = signalMs + LIMIT_MS + LITTLE_MORE_MS;
-  const isTooEarly = t < dueMs;
+  const isTooEarly = t < signalMs + LIMIT_MS + LITTLE_MORE_MS;
+  const dueMs = heardBy(events, [program.pid, workerPid], signalMs) + LIMIT_MS;
   const got = `Process ${workerPid} was ended by SIGKILL, ${Math.round(t - signalMs)} ms after SIGTERM.`;
   if (!isTooEarly && turnsOf(events, workerPid, dueMs) < OVERDUE) throw busy(got);
   demand(false, {
