@@ -37,6 +37,7 @@ export function demandLimit(held, long, { program, killed, stopped }, slow) {
   demandOneEnds(held);
   demandNotPutOff(held);
   demandHalfIsCut(held);
+  demandTimersEnd(held);
   demandCut(held);
   demandOwnEnd(held);
   demandOneLimit(held);
@@ -215,6 +216,21 @@ function demandHalfIsCut({ program, one: { signalMs, half }, output }) {
     shows: endsShown(program, [exit]),
     output,
   });
+}
+
+/** Nobody waits for anything any more, but a timer of the application goes on: the limit is for that, too. */
+function demandTimersEnd({ program, one: { signalMs, timers }, output }) {
+  for (const { workerPid, exit } of timers) {
+    const got = `Process ${workerPid}, that worker,`;
+    if (!exit) demandCalm(program, signalMs, `${got} is still running.`, [workerPid]);
+    demand(exit, {
+      expected: `DRAIN_LIMIT_MS is ${LIMIT_MS}, and the application has a timer that never ends. Its worker gets SIGTERM, has soon answered all its clients, and ends on its own, after the limit at the latest.`,
+      got: `${got} was still running ${SECONDS} s later.`,
+      why: 'Its limit was called off when its last connection was closed, or has never begun. But the timer of the application goes on, and keeps the worker for ever.',
+      try: `${OWN_LIMIT} at the first order, whatever is open then, and no clearTimeout(): a timer with unref() holds nobody`,
+      output,
+    });
+  }
 }
 
 /**

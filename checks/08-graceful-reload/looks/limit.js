@@ -28,6 +28,7 @@ import {
 export const LATE_MS = 1_000; // nobody has to answer this client
 const NEARLY = 0.9;
 const AGAIN_MS = 0.5 * LIMIT_MS; // the next order comes before the limit of the last one is over
+const TIMED = '/timer'; // sets one
 const HALF = 'GET / HTTP/1.1\r\nHost: local'; // of a request
 const HEARD_AT = 2; // turns of a worker's event loop: by then it has heard the first order, or read what was sent
 /** @type {('SIGTERM' | 'Ctrl-C')[]} */
@@ -35,14 +36,16 @@ export const AGAIN = ['SIGTERM', 'Ctrl-C', 'Ctrl-C']; // as from somebody who lo
 export const PUT_OFF = 50; // turns after its limit, a second: its timer has not been set for that
 
 /**
- * Half a request, and responses that never end: when one worker is told to leave, in a reload of the others, and in a stop.
- * In both of these one worker is even blocked. What never ends is in the stop a stream of events: a timer holds its worker, too.
+ * Half a request, timers, and responses that never end: when single workers are told to leave, in a reload of the others, and
+ * in a stop. In both of these one worker is even blocked. What never ends is in the stop a stream of events: a timer holds its
+ * worker, too.
  */
 export async function holdForever({ program }) {
   const client = await halfClient(program);
+  const timed = await timedClients(program);
   await begin(program, '/forever', WORKERS + 1);
-  const one = await endOne(program, client);
-  if (!one.exit) return { program, one, output: program.output() };
+  const one = await endOne(program, client, timed);
+  if (!one.areGone) return { program, one, output: program.output() };
   await begin(program, '/blocked', 1);
   const [stuck] = requestsOf(program.events, '/blocked');
   const roll = await renew(program);
@@ -86,35 +89,73 @@ function endOfDrain({ events, pid: primary }, workerPid, signalMs) {
 }
 
 /**
- * One worker that has such a response is told to leave, by its pid, and so is the one with half a request: again and again,
- * as by somebody who is in a hurry, until both have ended or have long been due.
+ * One worker that has such a response is told to leave, by its pid, and so is the one with half a request, and those with nothing
+ * but a timer: again and again, as by somebody who is in a hurry, until all have ended or have long been due.
  */
-async function endOne(program, client) {
+async function endOne(program, client, timed) {
   const endless = requestsOf(program.events, '/forever').map(({ pid }) => pid);
   const workerPid = endless.find((pid) => pid !== client.pid);
   if (workerPid === undefined) return {};
-  const pids = [workerPid, client.pid].filter(Boolean);
-  const exitOf = (pid) => exitsOf(program.events).find((exit) => exit.workerPid === pid);
-  const areGone = () => pids.every(exitOf);
+  const isAlone = ({ pid }) => pid !== undefined && !endless.includes(pid);
+  const onlyTimed = timed.filter((one) => isAlone(one) && one.pid !== client.pid);
+  const pids = [workerPid, client.pid, ...onlyTimed.map(({ pid }) => pid)].filter(Boolean);
   const signalMs = nowMs();
+  finishWhenHeard(program, timed.at(-1), signalMs);
+  const { orders, lastMs } = await tellToLeave(program, [...new Set(pids)], signalMs);
   const turnsLate = (sinceMs) => turnsAfterLimit(program.events, workerPid, sinceMs);
+  const late = { first: turnsLate(signalMs), last: turnsLate(lastMs) };
+  const { closedMs } = client.seen;
+  for (const one of [client, ...timed]) one.end();
+  const exitOf = (pid) => exitIn(program.events, pid);
+  const half = isAlone(client)
+    ? { workerPid: client.pid, exit: exitOf(client.pid), closedMs }
+    : undefined;
+  const timers = onlyTimed.map(({ pid }) => ({ workerPid: pid, exit: exitOf(pid) }));
+  const exit = exitOf(workerPid);
+  const areGone = [{ exit }, half, ...timers].every((one) => !one || one.exit);
+  return { workerPid, signalMs, orders, lastMs, late, exit, half, timers, areGone };
+}
+
+/** These workers are told until each has ended, or its event loop has turned long after its limit. */
+async function tellToLeave(program, pids, signalMs) {
+  const hasLeft = (pid) => exitIn(program.events, pid);
+  const areGone = () => pids.every(hasLeft);
+  const isOverdue = (pid) => turnsAfterLimit(program.events, pid, signalMs) >= PUT_OFF;
   let orders = 0;
   let lastMs = signalMs;
-  while (!areGone() && !program.fate && turnsLate(signalMs) < PUT_OFF) {
+  while (!program.fate && !pids.every((pid) => hasLeft(pid) || isOverdue(pid))) {
     if (nowMs() > signalMs + DEADLINE_MS) break;
     lastMs = nowMs();
-    for (const pid of pids) if (!exitOf(pid)) program.kill(pid, 'SIGTERM');
+    for (const pid of pids) if (!hasLeft(pid)) program.kill(pid, 'SIGTERM');
     orders += 1;
     const isNext = () => nowMs() > lastMs + AGAIN_MS;
     await program.until(() => areGone() || isNext(), DEADLINE_MS);
   }
   await waitFor(program, areGone);
-  const late = { first: turnsLate(signalMs), last: turnsLate(lastMs) };
-  const { closedMs } = client.seen;
-  client.end();
-  const isAlone = client.pid !== undefined && !endless.includes(client.pid);
-  const half = isAlone ? { workerPid: client.pid, exit: exitOf(client.pid), closedMs } : undefined;
-  return { workerPid, signalMs, orders, lastMs, late, exit: exitOf(workerPid), half };
+  return { orders, lastMs };
+}
+
+const exitIn = (events, pid) => exitsOf(events).find((exit) => exit.workerPid === pid);
+
+/**
+ * Two whose workers have a timer of the application that nobody clears. The first has had its answer and is gone, the other has sent
+ * only a part of its request. `pid` is the worker.
+ */
+async function timedClients(program) {
+  const clients = await Promise.all([1, 2].map(() => slowUpload(program, TIMED)));
+  const areBegun = (events) => requestsOf(events, TIMED).length >= clients.length;
+  await program.until(areBegun, DEADLINE_MS / 2);
+  const requests = requestsOf(program.events, TIMED);
+  const timed = clients.map((one) => ({ ...one, pid: requests.find(one.isIts)?.pid }));
+  await timed[0].finish();
+  return timed;
+}
+
+/** The last connection of a worker closes when it has heard the order: its limit goes on. */
+async function finishWhenHeard(program, { pid, finish }, signalMs) {
+  if (pid === undefined) return;
+  await program.until((events) => haveTurned(events, [pid], HEARD_AT, signalMs), DEADLINE_MS);
+  await finish();
 }
 
 /** How often its event loop has turned since a limit was over that began when it had heard this order. */
@@ -216,7 +257,7 @@ async function askLate(program) {
 }
 
 /** One that has sent only a part of its request. `finish` sends the rest, and tells whether that was answered. */
-export async function slowUpload({ port }) {
+export async function slowUpload({ port }, path = '/upload') {
   const socket = connect(port, '127.0.0.1');
   const seen = { closedMs: 0, told: '' };
   socket.on('error', () => {}); // it is closed, in whatever way
@@ -225,7 +266,7 @@ export async function slowUpload({ port }) {
     seen.told += part;
     socket.destroy(); // an answer to half a request isn't one, and of one to a whole this is enough
   });
-  socket.write('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na');
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\na`);
   const finish = async () => {
     const isOpen = !seen.closedMs;
     const closed = new Promise((resolve) => socket.on('close', resolve));

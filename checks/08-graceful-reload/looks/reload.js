@@ -58,7 +58,7 @@ export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSec
 /**
  * The text of an app.js. It reports who loads it, keeps idle connections for a minute, so that simply waiting does not work,
  * knows how many of its responses are still in memory, /kept, and listens on another port for a moment, /second-port. A stream
- * of events, /events, has a timer that nobody clears.
+ * of events, /events, has a timer that nobody clears, and so has what answers a whole upload, /timer.
  */
 export function appOf({ version, bootMs = 0, isBad = false }) {
   return `
@@ -76,7 +76,8 @@ export function appOf({ version, bootMs = 0, isBad = false }) {
       keptMs ??= request.socket.server.keepAliveTimeout = 60_000; // once: a drain may make it shorter
       if (request.url === '/slow') await sleep(${SLOW_MS});
       if (request.url === '/blocked') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-      if (request.url === '/upload') for await (const part of request);
+      if (request.url === '/timer') setInterval(() => {}, ${EVENT_MS});
+      if (['/upload', '/timer'].includes(request.url)) for await (const part of request);
       if (request.url === '/second-port') await listenOnce();
       if (request.url === '/events') setInterval(() => response.write('event '), ${EVENT_MS});
       else if (request.url === '/forever') response.write('to be continued');
@@ -490,4 +491,4 @@ export const hasty = {
 };
 
 /** With a limit that is soon reached. */
-export const impatient = { workers: WORKERS + 2, env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };
+export const impatient = { workers: WORKERS + 4, env: { DRAIN_LIMIT_MS: String(LIMIT_MS) } };
