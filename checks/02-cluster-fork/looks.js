@@ -31,6 +31,7 @@ const ON_ONE_CONNECTION = ['/', '/', '/?page=2'];
 const CPU_ROW = 6; // asked one after the other of one worker: what is kept for a moment only is still there
 const SEEN_WITHIN_MS = 1_000;
 const PAIR_MS = 4_000; // for 40 ms of work
+const MOST_OF_PAIR = 1024 * 1024; // characters: more than twenty times as many as in two pages
 const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
 const REFUSAL_MS = 150; // from its first worker to its end
 const STUCK_MS = 3_000;
@@ -107,11 +108,15 @@ export async function askPair({ port }) {
   const socket = connect(port, '127.0.0.1');
   let told = '';
   socket.on('error', () => {}); // then it is closed
-  socket.setEncoding('latin1').on('data', (part) => (told += part));
-  socket.setTimeout(PAIR_MS, () => socket.destroy());
+  socket.setEncoding('latin1').on('data', (part) => {
+    told += part;
+    if (told.length > MOST_OF_PAIR) socket.destroy();
+  });
+  const limit = setTimeout(() => socket.destroy(), PAIR_MS);
   const head = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
   socket.write(`${head}\r\n${head}Connection: close\r\n\r\n`);
   await new Promise((resolve) => socket.once('close', resolve));
+  clearTimeout(limit);
   const answers = told
     .split(/(?=HTTP\/1\.1 \d{3} )/)
     .filter((one) => one.startsWith('HTTP/1.1 200 '));
