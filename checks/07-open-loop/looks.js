@@ -389,6 +389,7 @@ async function countOnce(launch, setting, expected) {
   const isOneLoop = forksOf(program.events).length > 1 && !isOneByOne; // it is over: only then does a cluster report its forks
   const goesOn = (/** @type {any[]} */ events) => workersIn(events).length > expected;
   await program.settled(goesOn, isOneLoop ? AT_ONCE_MS : ONE_MORE_MS);
+  if (goesOn(program.events)) await program.drained(); // how many too many tells why
   const forks = workersIn(program.events).length;
   const whole = setting.rate ? /** @type {Setting} */ (setting) : undefined; // otherwise we do not know what it should say
   if (whole && forks === expected)
