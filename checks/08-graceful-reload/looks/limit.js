@@ -100,8 +100,10 @@ async function endOne(program, client, timed) {
   const onlyTimed = timed.filter((one) => isAlone(one) && one.pid !== client.pid);
   const pids = [workerPid, client.pid, ...onlyTimed.map(({ pid }) => pid)].filter(Boolean);
   const signalMs = nowMs();
-  finishWhenHeard(program, timed.at(-1), signalMs);
-  const { orders, lastMs } = await tellToLeave(program, [...new Set(pids)], signalMs);
+  const [{ orders, lastMs }] = await Promise.all([
+    tellToLeave(program, [...new Set(pids)], signalMs),
+    finishWhenHeard(program, timed.at(-1), signalMs),
+  ]);
   const turnsLate = (sinceMs) => turnsAfterLimit(program.events, workerPid, sinceMs);
   const late = { first: turnsLate(signalMs), last: turnsLate(lastMs) };
   const { closedMs } = client.seen;
@@ -154,7 +156,8 @@ async function timedClients(program) {
 /** The last connection of a worker closes when it has heard the order: its limit goes on. */
 async function finishWhenHeard(program, { pid, finish }, signalMs) {
   if (pid === undefined) return;
-  await program.until((events) => haveTurned(events, [pid], HEARD_AT, signalMs), DEADLINE_MS);
+  const hasHeard = (events) => haveTurned(events, [pid], HEARD_AT, signalMs);
+  await program.until((events) => hasHeard(events) || exitIn(events, pid), DEADLINE_MS);
   await finish();
 }
 
