@@ -16,10 +16,11 @@ import { measureStartMs } from './limits.js';
 const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
 
 /**
- * A browser that hangs would keep its tests from ending, and CI with them: they take four to ten minutes. What is left
- * open when all tests are over does not (--test-force-exit).
+ * What hangs would keep the tests from ending, and CI with them: a browser, whose tests take four to ten minutes in all, or
+ * a unit test, whose file takes two at the most. What a browser's tests leave open when they are over does not
+ * (--test-force-exit).
  */
-const BROWSER_LIMIT_MS = 25 * 60_000;
+const LIMIT_MS = 25 * 60_000;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const rooms = ['unit', 'proofs', 'experiments', 'browser', 'peers', 'field'];
@@ -69,11 +70,12 @@ function run(some, atOnce) {
   const isBrowser = wanted === 'browser';
   const options = ['--test', `--test-concurrency=${atOnce}`, '--test-reporter=spec'];
   if (isBrowser) options.push('--test-force-exit');
+  if (wanted === 'unit') options.push(`--test-timeout=${LIMIT_MS}`); // for each file
   const child = spawnSync(process.execPath, [...options, ...paths], {
     cwd: root,
     stdio: 'inherit',
     env,
-    timeout: isBrowser ? BROWSER_LIMIT_MS : undefined,
+    timeout: isBrowser ? LIMIT_MS : undefined,
   });
   const end = child.error?.message ?? child.signal; // of its limit it makes an exit code
   if (end) console.error(`The tests were ended: ${end}.`);

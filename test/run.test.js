@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { createServer } from 'node:net';
+import { Server, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, run, test } from 'node:test';
@@ -240,7 +240,7 @@ describe('traps', () => {
     server.close();
   });
 
-  test('trap 6: nobody is given a port that another one was given a moment ago', async () => {
+  test('trap 6: nobody is given a port that another one was given a moment ago', async (t) => {
     const script = `
       const { freePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
       const ports = await Promise.all(Array.from({ length: 200 }, () => freePort()));
@@ -248,12 +248,33 @@ describe('traps', () => {
       await new Promise((resolve) => process.stdin.once('data', resolve));
     `;
     const asked = [0, 1].map(() => spawn(process.execPath, ['--input-type=module', '-e', script]));
+    t.after(() => asked.forEach((one) => one.kill()));
+    const ends = asked.map((one) => once(one, 'exit'));
     const told = await Promise.all(
-      asked.map(async ({ stdout }) => JSON.parse(String((await once(stdout, 'data'))[0]))),
+      asked.map(async ({ stdout }, index) => {
+        const [said] = await Promise.race([once(stdout, 'data'), ends[index]]);
+        assert.ok(Buffer.isBuffer(said), 'It ended before it told anything.');
+        return JSON.parse(String(said));
+      }),
     );
     for (const { stdin } of asked) stdin.end('go');
     assert.equal(new Set(told.flat()).size, 400); // by chance alone seven or so would have come twice
-    await Promise.all(asked.map((one) => once(one, 'exit'))); // the locks keep nobody alive
+    await Promise.all(ends); // the locks keep nobody alive
+  });
+
+  test('trap 6: nobody listens on a port that is kept for another one, not even to see whether it is free', async (t) => {
+    const taken = await freePort();
+    const atRandom = Math.random;
+    const drawn = [(taken - 20_000 + 0.5) / 12_000]; // the port that is taken, first of all
+    t.mock.method(Math, 'random', () => drawn.pop() ?? atRandom());
+    const listen = t.mock.method(Server.prototype, 'listen');
+    assert.notEqual(await freePort(), taken);
+    assert.equal(drawn.length, 0);
+    assert.deepEqual(
+      listen.mock.calls.filter(({ arguments: [port] }) => port === taken),
+      [],
+    );
+    assert.notEqual(listen.mock.callCount(), 0);
   });
 
   test('trap 6: the port of a program is kept for it until it has ended, also while nobody listens there', async (t) => {

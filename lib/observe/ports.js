@@ -21,10 +21,19 @@ export async function freePort(row = 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
     const ports = Array.from({ length: row }, (_, index) => port + index);
     const kept = await Promise.all(ports.map(keep));
-    const areFree = await Promise.all(ports.map((one) => canListen(one)));
-    if (kept.every(Boolean) && areFree.every(Boolean)) return port;
+    if (kept.every(Boolean) && (await areFree(ports))) return port;
     ports.forEach((one, index) => kept[index] && letGo(one));
   }
+}
+
+/**
+ * To be asked of one's own ports only: to find out is to listen there for a moment, and whoever listens on the port of
+ * another run may be ended with it, as a daemon that it has left.
+ * @param {number[]} ports
+ */
+async function areFree(ports) {
+  const free = await Promise.all(ports.map((one) => canListen(one)));
+  return free.every(Boolean);
 }
 
 /**
