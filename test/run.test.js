@@ -263,13 +263,14 @@ describe('traps', () => {
   });
 
   test('trap 6: nobody listens on a port that is kept for another one, not even to see whether it is free', async (t) => {
+    const random = t.mock.method(Math, 'random');
     const taken = await freePort();
-    const atRandom = Math.random;
-    const drawn = [(taken - 20_000 + 0.5) / 12_000]; // the port that is taken, first of all
-    t.mock.method(Math, 'random', () => drawn.pop() ?? atRandom());
+    const drawn = Number(random.mock.calls.at(-1)?.result);
+    random.mock.resetCalls();
+    random.mock.mockImplementationOnce(() => drawn); // the one that is taken, first of all
     const listen = t.mock.method(Server.prototype, 'listen');
     assert.notEqual(await freePort(), taken);
-    assert.equal(drawn.length, 0);
+    assert.equal(random.mock.calls[0].result, drawn);
     assert.deepEqual(
       listen.mock.calls.filter(({ arguments: [port] }) => port === taken),
       [],
