@@ -30,6 +30,7 @@ import {
 
 const MUCH = 0.6; // of either: on a crowded machine, what a server does anyway, in each turn of its event loop, adds up
 
+const ONE_BY_ONE = 'Reports that were asked for at once came one after the other.';
 const NO_JOB_CHILDREN = `Without JOB_CHILDREN, on a machine with ${CHILDREN_ELSEWHERE} cores`;
 const FORK = "fork(new URL('./job.js', import.meta.url))";
 
@@ -171,6 +172,7 @@ export function demandResponsive({ refusal, share, waitedMs, spanMs, ...cpu }) {
     why: 'That page was there before, and has nothing to do with reports.',
     try: "leave app.get('/', ...) in server.js as it was",
   });
+  if (share === Infinity) throw tooBusy(ONE_BY_ONE);
   const waited = `A / waited ${Math.round(waitedMs)} ms of the ${Math.round(spanMs)} ms that the reports took.`;
   const isSlow = share > MOST_OF_SPAN;
   if (isSlow && share < MUCH && isCrowded()) throw tooBusy(waited);
@@ -192,11 +194,11 @@ export function demandResponsive({ refusal, share, waitedMs, spanMs, ...cpu }) {
   });
 }
 
-export function demandMatch(program, { answers, built, waiting }) {
+export function demandMatch(program, { answers, overtakers, atOnce, isOver }) {
   const expected =
     'Each of many reports asked for at once is answered with the digest of its own name and rows.';
   tell(program, expected, faultOfBatch(program, answers));
-  if (built < OVERTAKERS && isCrowded() && !areLeft(built, waiting))
+  if (overtakers < OVERTAKERS && (!isOver || atOnce <= OVERTAKERS))
     throw tooBusy('While one child stood still, too few reports came from the others.');
 }
 
@@ -415,8 +417,7 @@ export function demandSize(
     try: 'after each answer put the child back into the idle list, and give it the next in the queue',
     ...refusalIn(answers),
   });
-  if (started < size && depth < size)
-    throw tooBusy('Reports that were asked for at once came one after the other.');
+  if (started < size && depth < size) throw tooBusy(ONE_BY_ONE);
   demand(started === size, {
     ...story,
     why: 'Reports wait in the queue while there is a core that could build them.',

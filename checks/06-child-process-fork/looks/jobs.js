@@ -165,34 +165,65 @@ export async function whileStopped(program, pids, work) {
 }
 
 /**
- * All twenty at once. One child stands still until the others have built all but the one that it has: whoever was asked first
- * does not answer first.
- * @returns {Promise<any>}  built: so many by the others; next to none, if on a busy machine there was no other in time.
- *   waiting: so many were left; idle: the others, if they had nothing to do by then
+ * All twenty at once; longer ones, if on a busy machine they came one after the other, and none was overtaken.
+ * @returns {Promise<any>}  the look of askJobs, and how many children had been started
  */
 export async function askAll(program) {
+  let look;
+  for (const times of [1, 5, 25]) {
+    look = await askJobs(
+      program,
+      JOBS.map((job) => ({ ...job, rows: times * job.rows })),
+    );
+    const { overtakers, atOnce, isOver, answers } = look;
+    const areFew = overtakers < OVERTAKERS && atOnce <= OVERTAKERS;
+    if (!areFew || !isOver || !answers.every(isRight)) break;
+  }
+  return { ...look, ...countChildren(program, look.answers) };
+}
+
+/**
+ * These at once. One child stands still until the others have built all but the one that it has: whoever was asked first does
+ * not answer first.
+ * @returns {Promise<any>}  built: so many by the others; overtakers: so many of these came after one that was not built;
+ *   atOnce: so many were under way together; waiting: so many were left; isOver: nothing more was to come; idle: the others, if
+ *   so
+ */
+async function askJobs(program, jobs) {
   const before = program.events.length;
   let early = 0;
   let asked = [];
   const look = await whileStopped(program, aliveOf(program).slice(-1), async (stopped) => {
-    asked = JOBS.map((job) => ask(program, job).finally(() => (early += 1)));
-    if (stopped.length === 0) return { built: JOBS.length, waiting: 0, idle: [] }; // nothing can be stopped here
+    asked = jobs.map((job) => ask(program, job).finally(() => (early += 1)));
+    const all = { built: jobs.length, overtakers: Infinity, waiting: 0, isOver: true, idle: [] };
+    if (stopped.length === 0) return all; // nothing can be stopped here
     const others = () => aliveOf(program).filter((pid) => !stopped.includes(pid));
     const areAtRest = watchRest();
     const isAtRest = (events) => {
-      if (countRequests(events.slice(before)) < JOBS.length) return false;
+      if (countRequests(events.slice(before)) < jobs.length) return false;
       const { t: lastMs } = events.findLast(({ what }) => NEWS.includes(what));
       return areAtRest(events, lastMs, (since) => {
         const calm = since.filter(isCalm);
         return haveTurned(calm, [program.pid], ROUND) && haveTurned(calm, others(), ROUND);
       });
     };
-    const isDone = () => early >= JOBS.length - stopped.length;
-    const isOver = await program.until((events) => isDone() || isAtRest(events), PATIENCE_MS);
-    const waiting = JOBS.length - early;
-    return { built: early, waiting, idle: isOver ? others() : [] };
+    const reportsIn = (events) => requestsOf(events.slice(before), '/report');
+    const isDone = (events) =>
+      early >= jobs.length - stopped.length &&
+      reportsIn(events).filter(({ endMs }) => endMs).length >= early; // its side of it is on record, too
+    const isOver = await program.until((events) => isDone(events) || isAtRest(events), PATIENCE_MS);
+    const reports = reportsIn(program.events);
+    const { startMs: heldMs = Infinity } = reports.find(({ endMs }) => !endMs) ?? {};
+    return {
+      built: early,
+      overtakers: reports.filter(({ startMs, endMs }) => endMs && startMs > heldMs).length,
+      atOnce: deepestOverlap(reports),
+      waiting: jobs.length - early,
+      isOver,
+      idle: isOver ? others() : [],
+    };
   });
-  return { ...look, ...countChildren(program, await Promise.all(asked)) };
+  return { ...look, answers: await Promise.all(asked) };
 }
 
 /**
@@ -494,7 +525,7 @@ async function missingFileOf(program) {
 /**
  * Six reports at once, and one / after the other until they are there, ever more seldom; the best of four looks. Whoever helps
  * out while all children are busy builds two of six at the least: the children are done when it is, and then there are more
- * than they can take.
+ * than they can take. A look in which they came one after the other, and nobody had to help out, does not count for it.
  * @returns {Promise<any>}  share: of the time that the reports took, one / waited for so much, not counting the
  *   time that the server and this check stood in run queues; cpuShare: of the CPU time that the children took, the server took
  *   so much
@@ -528,7 +559,8 @@ export async function askMeanwhile(program) {
       spanMs,
       ...(await weighReports(program, before)),
     };
-    if (badness(look) < badness(best)) best = look;
+    const isTried = isOver(look) || look.atOnce > CHILDREN;
+    if (isTried && badness(look) < badness(best)) best = look;
   }
   return best;
 }
@@ -538,8 +570,8 @@ const queuedMsNow = ({ pid }) => (queuedMsOf(pid) ?? 0) + (queuedMsOf(process.pi
 
 /**
  * Who took the CPU time of the latest reports? However busy the machine is, that says who built them.
- * @returns {Promise<{ cpuShare: number, ownMs?: number, childrenMs?: number }>}  0 where it cannot be told: a child came or
- *   went meanwhile, and took along what it had not told
+ * @returns {Promise<{ atOnce: number, cpuShare: number, ownMs?: number, childrenMs?: number }>}  atOnce: so many were under way
+ *   together; cpuShare: 0 where it cannot be told: a child came or went meanwhile, and took along what it had not told
  */
 async function weighReports(program, before) {
   const latest = program.events.slice(before);
@@ -553,10 +585,11 @@ async function weighReports(program, before) {
     haveTurned(program.events.slice(before), [program.pid, ...children], 1, untilMs);
   const isTold = await program.until(haveTold, PATIENCE_MS);
   const isSame = !program.events.slice(before).some(({ what }) => LIFE.includes(what));
-  if (!isTold || !isSame || children.length === 0) return { cpuShare: 0 };
+  const atOnce = deepestOverlap(reports);
+  if (!isTold || !isSame || children.length === 0) return { atOnce, cpuShare: 0 };
   const sum = (pids) => pids.reduce((ms, pid) => ms + cpuMsOf(program.events, pid, sinceMs), 0);
   const [ownMs, childrenMs] = [sum([program.pid]), sum(children)];
-  return { cpuShare: ownMs / childrenMs, ownMs, childrenMs };
+  return { atOnce, cpuShare: ownMs / childrenMs, ownMs, childrenMs };
 }
 
 /** The CPU time of a process since then, as its beats tell. */
