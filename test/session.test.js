@@ -115,6 +115,32 @@ test('what two promises need and cannot have is told once', async () => {
   assert.deepEqual(judged, ['one failed', 'two skipped', 'three passed']);
 });
 
+test('of several steps the first that fails is told, and no later look is waited for', async () => {
+  const never = () => new Promise(() => {});
+  const judged = [];
+  const told = await judge(({ meanwhile, hold, holdInSteps }) => {
+    const [quick, endless] = [meanwhile([], () => 'seen'), meanwhile([], never)];
+    const broken = meanwhile([], () => demand(false, { got: 'a later fault' }));
+    holdInSteps('one', [
+      [[quick], (seen) => void judged.push(seen)],
+      [[quick], () => demand(false, { got: 'the first fault' })],
+      [[broken], () => {}],
+      [[endless], () => void judged.push('endless')],
+    ]);
+    holdInSteps('two', [
+      [[quick], () => {}],
+      [[broken], () => {}],
+    ]);
+    hold('three', [quick], () => {});
+  });
+  assert.deepEqual(told.judged, ['one failed', 'two failed', 'three passed']);
+  assert.deepEqual(
+    told.records.flatMap(({ promise }) => promise?.got ?? []),
+    ['the first fault', 'a later fault'],
+  );
+  assert.deepEqual(judged, ['seen']);
+});
+
 test('a promise that measures waits until nothing else is looked at', async () => {
   let isLooking = false;
   const { judged } = await judge(({ meanwhile, hold }) => {

@@ -46,7 +46,7 @@ const promises = {
 };
 
 check('01-blocking-server', promises, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const server = observe([], async () => ready(await launch({ probe: 'waits' })));
   const first = observe([server], (program) => askAtOnce(program, '/', 1));
   const homes = observe([server, first], askHomes);
@@ -104,14 +104,13 @@ check('01-blocking-server', promises, (lesson) => {
     { needs: ['report-answers'] },
   );
   const needs = ['home-time', 'home-alone', 'report-answers'];
-  hold(
+  holdInSteps(
     'health-tells-delay',
-    [late, server, held, rest, answered],
-    (delays, program, seen, atRest, afterAnswer) => {
-      demandDelay(delays, program);
-      demandAnyDelay(seen, atRest);
-      demandDelayAfterAnswer(afterAnswer);
-    },
+    [
+      [[late, server], demandDelay],
+      [[held, rest], demandAnyDelay],
+      [[answered], demandDelayAfterAnswer],
+    ],
     { needs },
   );
 

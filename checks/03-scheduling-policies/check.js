@@ -41,7 +41,7 @@ const promises = {
 };
 
 check('03-scheduling-policies', promises, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const start = async (args = []) => {
     const program = await launch({ env: { NODE_CLUSTER_WORKERS: String(WORKERS) }, args });
     return ready(program, WORKERS).catch((error) => tellHint(error, program));
@@ -67,13 +67,12 @@ check('03-scheduling-policies', promises, (lesson) => {
   hold('option-wins', [choices], demandChoices, { needs: ['rr-accepts', 'none-is-on'] });
   hold('keep-alive-pins', [kept, main], demandPinned, { needs: ['rr-in-turn'] });
   hold('blocked-is-skipped', [busy, main], demandSkipped, { needs: ['rr-in-turn'] });
-  hold(
+  holdInSteps(
     'counts',
-    [counts, hasty],
-    (record, seen) => {
-      demandCounts(record);
-      demandCountsInHaste(seen);
-    },
+    [
+      [[counts], demandCounts],
+      [[hasty], demandCountsInHaste],
+    ],
     { needs: ['rr-accepts'] },
   );
 

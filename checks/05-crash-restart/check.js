@@ -52,7 +52,7 @@ const promises = {
 };
 
 check('05-crash-restart', promises, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure, isLonger } = lesson;
+  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
   const main = observe([], () => start(WORKERS, { pretendExitCode: OTHER_CODE }));
@@ -76,19 +76,18 @@ check('05-crash-restart', promises, (lesson) => {
   );
   const beheaded = observe([main, again], behead);
 
-  hold('replaced', [main, crashes, homes], (program, rounds, served) => {
-    demandReplaced(program, rounds);
-    demandServed(program, served);
-  });
+  holdInSteps('replaced', [
+    [[main, crashes], demandReplaced],
+    [[main, homes], demandServed],
+  ]);
   hold('log-tells', [crashes, leave, interrupted, main, failedStarts], demandLog);
   hold('planned-leaves', [leave], demandLeave);
-  const stops = [interrupted, terminated, stoppedWhileWaiting, stoppedWhileStarting, outstayed];
-  hold('stops-clean', stops, (one, other, waiting, starting, staying) => {
-    demandCleanStop([one, other]);
-    demandEndOfWait(waiting);
-    demandEndOfStart(starting);
-    demandLast(staying);
-  });
+  holdInSteps('stops-clean', [
+    [[interrupted, terminated], (...stops) => demandCleanStop(stops)],
+    [[stoppedWhileWaiting], demandEndOfWait],
+    [[stoppedWhileStarting], demandEndOfStart],
+    [[outstayed], demandLast],
+  ]);
   const needs = ['replaced'];
   hold('slows-down', [failedStarts, main, crashes], demandBackOff, { needs });
   hold('gives-up', [failedStarts, beside], demandEnd, { needs });

@@ -1,23 +1,34 @@
 import { tmpdir } from 'node:os';
 import { check } from '../../lib/check/checking.js';
 import {
+  demandCrowdInTurn,
   demandElsewhere,
+  demandFewInTurn,
   demandFirst,
-  demandInTurn,
   demandMatch,
   demandNoCrowd,
+  demandOneChild,
+  demandOneQueue,
   demandOwnFile,
+  demandPatience,
   demandResponsive,
   demandSize,
-  demandSizes,
+  demandSizeAboveCores,
+  demandSizeElsewhere,
   tellOfImport,
 } from './demands/jobs.js';
 import {
+  demandFailureElsewhere,
   demandNoneLeft,
   demandOneFailure,
+  demandOneOfTwo,
   demandReplaced,
-  demandReplacedAlone,
+  demandReplacedBeside,
   demandReplacedElsewhere,
+  demandReplacedInCrowd,
+  demandReplacedInTurn,
+  demandReplacedOften,
+  demandReplacedUnheard,
 } from './demands/deaths.js';
 import {
   CHILDREN,
@@ -71,7 +82,7 @@ const promises = {
 const PRETENDED_CORES = 5; // a pool of this size has not read JOB_CHILDREN
 
 check('06-child-process-fork', promises, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure, isLonger } = lesson;
+  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const begin = (children, options) =>
     launch({
       env: { JOB_CHILDREN: children && String(children) },
@@ -143,37 +154,54 @@ check('06-child-process-fork', promises, (lesson) => {
   hold('stays-responsive', [responsive], demandResponsive);
   hold('answers-match', [main, batch], demandMatch);
   hold('any-cwd', [elsewhere, elsewhereFirst], demandElsewhere);
-  hold(
+  const needs = ['answers-match', 'any-cwd'];
+  holdInSteps(
     'small-pool',
-    [sized, elsewhereMore, crowd, more, haste],
-    (_, ...sizes) => demandSizes(...sizes),
-    {
-      needs: ['answers-match', 'any-cwd'],
-    },
+    [
+      [[sized], () => {}], // it demands that itself
+      [[elsewhereMore], demandSizeElsewhere],
+      [[crowd], demandOneChild],
+      [[more], demandSizeAboveCores],
+      [[haste], demandPatience],
+    ],
+    { needs },
   );
-  hold('in-turn', [batch, inTurn, crowd], demandInTurn, {
-    needs: ['stays-responsive', 'small-pool'],
-  }); // with one child, as told
+  holdInSteps(
+    'in-turn',
+    [
+      [[batch], demandOneQueue],
+      [[inTurn], demandFewInTurn],
+      [[crowd], demandCrowdInTurn],
+    ],
+    { needs: ['stays-responsive', 'small-pool'] }, // with one child, as told
+  );
   hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
-  hold('fails-one', [main, crash, ofTwo, elsewhere, poisoned], demandOneFailure, {
-    needs: ['answers-match', 'any-cwd'],
-  });
-  hold(
+  holdInSteps(
+    'fails-one',
+    [
+      [[main, crash], demandOneFailure],
+      [[main, ofTwo], demandOneOfTwo],
+      [[elsewhere, poisoned], demandFailureElsewhere],
+    ],
+    { needs },
+  );
+  holdInSteps(
     'replaced',
     [
-      ...[main, later, besideIdle, dead],
-      ...[another, killedInTurn, killedInCrowd, killedOften],
-      ...[elsewhere, poisoned],
+      [[main, later], demandReplaced],
+      [[main, besideIdle], demandReplacedBeside],
+      [[main, dead], demandReplacedUnheard],
+      [[another, killedInTurn], demandReplacedInTurn],
+      [[another, killedInCrowd], demandReplacedInCrowd],
+      [[another, killedOften], demandReplacedOften],
+      [[elsewhere, poisoned], demandReplacedElsewhere],
     ],
-    (program, later, besideIdle, dead, another, inTurn, inCrowd, often, elsewhere, poisoned) => {
-      demandReplaced(program, later, besideIdle, dead);
-      demandReplacedAlone(another, inTurn, inCrowd, often);
-      demandReplacedElsewhere(elsewhere, poisoned);
-    },
     { needs: ['fails-one', 'in-turn'] },
   );
-  hold('ends-with-parent', [ended, killed, endedEarly, unasked], (...ends) =>
-    ends.forEach(demandNoneLeft),
+  const ends = [ended, killed, endedEarly, unasked];
+  holdInSteps(
+    'ends-with-parent',
+    ends.map((end) => [[end], demandNoneLeft]),
   );
 
   const control = meanwhile([later], async () => ready(await launch({ isReference: true })));

@@ -1,7 +1,9 @@
 import { Undecided, check } from '../../lib/check/checking.js';
 import {
   demandAged,
+  demandAway,
   demandExact,
+  demandGivenUp,
   demandLastStandsIn,
   demandMatched,
   demandOthersStay,
@@ -36,7 +38,14 @@ import {
   visitTheLast,
   visitTheOnly,
 } from './looks/sticky.js';
-import { countInStore, loseStore, measureCost, refuseOnce, restartAll } from './looks/store.js';
+import {
+  countInStore,
+  loseStore,
+  measureCost,
+  refuseOnce,
+  restartAll,
+  startWithoutStore,
+} from './looks/store.js';
 
 const promises = {
   'counts-exactly':
@@ -65,7 +74,7 @@ function unlessOurs(/** @type {any} */ error) {
 }
 
 check('09-shared-state', promises, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const start = async (
     state,
     workers,
@@ -92,7 +101,9 @@ check('09-shared-state', promises, (lesson) => {
   );
   const startInHaste = () => start('primary', 1, hasty).catch(unlessOurs); // what limits its starts cannot be hurried
   const aged = meanwhile([together], async () => ageIds(await startInHaste()), { isSlow: true });
-  const away = meanwhile([together], () => loseStore(launch, start), { isSlow: true });
+  const isSlow = true;
+  const without = meanwhile([together], () => startWithoutStore(start), { isSlow });
+  const away = meanwhile([without], (seen) => loseStore(launch, seen), { isSlow });
   const startSticky = (places, options = {}) =>
     start('sticky', places, { listeners: 1, ...options });
   const standing = { haltsChildren: true, begun: letGoOn };
@@ -116,15 +127,18 @@ check('09-shared-state', promises, (lesson) => {
   );
   const needs = ['counts-exactly'];
   hold('answers-matched', [matched], demandMatched, { needs });
-  hold(
+  const withOld = (program, seen) =>
+    demandExact(program, seen, 'The primary stands still and a worker dies');
+  const withNew = (program, seen, told) =>
+    demandExact(program, { ...seen, told }, 'A new worker has come in its place');
+  holdInSteps(
     'death-exact',
-    [main, death, toldAfter, repeats, aged],
-    (program, seen, told, repeated, old) => {
-      demandExact(program, seen, 'The primary stands still and a worker dies');
-      demandExact(program, { ...seen, told }, 'A new worker has come in its place');
-      demandRepeated(repeated, 'the primary');
-      demandAged(old);
-    },
+    [
+      [[main, death], withOld],
+      [[main, death, toldAfter], withNew],
+      [[repeats], (repeated) => demandRepeated(repeated, 'the primary')],
+      [[aged], demandAged],
+    ],
     { needs: [...needs, 'answers-matched'] },
   );
   hold(
@@ -135,17 +149,24 @@ check('09-shared-state', promises, (lesson) => {
   );
   hold('all-served', [sticky, odd, only], demandSpread);
   hold('sticky-keeps', [sticky], demandSticky);
-  hold(
+  holdInSteps(
     'others-stay',
-    [moved, reduced],
-    (one, more) => {
-      demandOthersStay(one);
-      demandLastStandsIn(more);
-    },
+    [
+      [[moved], demandOthersStay],
+      [[reduced], demandLastStandsIn],
+    ],
     { needs: ['sticky-keeps'] },
   );
   hold('redis-exact', [stored, restarted], demandStore);
-  hold('redis-away', [away, refused], demandRecovery, { needs: ['redis-exact'] });
+  holdInSteps(
+    'redis-away',
+    [
+      [[without], demandAway],
+      [[away], demandRecovery],
+      [[refused], demandGivenUp],
+    ],
+    { needs: ['redis-exact'] },
+  );
 
   measure([main, restarted], (program, { again }) => measureCost(lesson, program, again));
 });

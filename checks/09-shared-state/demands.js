@@ -797,11 +797,8 @@ function demandYoung({ id, told, first }) {
   });
 }
 
-/** Redis silent, away, and back. */
-export function demandRecovery(
-  /** @type {any} */ { silence, absent, program, away, back },
-  refused,
-) {
+/** Redis was away when the cluster started. */
+export function demandAway({ absent, program, away }) {
   demand(!absent, {
     ...absent,
     expected: 'The server starts without Redis, too: it listens, and answers 503.',
@@ -810,7 +807,11 @@ export function demandRecovery(
       try: "client.connect() without await; it goes on trying, and client.on('error', ...) hears how",
     }),
   });
-  const { fate, events } = program;
+  demandAllLive(program);
+  demandUnavailable(away, 'Redis is down');
+}
+
+function demandAllLive({ fate, events }) {
   const ends = exitsOf(events);
   demand(!fate && ends.length === 0, {
     expected: 'Redis is down: every process lives on.',
@@ -822,6 +823,13 @@ export function demandRecovery(
       "An 'error' event that nobody listens for, or a rejected promise that nobody catches, ends the process.",
     try: "client.on('error', ({ message }) => console.error(message))",
   });
+}
+
+/** Redis came, was silent, away, and back. */
+export function demandRecovery(seen) {
+  if (!seen) return; // this is reported elsewhere
+  const { silence, program, away, back } = seen;
+  demandAllLive(program);
   demandUnavailable(away, 'Redis is down');
   const lost = back.filter(({ count }) => count === undefined);
   const isConnected = lost[0]?.clients > 0;
@@ -844,11 +852,10 @@ export function demandRecovery(
     try: 'disableOfflineQueue: true; without a connection a command fails at once',
   });
   demandSilence(program, silence, 'Redis');
-  demandGivenUp(refused);
 }
 
 /** What was refused is not tried again when Redis is back, however soon that is. */
-function demandGivenUp(refused) {
+export function demandGivenUp(refused) {
   if (refused?.doneLater === undefined) return;
   demand(refused.doneLater === 0, {
     expected:

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { check, demandTool } from '../../lib/check/checking.js';
-import { demandCleanStops, demandReasons } from './demands/ends.js';
+import { demandCleanStop, demandReasons } from './demands/ends.js';
 import {
   demandClientKnown,
   demandContained,
@@ -8,7 +8,12 @@ import {
   demandOwnPorts,
   demandValid,
 } from './demands/nginx.js';
-import { demandDeaths, demandMachines, demandNoneAgain } from './demands/machines.js';
+import {
+  demandDeaths,
+  demandEndWithoutOne,
+  demandMachines,
+  demandNoneAgain,
+} from './demands/machines.js';
 import { lookAtFiles } from './looks/files.js';
 import {
   SOONER,
@@ -47,7 +52,7 @@ const promises = {
 const PORTS = cpus().length === 4 ? 3 : 4;
 
 check('10-nginx-ports', promises, (lesson) => {
-  const { launch, observe, meanwhile, hold, measure } = lesson;
+  const { launch, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const nginx = meanwhile([], () => demandTool('nginx'));
   const open = (count, pretendTimers) => (bin) =>
     openDoor(launch, { count, nginx: bin, pretendTimers });
@@ -86,28 +91,22 @@ check('10-nginx-ports', promises, (lesson) => {
   hold('one-front-door', [many, asked], demandEveryBackend, { needs: ['contained'] });
   const needs = ['one-front-door'];
   hold('client-known', [told, many], demandClientKnown, { needs });
-  hold(
+  holdInSteps(
     'stops-clean',
-    [terminated, interrupted],
-    (...stops) => {
-      for (const { door } of stops) demandValid(door);
-      demandCleanStops(stops);
-    },
+    [terminated, interrupted].map((stopped) => [[stopped], demandCleanStop]),
     { needs },
   );
   hold('says-why-not', [blocked], (end) => demandReasons([end]), { needs: ['contained'] });
   hold('machines-serve', [machines], demandMachines, { needs });
-  hold(
+  holdInSteps(
     'death-routed-around',
-    [deaths, stoppedWhileGone, terminated, interrupted, failedMachines, stoppedWithoutBoth],
-    (seen, ended, terminated, interrupted, failed, endedBoth) => {
-      demandDeaths(seen, [
-        { ended, stopped: terminated },
-        { ended: seen?.ended, stopped: interrupted },
-        { ended: endedBoth, stopped: terminated },
-      ]);
-      demandNoneAgain(failed);
-    },
+    [
+      [[deaths], demandDeaths],
+      [[deaths, stoppedWhileGone, terminated], demandEndWithoutOne],
+      [[deaths, interrupted], (seen, stop) => demandEndWithoutOne(seen, seen?.ended, stop)],
+      [[deaths, stoppedWithoutBoth, terminated], demandEndWithoutOne],
+      [[failedMachines], demandNoneAgain],
+    ],
     { needs: ['machines-serve'] },
   );
 

@@ -23,6 +23,8 @@
  *   declares a look beside others: at another program, or at nothing that could be disturbed
  * @property {(id: string, looks: Look[], judge: (...seen: any[]) => Promise<void> | void, options?: HoldOptions) => void} hold
  *   declares a promise: it holds when `judge`, which gets what the looks saw, returns
+ * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps
+ *   the same in several steps, in this order: the first that fails is told at once, before the looks of later ones are made
  * @property {(looks: Look[], body: (...seen: any[]) => Promise<void> | void) => void} measure
  *   declares what decides nothing: it is measured when all promises hold, and left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
@@ -32,6 +34,8 @@
  * @property {string} place  the file or folder that is judged
  * @property {boolean} isQuick  measurements that decide nothing are left out
  * @property {boolean} isLonger  measurements take several times as long, and are more exact
+ *
+ * @typedef {[looks: Look[], judge: (...seen: any[]) => Promise<void> | void]} Step
  *
  * @typedef {object} HoldOptions
  * @property {string[]} [needs]  promises without which it tells nothing: when one does not hold, this is not reached
@@ -126,20 +130,23 @@ export async function runSession({ key, promises, declare }, options, report) {
 
 /** What the check's file declares, in its order. */
 function createDeclarations(promises) {
-  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], judge: (...seen: any[]) => any, isAlone: boolean })[]} */
+  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isAlone: boolean })[]} */
   const held = [];
   /** @type {{ looks: Look[], body: (...seen: any[]) => any }[]} */
   const measurements = [];
+  /** @type {Lesson['holdInSteps']} */
+  const holdInSteps = (id, steps, { needs = [], isGate = false, isAlone = false } = {}) => {
+    if (Object.keys(promises)[held.length] !== id)
+      throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
+    held.push({ id, looks: steps.flatMap(([looks]) => looks), steps, needs, isGate, isAlone });
+  };
   return {
     held,
     measurements,
     ...createLooks(),
     /** @type {Lesson['hold']} */
-    hold(id, looks, judge, { needs = [], isGate = false, isAlone = false } = {}) {
-      if (Object.keys(promises)[held.length] !== id)
-        throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
-      held.push({ id, looks, judge, needs, isGate, isAlone });
-    },
+    hold: (id, looks, judge, options) => holdInSteps(id, [[looks, judge]], options),
+    holdInSteps,
     /** @type {Lesson['measure']} */
     measure: (looks, body) => void measurements.push({ looks, body }),
   };
@@ -177,10 +184,12 @@ function createJudge({ held, promises, report, numberOf, overrunBy }) {
     if (lacks(one)) return { verdict: 'skipped' };
     return outcomeOf(
       async () => {
-        const seen = await Promise.all(one.looks.map(see));
-        if (one.isAlone)
+        const steps = one.steps.map(([looks, judge]) => ({ seen: seeAll(looks), judge }));
+        if (one.isAlone) {
+          await Promise.all(steps.map(({ seen }) => seen));
           await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
-        await one.judge(...seen);
+        }
+        for (const { seen, judge } of steps) await judge(...(await seen));
       },
       { told, numberOf },
     );
@@ -212,6 +221,14 @@ function createJudge({ held, promises, report, numberOf, overrunBy }) {
 }
 
 const see = (/** @type {Look} */ look) => look.see();
+
+/** What these looks see, when all are made. Who is not asked for it in the end need not hear of its errors. */
+function seeAll(/** @type {Look[]} */ looks) {
+  const seen = Promise.all(looks.map(see));
+  seen.catch(() => {});
+  return seen;
+}
+
 const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state === 'begun');
 
 /**

@@ -17,12 +17,13 @@ function lead(count) {
     const used = threads.slice(0, wanted);
     const rounds = await Promise.all(used.map((thread) => order(thread, startMs + durationMs)));
     const sum = rounds.reduce((total, one) => total + one, 0);
-    process.send?.({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
+    tell({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
   });
-  Promise.all(threads.map((thread) => order(thread, 0))).then(() =>
-    process.send?.({ ready: true }),
-  );
+  Promise.all(threads.map((thread) => order(thread, 0))).then(() => tell({ ready: true }));
 }
+
+/** If nobody is listening any more, 'disconnect' says so. */
+const tell = (/** @type {any} */ message) => void process.send?.(message, () => {});
 
 function order(thread, untilMs) {
   return new Promise((resolve) => {

@@ -16,17 +16,25 @@ const NAMED_END =
 const CATCH =
   'in server.js: try { ... await pool.run(job) ... } catch (error) { response.status(503).json({ ...job, error: error.message }); }';
 
-export function demandOneFailure(program, crash, ofTwo, elsewhere, poisoned) {
+export function demandOneFailure(program, crash) {
   const expected =
     'Two children build a report each, others wait. When one child is killed, its report is answered with ' +
     'status 503 and a reason, at once, and all others as if nothing had happened.';
   tell(program, expected, faultOfKilled(crash));
-  const ofEach =
+}
+
+/** The same of two children that each have a report. */
+export function demandOneOfTwo(program, ofTwo) {
+  const expected =
     'Both children have a report, and one child is killed. That report fails, and the other child builds its own, whichever was asked for first.';
-  tell(program, ofEach, faultOfTwo(ofTwo));
-  const ofCode =
+  tell(program, expected, faultOfTwo(ofTwo));
+}
+
+/** The same of a child that has ended by itself. */
+export function demandFailureElsewhere(program, poisoned) {
+  const expected =
     'A report whose child ends by itself, here with exit code 0, is answered with status 503 and a reason, and given to no other child.';
-  tell(elsewhere, ofCode, faultOfPoisoned(poisoned));
+  tell(program, expected, faultOfPoisoned(poisoned));
 }
 
 /** Of two children at work one was killed. Has the report of the other failed, or is the client of the dead still waiting? */
@@ -173,22 +181,37 @@ function faultOfTold({ error, status, body }) {
   return { got: `${got}: ${shorten(body)}`, why, try: CATCH };
 }
 
-export function demandReplaced(program, later, besideIdle, dead) {
-  const expected = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
-  const fault =
-    faultOfLater(later) ??
-    faultOfBeside(besideIdle) ??
-    faultOfUnused(besideIdle) ??
-    faultOfDead(program, dead) ??
-    faultOfAgain(dead);
-  tell(program, expected, fault);
+const REPLACED = `After children were killed, at work or idle, ${CHILDREN} build what was queued and what comes later.`;
+
+export function demandReplaced(program, later) {
+  tell(program, REPLACED, faultOfLater(later));
 }
 
+/** The same when the other child had nothing to do. */
+export function demandReplacedBeside(program, besideIdle) {
+  tell(program, REPLACED, faultOfBeside(besideIdle) ?? faultOfUnused(besideIdle));
+}
+
+/** The same when a job was sent to a dead child. */
+export function demandReplacedUnheard(program, dead) {
+  tell(program, REPLACED, faultOfDead(program, dead) ?? faultOfAgain(dead));
+}
+
+const IN_ORDER =
+  'With JOB_CHILDREN=1 the only child is killed at work, and so is the one in its place: one report fails each time, and those that wait are built in the order in which they came.';
+
 /** The same of a program with one child. */
-export function demandReplacedAlone(program, inTurn, inCrowd, often) {
-  const inOrder =
-    'With JOB_CHILDREN=1 the only child is killed at work, and so is the one in its place: one report fails each time, and those that wait are built in the order in which they came.';
-  tell(program, inOrder, faultOfTurn(inTurn) ?? faultOfCrowd(inCrowd));
+export function demandReplacedInTurn(program, inTurn) {
+  tell(program, IN_ORDER, faultOfTurn(inTurn));
+}
+
+/** The same when many wait. */
+export function demandReplacedInCrowd(program, inCrowd) {
+  tell(program, IN_ORDER, faultOfCrowd(inCrowd));
+}
+
+/** The same after many deaths. */
+export function demandReplacedOften(program, often) {
   const eachTime =
     'With JOB_CHILDREN=1 another child takes the place of each that was killed, however many died before it.';
   tell(program, eachTime, faultOfOften(often));

@@ -276,25 +276,29 @@ export function demandElsewhere(program, answer) {
 }
 
 /** Those without JOB_CHILDREN, where there are three cores, those of a pool of one, and more than there are cores; and where time flies. */
-export function demandSizes(elsewhere, one, more, haste) {
+export function demandSizeElsewhere(elsewhere) {
   demandSize(elsewhere, CHILDREN_ELSEWHERE, NO_JOB_CHILDREN);
   if (elsewhere.depth <= CHILDREN_ELSEWHERE)
     throw tooBusy(
       'Too few reports were under way at once to see whether it would start more children.',
     );
+}
+
+/** One child builds whatever comes. */
+export function demandOneChild(one) {
   demandWaits(one);
   demandAllByChild(one);
   demandSize(one, 1);
-  demandSize(
-    more,
-    MORE_THAN_CORES,
-    `With JOB_CHILDREN=${MORE_THAN_CORES}, on a machine with ${CORES} cores`,
-  );
-  demandPatience(haste);
+}
+
+/** More children than cores, if so told. */
+export function demandSizeAboveCores(more) {
+  const setting = `With JOB_CHILDREN=${MORE_THAN_CORES}, on a machine with ${CORES} cores`;
+  demandSize(more, MORE_THAN_CORES, setting);
 }
 
 /** Timers that fire a thousand times as soon do nothing to an idle child, nor to reports that wait. */
-function demandPatience({ program, ended, refused, started, isUnclear }) {
+export function demandPatience({ program, ended, refused, started, isUnclear }) {
   const where = `With JOB_CHILDREN=${CHILDREN}, and timers and a clock that run a thousand times as fast`;
   const shows = { program, moments: [] };
   demand(ended.length === 0, {
@@ -341,13 +345,8 @@ function demandWaits({ program, last }) {
   });
 }
 
-export function demandInTurn(batch, inTurn, crowd) {
-  demandOneQueue(batch);
-  demandFewInTurn(inTurn);
-  demandCrowdInTurn(crowd);
-}
-
-function demandFewInTurn({ wanted, got, answers, haveWaited }) {
+/** Those that have to wait are built in the order in which they came. */
+export function demandFewInTurn({ wanted, got, answers, haveWaited }) {
   const fault = faultOfAnswers(answers);
   if (!fault && !haveWaited)
     throw tooBusy('Reports that were asked for one after the other never waited together.');
@@ -362,7 +361,7 @@ function demandFewInTurn({ wanted, got, answers, haveWaited }) {
 }
 
 /** The order holds for three hundred, too. */
-function demandCrowdInTurn({ order, program }) {
+export function demandCrowdInTurn({ order, program }) {
   if (!order) return; // nothing can be stopped, or the machine was too busy to see each of them come
   const { wanted, got } = order;
   const placeOf = (name) => wanted.indexOf(name) + 1;
@@ -379,7 +378,7 @@ function demandCrowdInTurn({ order, program }) {
 const areLeft = (built, waiting) => built > 0 && waiting > 1;
 
 /** Whoever waits, waits for the first child that is idle. */
-function demandOneQueue({ answers, idle, built, waiting }) {
+export function demandOneQueue({ answers, idle, built, waiting }) {
   const isLeft = areLeft(built, waiting);
   if (isLeft && idle.length === 0) throw tooBusy('Reports waited, and the children were at work.');
   demand(!isLeft, {

@@ -24,6 +24,7 @@ import {
   TURNS,
   aliveOf,
   ask,
+  askAtOnce,
   askCrowd,
   askTogether,
   childrenOf,
@@ -235,8 +236,8 @@ export async function killBesideIdle(program, { idle, unused = [] }) {
 /**
  * The only child builds a report, others wait. It is killed, and then the one in its place. Each time one more is asked for as
  * soon as the server has answered for the dead: it came last.
- * @returns {Promise<{ wanted: string[], ended: { name: string, status?: number }[], kills: number }>}  the names as they were
- *   asked for; the reports as they ended
+ * @returns {Promise<{ wanted: string[], ended: { name: string, status?: number }[], kills: number, areAnswered: boolean }>}  the
+ *   names as they were asked for; the reports as they ended
  */
 export async function killInTurn(program) {
   const before = program.events.length;
@@ -268,13 +269,14 @@ export async function killInTurn(program) {
     await askNext(newcomer);
     await waitUntil(isOver, LAST_MS);
   }
-  await Promise.all(asked);
+  const answers = await Promise.all(asked);
   const nameOf = ({ url }) => jobs.find(({ name }) => url.includes(`name=${name}&`))?.name ?? url;
   const inOrder = ended().toSorted((a, b) => (a.endMs ?? 0) - (b.endMs ?? 0));
   return {
     wanted: jobs.map(({ name }) => name),
     ended: inOrder.map((one) => ({ name: nameOf(one), status: one.status })),
     kills,
+    areAnswered: answers.every(({ status }) => status !== undefined),
   };
 }
 
@@ -315,8 +317,10 @@ async function hangUp(program) {
 }
 
 /** Of the reports that waited while the only child was killed, and its successor, the first have failed, and no others. */
-const isInOrder = ({ ended, kills }) =>
-  kills > 0 && ended.every(({ status }, index) => status === (index < kills ? 503 : 200));
+const isInOrder = ({ ended, kills, areAnswered }) =>
+  areAnswered &&
+  kills > 0 &&
+  ended.every(({ status }, index) => status === (index < kills ? 503 : 200));
 
 /**
  * The only child builds a report and is killed when it has nothing to do, and so is each that comes in its place.
@@ -517,7 +521,7 @@ async function endNow(program, signal) {
 
 /** A child that is left alone while it loads its file is another case: see endEarly. */
 async function letChildrenSettle(program) {
-  await Promise.all([1, 2, 3].map(() => get(`${program.url}/report?rows=1000`)));
+  await askAtOnce(program, ['settle-1', 'settle-2', 'settle-3'], 1_000);
   const children = aliveOf(program);
   const areSettled = (events) => haveTurned(events, children.filter(hasPid), SETTLED_TURNS);
   await program.until(areSettled, LAST_MS);

@@ -538,7 +538,8 @@ export async function askMeanwhile(program) {
     const sinceMs = performance.now();
     const before = program.events.length;
     let isDone = false;
-    const asked = askAtOnce(program, ['u', 'v', 'w', 'x', 'y', 'z'], WHILE_ROWS);
+    const names = ['u', 'v', 'w', 'x', 'y', 'z'].map((name) => name + attempt); // a server may keep what it has built
+    const asked = askAtOnce(program, names, WHILE_ROWS);
     const reports = asked.finally(() => (isDone = true));
     const waits = [];
     let refusal;

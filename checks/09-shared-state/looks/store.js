@@ -6,6 +6,7 @@ import { Agent } from 'node:http';
 import {
   Undecided,
   eventsOf,
+  exitsOf,
   forksOf,
   freePort,
   get,
@@ -104,20 +105,32 @@ export async function restartAll({ store, start, program, together }) {
 }
 
 /**
- * Redis is away when a cluster starts, and for some time; then there, then silent, then away again; at last it is back, without its memory.
- * Each time it is back the count shows whether what was refused meanwhile was done all the same.
+ * Redis is away when a cluster starts.
+ * @returns {Promise<any>}  absent: why it does not listen, if it does not; away: what its clients were told
  */
-export async function loseStore(launch, startWith) {
+export async function startWithoutStore(startWith) {
   const port = await freePort();
   const env = { REDIS_URL: `redis://127.0.0.1:${port}` };
   const pretendTimers = /** @type {const} */ ([...PAUSES_MS, SOONER, Infinity]);
   const start = () => startWith('redis', 1, { env, pretendTimers });
   const { program, absent } = await startWithout(start);
-  if (absent) return { absent };
-  const away = await askOnce(program);
+  return absent ? { absent } : { program, port, away: await askOnce(program) };
+}
+
+/**
+ * The same cluster. Redis is away for some time; then there, then silent, then away again; at last it is back, without its memory.
+ * Each time it is back the count shows whether what was refused meanwhile was done all the same.
+ * @returns {Promise<any>}  undefined: there was an earlier fault
+ */
+export async function loseStore(launch, { program, port, absent }) {
+  const hasEnded = () => program.fate !== undefined || exitsOf(program.events).length > 0;
+  if (absent || hasEnded()) return undefined;
+  const away = [];
   const pids = forksOf(program.events).map(({ workerPid }) => workerPid);
   const sinceMs = nowMs();
-  await program.until((events) => haveTurned(events, pids, TRYING, sinceMs), PATIENCE_MS);
+  const haveTried = (events) => hasEnded() || haveTurned(events, pids, TRYING, sinceMs);
+  await program.until(haveTried, PATIENCE_MS);
+  if (hasEnded()) return { program, away, back: [] }; // nobody should: that decides
   const store = await startRedis(launch, { port });
   const back = [await countAgain(program, store, 'first')];
   if (back[0].count === undefined) return { program, away, back };

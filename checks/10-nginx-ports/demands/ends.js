@@ -1,6 +1,6 @@
 /** What lesson 10 demands of an end: one that was asked for, and one before it has begun. */
 import { whyOfCrash } from '../../../lib/check/checking.js';
-import { demandNone, endOf, list } from './nginx.js';
+import { demandNone, demandValid, endOf, list } from './nginx.js';
 import { endsShown, stopShown } from './shown.js';
 
 const WHY_PATIENT =
@@ -99,17 +99,16 @@ const STOP_FAULTS = [
   ],
 ];
 
-export function demandCleanStops(stops) {
-  const expected =
-    'What is under way is answered, all end, the folder is removed, and the exit code is 0.';
-  for (const stop of stops)
-    demandNone(STOP_FAULTS, {
-      facts: stop,
-      how: stop.how,
-      expected,
-      shows: stopShown(stop),
-      output: stop.output,
-    });
+export function demandCleanStop(stop) {
+  demandValid(stop.door);
+  demandNone(STOP_FAULTS, {
+    facts: stop,
+    how: stop.how,
+    expected:
+      'What is under way is answered, all end, the folder is removed, and the exit code is 0.',
+    shows: stopShown(stop),
+    output: stop.output,
+  });
 }
 
 /** @type {import('./nginx.js').Fault[]} */

@@ -90,22 +90,25 @@ function withoutAddress(address) {
   };
 }
 
-/**
- * @param {any} seen
- * @param {{ ended: any, stopped: any }[]} ends  ended: told to stop while one machine is dead, or both (these come last);
- *   stopped: in the same way, with servers in place of machines: what it leaves then is reported elsewhere
- */
-export function demandDeaths(seen, ends) {
+export function demandDeaths(seen) {
   if (!seen) return; // there are not two machines, which has already been reported
   demandUp(seen);
   demandDeathRoutedAround(seen.atWork);
   demandLaterDeaths(seen);
-  for (const { ended, stopped } of ends) {
-    if (!ended) throw tooBusy('With --machines it came up once, and not a second time.');
-    if (ended.isFailedStart) continue; // as it may
-    if (ended.early) demandEarlyReturn(ended);
-    demandEnd(ended, stopped);
-  }
+}
+
+/**
+ * The program is told to stop while one machine is dead, or both.
+ * @param {any} seen
+ * @param {any} ended
+ * @param {any} stopped  in the same way, with servers in place of machines: what it leaves then is reported elsewhere
+ */
+export function demandEndWithoutOne(seen, ended, stopped) {
+  if (!seen) return; // as above
+  if (!ended) throw tooBusy('With --machines it came up once, and not a second time.');
+  if (ended.isFailedStart) return; // as it may
+  if (ended.early) demandEarlyReturn(ended);
+  demandEnd(ended, stopped);
 }
 
 function demandUp({ program, first, atWork }) {
