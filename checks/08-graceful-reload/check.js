@@ -1,6 +1,20 @@
 import { check } from '../../lib/check/checking.js';
-import { demandBadStops } from './demands/bad.js';
-import { demandLimit } from './demands/limit.js';
+import {
+  demandBadVersionStops,
+  demandKilledIsBad,
+  demandNoneAfterStop,
+  demandSlowAwaited,
+  demandStopInReload,
+  demandStopWhileBooting,
+} from './demands/bad.js';
+import {
+  demandAllLeave,
+  demandDeadLeftOut,
+  demandLimit,
+  demandNotHurried,
+  demandUncut,
+  demandUncutInReload,
+} from './demands/limit.js';
 import {
   demandByMessage,
   demandCapacity,
@@ -47,7 +61,7 @@ const promises = {
 };
 
 check('08-graceful-reload', promises, (lesson) => {
-  const { observe, meanwhile, hold, measure, isLonger } = lesson;
+  const { observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const main = observe([], () => startFirst(lesson));
   const terminated = observe([main], (server) => stopAtWork(server, 'SIGTERM'));
   const another = meanwhile([main], () => start(lesson, patient));
@@ -75,13 +89,33 @@ check('08-graceful-reload', promises, (lesson) => {
   hold('primary-apart', [main, underLoad, badVersion], demandPrimaryApart, { needs });
   hold('none-lost', [underLoad], demandNoneLost, { needs });
   hold('capacity-kept', [underLoad, byMessage, broken, slowVersion], demandCapacity, { needs });
-  hold('limit-honoured', [held, long, broken, slowVersion], demandLimit, {
-    needs: ['capacity-kept'],
-  });
+  holdInSteps(
+    'limit-honoured',
+    [
+      [[long], demandUncut],
+      [[slowVersion], demandUncutInReload],
+      [[long], demandNotHurried],
+      [[long], demandAllLeave],
+      [[held], demandLimit],
+      [[broken], demandDeadLeftOut],
+    ],
+    { needs: ['capacity-kept'] },
+  );
   // one that imports a bad version does not fork it; and a reload that goes wrong is no place to stop in
   const isApart = { needs: ['primary-apart', 'none-lost', 'capacity-kept'] };
-  const ends = [badVersion, broken, slowVersion, long, byMessage, atStart];
-  hold('bad-version-stops', ends, demandBadStops, isApart);
+  holdInSteps(
+    'bad-version-stops',
+    [
+      [[badVersion], demandBadVersionStops],
+      [[badVersion], demandKilledIsBad],
+      [[slowVersion], demandSlowAwaited],
+      [[byMessage], (stop) => demandStopWhileBooting(stop, 'a new worker')],
+      [[atStart], (stop) => demandStopWhileBooting(stop, 'the very first worker')],
+      [[long], demandNoneAfterStop],
+      [[broken], demandStopInReload],
+    ],
+    isApart,
+  );
   hold('by-message', [byMessage], demandByMessage, { needs });
 
   measure([underLoad], (roll) => reportReload(lesson, roll));

@@ -24,7 +24,7 @@
  * @property {(id: string, looks: Look[], judge: (...seen: any[]) => Promise<void> | void, options?: HoldOptions) => void} hold
  *   declares a promise: it holds when `judge`, which gets what the looks saw, returns
  * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps
- *   the same in several steps, in this order: the first that fails is told at once, before the looks of later ones are made
+ *   the same in several steps, in this order: the first that fails is told at once, without waiting for the looks of later ones
  * @property {(looks: Look[], body: (...seen: any[]) => Promise<void> | void) => void} measure
  *   declares what decides nothing: it is measured when all promises hold, and left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured

@@ -60,18 +60,8 @@ const BAD_FAULTS = [
   ],
 ];
 
-export function demandBadStops(seen, { program, stopped }, slow, long, byMessage, atStart) {
-  demandBadVersionStops(seen);
-  demandKilledIsBad(seen);
-  demandSlowAwaited(slow);
-  demandStopWhileBooting(byMessage, 'a new worker');
-  demandStopWhileBooting(atStart, 'the very first worker');
-  demandNoneAfterStop(long);
-  if (stopped && stopped.isBegun) demandStopInReload(program, stopped);
-}
-
 /** A version that boots slowly is waited for: it listens in the end. */
-function demandSlowAwaited(roll) {
+export function demandSlowAwaited(roll) {
   const { program, isRenewed, fate, forks, fromMs, bootMs, output } = roll;
   const expected = 'A version that takes long to boot: the reload waits for it.';
   if (isRenewed || fate || forks === 0) return demandRenewed(roll, expected);
@@ -90,7 +80,7 @@ function demandSlowAwaited(roll) {
 }
 
 /** An order to reload that comes after a stop. */
-function demandNoneAfterStop({ program, reload, output }) {
+export function demandNoneAfterStop({ program, reload, output }) {
   if (!reload) return; // it has ended before, or cut something: that is reported with the limit
   const { forks, fate, isCut } = reload;
   demand(!fate && !isCut, {
@@ -115,7 +105,7 @@ function demandNoneAfterStop({ program, reload, output }) {
 }
 
 /** A new one that is killed before it listens has not started, either; and an order that waits is not lost by that. */
-function demandKilledIsBad({ program, killed }) {
+export function demandKilledIsBad({ program, killed }) {
   if (!killed) return;
   const { old, gone, alone, next, fate } = killed;
   const expected = 'A new worker is killed while it boots: the reload stops, and';
@@ -163,7 +153,7 @@ function demandKilledIsBad({ program, killed }) {
 }
 
 /** The stop while the new one of a reload boots, or the first one of all. */
-function demandStopWhileBooting({ program, stopped, output }, who) {
+export function demandStopWhileBooting({ program, stopped, output }, who) {
   if (!stopped?.isBegun) return; // that it forks again is demanded elsewhere
   const { fate, signalMs, forked, left } = stopped;
   const expected = `SIGTERM while ${who} boots: that one leaves too, and it ends.`;
@@ -199,7 +189,8 @@ function demandNoneForked(program, forked, output) {
 }
 
 /** The stop in the middle of a reload. */
-function demandStopInReload(program, stopped) {
+export function demandStopInReload({ program, stopped }) {
+  if (!stopped?.isBegun) return;
   const { fate, signalMs, isLate, left, lost, deaf, forked, of, output } = stopped;
   demandNoneForked(program, forked, output);
   const missing = 'SIGTERM in the middle of a reload: it is still running.';
@@ -241,7 +232,7 @@ function demandStopInReload(program, stopped) {
   });
 }
 
-function demandBadVersionStops(seen) {
+export function demandBadVersionStops(seen) {
   const { program, again, output } = seen;
   if (again && !again.isRenewed && !again.fate)
     demandCalm(

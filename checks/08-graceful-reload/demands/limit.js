@@ -25,11 +25,8 @@ const LITTLE_MORE_MS = 100;
 const TURNS_MORE = 4; // of 20 ms, than when it was told in one way only
 const OVERDUE = 3; // turns of a worker's event loop: a timer that was due before them has run
 
-export function demandLimit(held, long, { program, killed, stopped }, slow) {
-  demandUncut(long);
-  demandUncutInReload(slow);
-  demandNotHurried(long);
-  demandAllLeave(long);
+/** A limit that is over: what is still under way then is cut, and holds up nobody. */
+export function demandLimit(held) {
   demandUnbroken(held.program, {
     expected: `${FOREVER} Nothing crashes because of that.`,
     output: held.output,
@@ -41,7 +38,6 @@ export function demandLimit(held, long, { program, killed, stopped }, slow) {
   demandCut(held);
   demandOwnEnd(held);
   demandOneLimit(held);
-  demandDeadLeftOut(program, killed, stopped);
 }
 
 const FOREVER = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends.`;
@@ -59,7 +55,7 @@ const WHICH = [
 ];
 
 /** Nor does a reload that would like to go on. */
-function demandUncutInReload({ program, cut, output }) {
+export function demandUncutInReload({ program, cut, output }) {
   demand(!cut, {
     expected: `DRAIN_LIMIT_MS is ten minutes, and timers fire ${HASTE} times as early: in a reload, too, an old worker is left alone until its clients have been answered.`,
     got: `${cut} of ${WORKERS} clients that were still sending a request were cut.`,
@@ -71,7 +67,7 @@ function demandUncutInReload({ program, cut, output }) {
 }
 
 /** Long before the limit nobody cuts anything, whatever constant is in the program. */
-function demandUncut({ program, cutsMs, isBegun, fate, exits, output }) {
+export function demandUncut({ program, cutsMs, isBegun, fate, exits, output }) {
   if (!isBegun) throw busy('No worker has begun to read a request.');
   const cutMs = Math.min(...cutsMs);
   const which = WHICH[cutsMs.indexOf(cutMs)];
@@ -89,7 +85,7 @@ function demandUncut({ program, cutsMs, isBegun, fate, exits, output }) {
 }
 
 /** Told to stop once more, and by Ctrl-C twice, while clients still send, it does what it was doing. */
-function demandNotHurried({ program, hurried, output }) {
+export function demandNotHurried({ program, hurried, output }) {
   if (!hurried) return;
   const { told, isUnmoved, fate } = hurried;
   const [last, ...before] = told.toReversed();
@@ -108,7 +104,7 @@ function demandNotHurried({ program, hurried, output }) {
 }
 
 /** All workers leave at the same time: none goes on taking clients because another has a slow one. */
-function demandAllLeave({ program, late, hasTurned, output }) {
+export function demandAllLeave({ program, late, hasTurned, output }) {
   if (late?.status === undefined) return;
   const got =
     'Long after SIGTERM a new client was served, while others were still sending something.';
@@ -325,7 +321,7 @@ function demandReloadGoesOn({ program, roll, stuck, output }) {
 }
 
 /** Old workers were killed in the middle of a reload: that reload is finished all the same, and the next order is heard. */
-function demandDeadLeftOut(program, killed, stopped) {
+export function demandDeadLeftOut({ program, killed, stopped }) {
   const { isDone, fate } = killed;
   const { fromMs, output } = stopped || killed;
   const left = leftOf(program.events, killed.old);
