@@ -115,11 +115,11 @@ export async function askWhileStopped(program) {
   const isSeen = (event) => isChild(event, program.pid);
   await program.until((events) => events.some(isSeen) || hidden().length === 0, PATIENCE_MS);
   for (let attempt = 0; attempt <= CHILDREN; attempt += 1) {
-    const children = aliveOf(program);
+    const [children, known] = [aliveOf(program), childrenOf(program).length];
     if (children.length === 0) break;
     const jobs = SHORT_ROWS.map((rows) => ({ name: `stopped-${attempt}`, rows }));
     const answered = await answeredNow(program, jobs, children);
-    const isAlone = aliveOf(program).every((pid) => children.includes(pid)); // else a new child may have built it
+    const isAlone = childrenOf(program).length === known; // else a new child may have built it, and be dead by now
     if (isAlone || !answered)
       return { unseen: hidden(), builtHere: isAlone ? answered : undefined };
   }
@@ -165,7 +165,7 @@ export async function whileStopped(program, pids, work) {
 }
 
 /**
- * All twenty at once; longer ones, if on a busy machine they came one after the other, and none was overtaken.
+ * All twenty at once; longer ones, if on a busy machine they came one after the other.
  * @returns {Promise<any>}  the look of askJobs, and how many children had been started
  */
 export async function askAll(program) {
@@ -175,9 +175,7 @@ export async function askAll(program) {
       program,
       JOBS.map((job) => ({ ...job, rows: times * job.rows })),
     );
-    const { overtakers, atOnce, isOver, answers } = look;
-    const areFew = overtakers < OVERTAKERS && atOnce <= OVERTAKERS;
-    if (!areFew || !isOver || !answers.every(isRight)) break;
+    if (look.atOnce > OVERTAKERS || !look.isOver || !look.answers.every(isRight)) break;
   }
   return { ...look, ...countChildren(program, look.answers) };
 }
@@ -217,13 +215,14 @@ async function askJobs(program, jobs) {
     return {
       built: early,
       overtakers: reports.filter(({ startMs, endMs }) => endMs && startMs > heldMs).length,
-      atOnce: deepestOverlap(reports),
       waiting: jobs.length - early,
       isOver,
       idle: isOver ? others() : [],
     };
   });
-  return { ...look, answers: await Promise.all(asked) };
+  const answers = await Promise.all(asked);
+  const atOnce = deepestOverlap(requestsOf(program.events.slice(before), '/report'));
+  return { ...look, atOnce, answers };
 }
 
 /**
