@@ -123,20 +123,19 @@ export async function startWithoutStore(startWith) {
  * @returns {Promise<any>}  undefined: there was an earlier fault
  */
 export async function loseStore(launch, { program, port, absent }) {
+  if (absent) return undefined;
   const hasEnded = () => program.fate !== undefined || exitsOf(program.events).length > 0;
-  if (absent || hasEnded()) return undefined;
-  const away = [];
   const pids = forksOf(program.events).map(({ workerPid }) => workerPid);
   const sinceMs = nowMs();
   const haveTried = (events) => hasEnded() || haveTurned(events, pids, TRYING, sinceMs);
   await program.until(haveTried, PATIENCE_MS);
-  if (hasEnded()) return { program, away, back: [] }; // nobody should: that decides
+  if (hasEnded()) return { program, away: [], back: [] }; // nobody should: that decides
   const store = await startRedis(launch, { port });
   const back = [await countAgain(program, store, 'first')];
-  if (back[0].count === undefined) return { program, away, back };
+  if (back[0].count === undefined) return { program, away: [], back };
   const silence = await keepSilent(program, store);
   await store.stop();
-  away.push(...(await askOnce(program)));
+  const away = await askOnce(program);
   const anew = await startRedis(launch, { port });
   back.push(await countAgain(program, anew, 'second'));
   return { silence, program, away, back };
