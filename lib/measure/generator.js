@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { fork } from 'node:child_process';
 import { environmentOfOurs } from '../observe/environment.js';
+import { tellParent } from '../common/tell-parent.js';
 
 /** @type {AsyncLocalStorage<Set<() => void>>} how to end each generator of the check that opened it */
 const ownOf = new AsyncLocalStorage();
@@ -104,15 +105,12 @@ export function createGenerator(file) {
  * @param {(options: any) => Promise<any>} fire
  */
 export function answerParent(fire) {
-  /** The parent may be gone before it has heard. */
-  const tell = (/** @type {object} */ message) =>
-    process.connected && process.send?.(message, undefined, {}, () => {});
   process.on('disconnect', () => process.exit());
   process.on('message', async (/** @type {any} */ { id, ...options }) => {
     await fire(options).then(
-      (result) => tell({ id, result }),
-      (error) => tell({ id, error: error.message }),
+      (result) => tellParent({ id, result }),
+      (error) => tellParent({ id, error: error.message }),
     );
   });
-  tell({ ready: true });
+  tellParent({ ready: true });
 }

@@ -3,6 +3,7 @@
  * the rounds of a fixed amount of work that it finishes before the time is up.
  */
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';
+import { tellParent } from '../common/tell-parent.js';
 
 const ROUND = 100_000;
 
@@ -17,13 +18,10 @@ function lead(count) {
     const used = threads.slice(0, wanted);
     const rounds = await Promise.all(used.map((thread) => order(thread, startMs + durationMs)));
     const sum = rounds.reduce((total, one) => total + one, 0);
-    tell({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
+    tellParent({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
   });
-  Promise.all(threads.map((thread) => order(thread, 0))).then(() => tell({ ready: true }));
+  Promise.all(threads.map((thread) => order(thread, 0))).then(() => tellParent({ ready: true }));
 }
-
-/** If nobody is listening any more, 'disconnect' says so. */
-const tell = (/** @type {any} */ message) => void process.send?.(message, () => {});
 
 function order(thread, untilMs) {
   return new Promise((resolve) => {

@@ -14,6 +14,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { tellParent } from '../common/tell-parent.js';
 import { nowMs } from './clock.js';
 import { endRun, findFamily, sendSignal } from './ending.js';
 import { hasStopped, listProcesses } from './processes.js';
@@ -28,12 +29,12 @@ let isWatching = false;
 let isResting = false;
 /** @type {number | undefined} since when the check stands still, though nobody has told it to rest */
 let stillMs;
-const tell = (message) => process.connected && process.send?.(message, undefined, {}, () => {});
 
 process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
   else if (message.post) runs.get(message.post)?.post(message.message);
-  else if (message.stop) stop(message.stop).then((left) => tell({ stopped: message.stop, left }));
+  else if (message.stop)
+    stop(message.stop).then((left) => tellParent({ stopped: message.stop, left }));
   else isResting = message.rests;
 });
 if (process.connected) process.on('disconnect', leave);
@@ -49,7 +50,7 @@ function start(order) {
   try {
     begin(order);
   } catch (/** @type {any} */ error) {
-    tell({ failed: order.start, error: error.message }); // the folder is gone, or the disk is full
+    tellParent({ failed: order.start, error: error.message }); // the folder is gone, or the disk is full
   }
 }
 
@@ -69,9 +70,9 @@ function begin({ start: id, command, args, env, cwd, port, folder, ...how }) {
   run.pid = child.pid;
   run.post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
   runs.set(id, run);
-  child.on('error', (error) => tell({ failed: id, error: error.message }));
-  child.on('spawn', () => tell({ started: id, pid: child.pid }));
-  child.on('exit', (code, signal) => tell({ ended: id, code, signal }));
+  child.on('error', (error) => tellParent({ failed: id, error: error.message }));
+  child.on('spawn', () => tellParent({ started: id, pid: child.pid }));
+  child.on('exit', (code, signal) => tellParent({ ended: id, code, signal }));
   if (!isWatching) watch();
 }
 
@@ -105,7 +106,7 @@ function limit(run, family) {
   const of = Object.keys(run.limits).find((name) => sizes[name] > run.limits[name]);
   if (!of) return;
   run.stopping = true;
-  tell({ excess: run.id, of, amount: sizes[of] });
+  tellParent({ excess: run.id, of, amount: sizes[of] });
   endRun(run);
 }
 

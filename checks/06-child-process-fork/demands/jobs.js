@@ -374,12 +374,9 @@ export function demandCrowdInTurn({ order, program }) {
   });
 }
 
-/** Somebody else has built some, and others still wait. A pool of which nobody else builds anything has another fault. */
-const areLeft = (built, waiting) => built > 0 && waiting > 1;
-
 /** Whoever waits, waits for the first child that is idle. */
 export function demandOneQueue({ answers, idle, built, waiting }) {
-  const isLeft = areLeft(built, waiting);
+  const isLeft = built > 0 && waiting > 1; // a pool of which nobody else builds anything has another fault
   if (isLeft && idle.length === 0) throw tooBusy('Reports waited, and the children were at work.');
   demand(!isLeft, {
     expected: `${answers.length} reports at once, and one child is frozen meanwhile (by SIGSTOP). It has one of them; all others are built.`,

@@ -189,6 +189,8 @@ export async function askAll(program) {
  */
 async function askJobs(program, jobs) {
   const before = program.events.length;
+  const reports = () => requestsOf(program.events.slice(before), '/report');
+  const ended = () => reports().filter(({ endMs }) => endMs);
   let early = 0;
   let asked = [];
   const look = await whileStopped(program, aliveOf(program).slice(-1), async (stopped) => {
@@ -205,24 +207,19 @@ async function askJobs(program, jobs) {
         return haveTurned(calm, [program.pid], ROUND) && haveTurned(calm, others(), ROUND);
       });
     };
-    const reportsIn = (events) => requestsOf(events.slice(before), '/report');
-    const isDone = (events) =>
-      early >= jobs.length - stopped.length &&
-      reportsIn(events).filter(({ endMs }) => endMs).length >= early; // its side of it is on record, too
-    const isOver = await program.until((events) => isDone(events) || isAtRest(events), PATIENCE_MS);
-    const reports = reportsIn(program.events);
-    const { startMs: heldMs = Infinity } = reports.find(({ endMs }) => !endMs) ?? {};
+    const isDone = () => early >= jobs.length - stopped.length && ended().length >= early; // on record, too
+    const isOver = await program.until((events) => isDone() || isAtRest(events), PATIENCE_MS);
+    const { startMs: heldMs = Infinity } = reports().find(({ endMs }) => !endMs) ?? {};
     return {
       built: early,
-      overtakers: reports.filter(({ startMs, endMs }) => endMs && startMs > heldMs).length,
+      overtakers: ended().filter(({ startMs }) => startMs > heldMs).length,
       waiting: jobs.length - early,
       isOver,
       idle: isOver ? others() : [],
     };
   });
   const answers = await Promise.all(asked);
-  const atOnce = deepestOverlap(requestsOf(program.events.slice(before), '/report'));
-  return { ...look, atOnce, answers };
+  return { ...look, atOnce: deepestOverlap(reports()), answers };
 }
 
 /**
