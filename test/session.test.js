@@ -141,6 +141,30 @@ test('of several steps the first that fails is told, and no later look is waited
   assert.deepEqual(judged, ['seen']);
 });
 
+test('of steps that are apart one that is undecided hides no fault of a later one, and is told where there is none', async () => {
+  const doubtful = () => {
+    throw new Undecided({ got: 'a doubt', why: 'It is busy.', try: 'again' });
+  };
+  const told = await judge(({ meanwhile, holdInSteps }) => {
+    const seen = meanwhile([], () => 'seen');
+    const broken = () => demand(false, { got: 'a fault' });
+    /** @returns {import('../lib/check/session.js').Step[]} */
+    const steps = (...judges) => judges.map((one) => [[seen], one]);
+    holdInSteps('one', steps(doubtful, broken), { areApart: true });
+    holdInSteps('two', steps(doubtful, broken));
+    holdInSteps(
+      'three',
+      steps(doubtful, () => {}),
+      { areApart: true },
+    );
+  });
+  assert.deepEqual(told.judged, ['one failed', 'two inconclusive', 'three inconclusive']);
+  assert.deepEqual(
+    told.records.flatMap(({ promise }) => promise?.got ?? []),
+    ['a fault', 'a doubt', 'a doubt'],
+  );
+});
+
 test('a promise that measures waits until nothing else is looked at', async () => {
   let isLooking = false;
   const { judged } = await judge(({ meanwhile, hold }) => {

@@ -1,5 +1,6 @@
-import { Undecided, askAtOnce, check } from '../../lib/check/checking.js';
+import { askAtOnce, check } from '../../lib/check/checking.js';
 import {
+  demandAlike,
   demandAlone,
   demandAnyDelay,
   demandBody,
@@ -22,8 +23,10 @@ import {
   askHomes,
   askMany,
   askManyReports,
+  areSurelyHeldUp,
   askSoonReports,
   cameInTime,
+  isClear,
   isFree,
   isTrue,
   measureQueue,
@@ -54,12 +57,13 @@ check('01-blocking-server', promises, (lesson) => {
     seek(() => askHealthDuring(program, '/', 1), cameInTime),
   );
   const reports = observe([server, first], (program) =>
-    seek(() => askHealthDuring(program, '/report', REPORTS_AT_ONCE), isFree, 2),
+    seek(() => askHealthDuring(program, '/report', REPORTS_AT_ONCE), isClear, 2),
   );
   const late = observe([server, reports], (program, seen) =>
     seek(
       () => readDelays(program, isFree(seen)),
-      ({ delay, isJoined, later }) => isTrue(delay) && isJoined && isFree(later),
+      ({ delay, isJoined, later }) =>
+        isTrue(delay) && (areSurelyHeldUp(seen) || (isJoined && isClear(later))),
       3,
     ),
   );
@@ -89,19 +93,18 @@ check('01-blocking-server', promises, (lesson) => {
   hold('home-body', [first, homes, home, many], demandBody);
   hold('home-time', [server, first, homes, home, hasty, many], demandTime);
   hold('home-alone', [homes, home, server], demandAlone, { needs: ['home-time'] });
-  hold('report-answers', [reports, late, server, slow], demandReport);
-  hold(
+  holdInSteps('report-answers', [
+    [[reports, late, server], demandReport],
+    [[slow], demandAlike],
+  ]);
+  holdInSteps(
     'report-overlaps',
-    [reports, late, server, slow, soon],
-    (seen, seenLater, program, crowd, one) => {
-      const doubts = [
-        () => demandOverlap(seen, seenLater, program),
-        () => demandNoLimit(crowd),
-        () => demandNoSpinning(one),
-      ].flatMap((judge) => doubtIn(judge) ?? []);
-      if (doubts.length > 0) throw doubts[0];
-    },
-    { needs: ['report-answers'] },
+    [
+      [[reports, late, server], demandOverlap],
+      [[slow], demandNoLimit],
+      [[soon], demandNoSpinning],
+    ],
+    { needs: ['report-answers'], areApart: true },
   );
   const needs = ['home-time', 'home-alone', 'report-answers'];
   holdInSteps(
@@ -116,13 +119,3 @@ check('01-blocking-server', promises, (lesson) => {
 
   measure([homes, queue], (seen, crowd) => tellOfQueue(seen, crowd, lesson.measured));
 });
-
-/** Why a demand can't be judged; others may decide. @param {() => void} judge */
-function doubtIn(judge) {
-  try {
-    judge();
-  } catch (error) {
-    if (error instanceof Undecided) return error;
-    throw error;
-  }
-}

@@ -359,7 +359,7 @@ const demandQuiet = (/** @type {{ told: any, lateMs: number }} */ { told, lateMs
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
-export function demandReport({ answers, requests, starvedMs }, late, program, crowd) {
+export function demandReport({ answers, requests, starvedMs }, late, program) {
   const took = (one) => durationOf(one).toFixed(1);
   const bad = [...answers, ...late.answers].find(
     ({ status, error, body }) => error || status !== 200 || parseBody(body).rows !== 100,
@@ -403,7 +403,6 @@ export function demandReport({ answers, requests, starvedMs }, late, program, cr
     try: 'await sleep(100); in each call of the handler',
     shows: shown(late.after, 'less than 100 ms'),
   });
-  demandAlike(crowd);
 }
 
 /**
@@ -411,7 +410,7 @@ export function demandReport({ answers, requests, starvedMs }, late, program, cr
  * promise tells.
  * @param {Awaited<ReturnType<typeof import('./looks.js').askManyReports>>} seen
  */
-function demandAlike({ program, starvedMs, surely, perhaps }) {
+export function demandAlike({ program, starvedMs, surely, perhaps }) {
   const isSure = surely.ms - starvedMs >= UNLIKE_MS;
   if (!isSure && perhaps.ms < UNLIKE_MS) return;
   const { slow, quick } = isSure ? surely : perhaps;

@@ -110,17 +110,27 @@ export function faultOfReports(seen) {
  * Is it the program's doing? Yes, unless others kept it from running for so long that they may have caused it. That does not
  * make one report wait while timers fire that another one needed no more.
  */
-export const isOwnFault = (kind, { requests, blocks, starvedMs, isCrowded, ...seen }) =>
-  blocks.length > 0 ||
-  (kind === 'queue' && seen.beatsApart >= BEATS_APART) ||
-  (!isCrowded &&
+export const isOwnFault = (kind, seen) =>
+  isSurelyItsOwn(kind, seen) ||
+  (!seen.isCrowded &&
     {
-      turns: () => starvedMs < SPREAD_MS,
-      health: () => seen.firstEndMs - seen.healthSentMs > SPREAD_MS + starvedMs,
-      queue: () => spreadOf(seen) > spreadMost(requests) + 2 * starvedMs,
+      turns: () => seen.starvedMs < SPREAD_MS,
+      health: () => seen.firstEndMs - seen.healthSentMs > SPREAD_MS + seen.starvedMs,
+      queue: () => spreadOf(seen) > spreadMost(seen.requests) + 2 * seen.starvedMs,
     }[kind]());
 
+const isSurelyItsOwn = (kind, { blocks, beatsApart }) =>
+  blocks.length > 0 || (kind === 'queue' && beatsApart >= BEATS_APART);
+
 export const isFree = (seen) => !faultOfReports(seen);
+
+/** They held somebody up, and no busy machine explains it: another look is of no use. */
+export function areSurelyHeldUp(seen) {
+  const kind = faultOfReports(seen);
+  return kind !== undefined && isSurelyItsOwn(kind, seen);
+}
+
+export const isClear = (seen) => isFree(seen) || areSurelyHeldUp(seen);
 
 /** Looks until it sees what it seeks, a few times at the most: a busy machine spoils one look, not all. */
 export async function seek(look, isFound, attempts = 4) {

@@ -1,17 +1,21 @@
 import { check } from '../../lib/check/checking.js';
 import {
+  demandAfresh,
+  demandAllEnd,
   demandBackOff,
   demandCleanStop,
   demandEachTime,
-  demandEnd,
   demandEndOfStart,
   demandEndOfWait,
+  demandGivesUp,
   demandLast,
   demandLeave,
   demandLog,
+  demandNext,
   demandNoFork,
   demandNoneLeft,
   demandReplaced,
+  demandSeen,
   demandServed,
 } from './demands.js';
 import {
@@ -80,7 +84,11 @@ check('05-crash-restart', promises, (lesson) => {
     [[main, crashes], demandReplaced],
     [[main, homes], demandServed],
   ]);
-  hold('log-tells', [crashes, leave, interrupted, main, failedStarts], demandLog);
+  const withEnds = [main, crashes, leave, interrupted, failedStarts];
+  holdInSteps(
+    'log-tells',
+    [2, 3, 4, 5].map((count) => [withEnds.slice(0, count), demandLog]),
+  );
   hold('planned-leaves', [leave], demandLeave);
   holdInSteps('stops-clean', [
     [[interrupted, terminated], (...stops) => demandCleanStop(stops)],
@@ -90,15 +98,36 @@ check('05-crash-restart', promises, (lesson) => {
   ]);
   const needs = ['replaced'];
   hold('slows-down', [failedStarts, main, crashes], demandBackOff, { needs });
-  hold('gives-up', [failedStarts, beside], demandEnd, { needs });
-  hold('each-time', [main, again, beside, stoppedWhileStarting], demandEachTime, { needs });
-  hold(
+  holdInSteps(
+    'gives-up',
+    [
+      [[failedStarts], demandGivesUp],
+      [[beside], demandAllEnd],
+    ],
+    { needs },
+  );
+  holdInSteps(
+    'each-time',
+    [
+      [[main, again], demandEachTime],
+      [[beside], demandAfresh],
+      [[stoppedWhileStarting], demandNext],
+      [[again], demandSeen],
+    ],
+    { needs },
+  );
+  holdInSteps(
     'no-fork-in-shutdown',
-    [stoppedWhileWaiting, stoppedWhileStarting, interrupted, terminated],
-    (...stops) => demandNoFork(stops),
+    [stoppedWhileWaiting, stoppedWhileStarting, interrupted, terminated].map((stopped) => [
+      [stopped],
+      demandNoFork,
+    ]),
     { needs: [...needs, 'stops-clean'] },
   );
-  hold('nothing-outlives', [interrupted, terminated, beheaded], (...ends) => demandNoneLeft(ends));
+  holdInSteps(
+    'nothing-outlives',
+    [interrupted, terminated, beheaded].map((ended) => [[ended], demandNoneLeft]),
+  );
 
   measure([again], (rounds) => tellGaps(lesson, rounds));
   if (isLonger) measure([], async () => drawAvailability(lesson, await startBoth(start)));

@@ -85,18 +85,20 @@ export function demandReplaced(program, rounds) {
 }
 
 /** Each crash is repaired as the first was, one beside another too. */
-export function demandEachTime(program, rounds, beside, starting) {
+export function demandEachTime(program, rounds) {
   demandReplaced(program, rounds);
   demandOwnWait(program, rounds);
   demandShortAgain(program, rounds);
-  demandAfresh(beside);
-  demandNext(starting);
+}
+
+/** A worker that dies in the wait for another has been seen, where it tells anything. */
+export function demandSeen(/** @type {any[]} */ rounds) {
   if (!rounds.some(isTelling) && rounds.some(isToTell))
     throw busy('Two workers were to die in one wait, and the second died too early or too late.');
 }
 
 /** It was killed before the first line of its file: by a signal that it has a handler for, but not yet. */
-function demandNext({ program, lost, output }) {
+export function demandNext({ program, lost, output }) {
   demand(!lost, {
     expected: `A worker that gets ${lost?.signal} while it is starting is replaced.`,
     got: `Nobody came in place of process ${lost?.workerPid}.`,
@@ -168,7 +170,7 @@ function demandOneAsShort(program, first, rounds) {
 }
 
 /** Two had failed to start before this one listened. What the loop has turned through was wanted. */
-function demandAfresh({ program, recovered: { wait } }) {
+export function demandAfresh({ program, recovered: { wait } }) {
   const most = LONGEST * WAITS_MS[0] + WAITS_MS[0];
   if (!wait || wait.waitMs <= most) return;
   if (wait.leastMs <= most)
@@ -317,31 +319,26 @@ function demandOthers(program, rounds) {
 }
 
 /**
- * Every end that was heard of, whatever it was.
- * @param {any[]} rounds  of crashes
- * @param {any} leave
- * @param {any} stop
+ * Every end that was heard of, whatever it was; of those ends that have been seen so far.
  * @param {any} program
- * @param {any} failed  starts: of workers that never listened
+ * @param {any[]} rounds  of crashes
+ * @param {any} [leave]
+ * @param {any} [stop]
+ * @param {any} [failed]  starts: of workers that never listened
  */
-export function demandLog(rounds, leave, stop, program, failed) {
+export function demandLog(program, rounds, leave, stop, failed) {
+  const withLog = (exits, printed, of) => exits.map((exit) => ({ ...exit, printed, program: of }));
   const ends = [
-    ...rounds.flatMap(({ exits, news }) =>
-      exits.map((exit) => ({ ...exit, printed: news, program })),
-    ),
-    ...leave.round.exits.map((exit) => ({
-      ...exit,
-      printed: leave.round.news,
-      program: leave.program,
-    })),
-    ...exitsOf(stop.program.events).map((exit) => ({
-      ...exit,
-      printed: stop.news,
-      program: stop.program,
-    })),
-    ...exitsOf(failed.program.events)
-      .slice(0, failed.restarts)
-      .map((exit) => ({ ...exit, printed: failed.output, program: failed.program })),
+    ...rounds.flatMap(({ exits, news }) => withLog(exits, news, program)),
+    ...(leave ? withLog(leave.round.exits, leave.round.news, leave.program) : []),
+    ...(stop ? withLog(exitsOf(stop.program.events), stop.news, stop.program) : []),
+    ...(failed
+      ? withLog(
+          exitsOf(failed.program.events).slice(0, failed.restarts),
+          failed.output,
+          failed.program,
+        )
+      : []),
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
@@ -521,13 +518,7 @@ function waitsShown(events, short, long) {
   return [{ pid: exit.pid, t: exit.t, toMs: fork?.t, says: `wait number ${index + 1}` }];
 }
 
-/** @param {any} failedStarts @param {any} beside */
-export function demandEnd(failedStarts, beside) {
-  demandGivesUp(failedStarts);
-  demandAllEnd(beside);
-}
-
-function demandGivesUp({ fate, isStuck, restarts, waitsMs, output, program }) {
+export function demandGivesUp({ fate, isStuck, restarts, waitsMs, output, program }) {
   const { code, signal } = fate ?? {};
   const waitedMs = sumOf(waitsMs);
   const count = `${restarts} restart${restarts === 1 ? '' : 's'}`;
@@ -569,7 +560,7 @@ const endOfPrimary = ({ events, pid: primary }) => {
 };
 const lastFork = ({ events }) => forkShown(forksOf(events).at(-1), 'the last fork');
 
-function demandAllEnd({ fate, failedStarts, goesOn, late, well, output, program }) {
+export function demandAllEnd({ fate, failedStarts, goesOn, late, well, output, program }) {
   const shows = { program, moments: [fate ? endOfPrimary(program) : lastFork(program)] };
   const isEarly = failedStarts < RESTARTS; // it no longer restarts anybody
   const early = fate ? `It ended with ${howOf(fate)}` : 'Nobody came in its place';
@@ -805,15 +796,15 @@ function storyOfStop({ how, program, fate, lost, behind, forks, thrower }) {
   return { got: `${how}: ${got(facts)}`, why: whyOfPrimary(program) ?? why, try: repair };
 }
 
-export function demandNoFork(stops) {
-  const stop = stops.find(({ forks }) => forks > 0);
-  demand(!stop, {
+export function demandNoFork(stop) {
+  const { forks, how, output, program } = stop;
+  demand(!(forks > 0), {
     expected: 'No worker is forked after the signal.',
-    got: `${stop?.how}: it forked ${stop?.forks} more.`,
+    got: `${how}: it forked ${forks} more.`,
     why: 'A timer that is already running still fires after the signal.',
     try: "remember that you are stopping; check that in the 'exit' handler and when the timer fires",
-    output: stop?.output,
-    shows: stop && { program: stop.program, moments: forkedAfter(stop) },
+    output,
+    shows: { program, moments: forkedAfter(stop) },
   });
 }
 
@@ -823,15 +814,15 @@ function forkedAfter({ program, signalMs, how }) {
   return [signal, ...late.slice(0, MARKED).map((fork) => forkShown(fork, 'forked after it'))];
 }
 
-export function demandNoneLeft(ends) {
-  const end = ends.find(({ fate, left }) => fate && left.length > 0);
-  demand(!end, {
+export function demandNoneLeft(end) {
+  const { fate, left, how, output, program } = end;
+  demand(!(fate && left.length > 0), {
     expected: 'When the primary has ended, for whatever reason, everything it started ends.',
-    got: `${end?.how}: process ${end?.left.join(', ')} is still there.`,
+    got: `${how}: process ${left.join(', ')} is still there.`,
     why: 'It holds memory, perhaps the port, and nobody watches it. A worker ends when its channel to the primary closes; a detached process does not.',
     try: 'start nothing with detached: true',
-    output: end?.output,
-    shows: end && { program: end.program, moments: end.left.flatMap((pid) => startOf(end, pid)) },
+    output,
+    shows: { program, moments: left.flatMap((pid) => startOf(end, pid)) },
   });
 }
 

@@ -41,6 +41,7 @@
  * @property {string[]} [needs]  promises without which it tells nothing: when one does not hold, this is not reached
  * @property {boolean} [isGate]  every promise declared after it needs it
  * @property {boolean} [isAlone]  it measures: no look is made beside it
+ * @property {boolean} [areApart]  its steps tell different things: one that can't be judged doesn't keep the next from deciding
  *
  * @typedef {object} Definition  a check, as its file declares it
  * @property {string} key  NN-slug
@@ -130,15 +131,17 @@ export async function runSession({ key, promises, declare }, options, report) {
 
 /** What the check's file declares, in its order. */
 function createDeclarations(promises) {
-  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isAlone: boolean })[]} */
+  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isAlone: boolean, areApart: boolean })[]} */
   const held = [];
   /** @type {{ looks: Look[], body: (...seen: any[]) => any }[]} */
   const measurements = [];
   /** @type {Lesson['holdInSteps']} */
-  const holdInSteps = (id, steps, { needs = [], isGate = false, isAlone = false } = {}) => {
+  const holdInSteps = (id, steps, options = {}) => {
+    const { needs = [], isGate = false, isAlone = false, areApart = false } = options;
     if (Object.keys(promises)[held.length] !== id)
       throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
-    held.push({ id, looks: steps.flatMap(([looks]) => looks), steps, needs, isGate, isAlone });
+    const looks = steps.flatMap(([looks]) => looks);
+    held.push({ id, looks, steps, needs, isGate, isAlone, areApart });
   };
   return {
     held,
@@ -189,7 +192,7 @@ function createJudge({ held, promises, report, numberOf, overrunBy }) {
           await Promise.all(steps.map(({ seen }) => seen));
           await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
         }
-        for (const { seen, judge } of steps) await judge(...(await seen));
+        await judgeSteps(steps, one.areApart);
       },
       { told, numberOf },
     );
@@ -218,6 +221,22 @@ function createJudge({ held, promises, report, numberOf, overrunBy }) {
       }
     },
   };
+}
+
+/** @param {{ seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areApart */
+async function judgeSteps(steps, areApart) {
+  /** @type {Undecided | undefined} the first */
+  let doubt;
+  for (const { seen, judge } of steps) {
+    const what = await seen;
+    try {
+      await judge(...what);
+    } catch (error) {
+      if (!(areApart && error instanceof Undecided)) throw error;
+      doubt ??= error;
+    }
+  }
+  if (doubt) throw doubt;
 }
 
 const see = (/** @type {Look} */ look) => look.see();
