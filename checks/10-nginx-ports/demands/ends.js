@@ -115,7 +115,7 @@ export function demandCleanStop(stop) {
 const VAIN_FAULTS = [
   [
     ({ fate }) => !fate,
-    () => 'it was still running twenty seconds later.',
+    () => 'it goes on running.',
     'Servers that nobody can reach are useless, and nobody hears about it.',
     "front.on('exit', ...): say so, end the servers, exit code 1",
   ],

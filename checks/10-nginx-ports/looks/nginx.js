@@ -28,6 +28,8 @@ const KNOCKERS = 3;
 const CALM_WHEN_BUSY_MS = 8_000;
 const CALM_ALONE_MS = 3_000; // the same without nginx, which might be slow
 const LATE_SERVERS_MS = 5_000;
+const AT_WORK_MS = 50; // between two looks at what nginx is doing
+const REST_TURNS = 100; // of the program's loop, two seconds: after that nothing more will come of it
 const LEFT_MS = 4_000; // it has had time to end, unless the machine is busy
 const MOST_ASKED = 60; // with a random choice among five, one is missed once in a hundred thousand checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
@@ -341,6 +343,25 @@ async function endUnserved(launch, { how, env, says }) {
     env: { NODE_CLUSTER_WORKERS: '1', ...env },
     temporary: 'with a blank',
   });
-  const fate = await program.ended(DEADLINE_MS);
+  const fate = await endOrRest(program);
   return { how, fate, says, program, events: program.events, ...(await leftOf(program, fate)) };
+}
+
+/** How it ended; undefined when it goes on, and nothing more will come of it: no nginx is at work, and no timer is set. */
+async function endOrRest(program) {
+  const lateMs = nowMs() + DEADLINE_MS;
+  const isNews = (events, sinceMs) => events.some(({ what, t }) => what !== 'beat' && t > sinceMs);
+  let isOver = false;
+  while (!program.fate && !isOver && nowMs() < lateMs) {
+    await program.settled(() => false, DEADLINE_MS);
+    const sinceMs = nowMs();
+    if (!program.fate && nativesOf(program).length > 0) {
+      await program.until(() => false, AT_WORK_MS); // it may end meanwhile
+      continue;
+    }
+    const hasRested = (events) => haveTurned(events, [program.pid], REST_TURNS, sinceMs);
+    await program.until((events) => isNews(events, sinceMs) || hasRested(events), DEADLINE_MS);
+    isOver = hasRested(program.events) && !isNews(program.events, sinceMs);
+  }
+  return program.fate;
 }
