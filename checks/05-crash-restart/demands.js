@@ -328,17 +328,12 @@ function demandOthers(program, rounds) {
  */
 export function demandLog(program, rounds, leave, stop, failed) {
   const withLog = (exits, printed, of) => exits.map((exit) => ({ ...exit, printed, program: of }));
+  const failedStarts = failed ? exitsOf(failed.program.events).slice(0, failed.restarts) : [];
   const ends = [
     ...rounds.flatMap(({ exits, news }) => withLog(exits, news, program)),
     ...(leave ? withLog(leave.round.exits, leave.round.news, leave.program) : []),
     ...(stop ? withLog(exitsOf(stop.program.events), stop.news, stop.program) : []),
-    ...(failed
-      ? withLog(
-          exitsOf(failed.program.events).slice(0, failed.restarts),
-          failed.output,
-          failed.program,
-        )
-      : []),
+    ...withLog(failedStarts, failed?.output, failed?.program),
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
