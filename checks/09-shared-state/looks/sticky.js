@@ -30,6 +30,7 @@ const CONNECTED_MS = 50;
 const ASLEEP_MS = 1_500; // of the five seconds for which a client waits
 const GO_ON_MS = 10;
 const HEARD = 2; // turns of an event loop: what came before has been heard
+const LAST_TURNS = 100; // of each event loop, two seconds: a client that has not been served by then never is
 const BUSY = 0.5; // share of the time: it loads its packages
 const CALM_BEATS = 4;
 const LONG_CALM_BEATS = 25; // half a second: a worker that once had nothing to do for so long had got ready
@@ -114,7 +115,7 @@ async function visitAlike(program) {
   for (const of of [(part) => `127.0.${part}.9`, (part) => `127.${part}.0.9`]) {
     const clients = Array.from({ length: ALIKE }, (_, index) => of(STEP * index + 1));
     if (!(await canComeFrom(clients))) continue;
-    const visits = await visit(program, 'alike', clients);
+    const visits = await visit(program, 'alike', { clients });
     const wasAwake = wereAllAwake(program, visits);
     groups.push({ program, visits, fate: program.fate, wasAwake });
     if (!areServed(visits)) break;
@@ -147,10 +148,25 @@ async function waitForAll(program, places) {
   }
 }
 
-/** Everybody comes once; returns who served whom, as observed, and what the client was told. */
-async function visit(program, round, clients = CLIENTS) {
+/**
+ * Everybody comes once; returns who served whom, as observed, and what the client was told.
+ * @param {any} program
+ * @param {string} round
+ * @param {{ clients?: string[], serving?: number[] }} [options]  serving: all that could serve them; where it isn't known,
+ *   others may still come up
+ */
+async function visit(program, round, { clients = CLIENTS, serving } = {}) {
   const first = program.events.length;
-  const answers = await Promise.all(clients.map((client) => visitOnce(program, client, round)));
+  const sinceMs = nowMs();
+  const isVain = () => {
+    if (!serving) return false;
+    const ended = endedIn(program.events);
+    const living = serving.filter((pid) => !ended.has(pid));
+    return haveTurned(program.events, living, LAST_TURNS, sinceMs);
+  };
+  const answers = await Promise.all(
+    clients.map((client) => visitOnce(program, client, round, isVain)),
+  );
   const seen = () => requestsOf(program.events.slice(first), '/visits');
   const servedBy = (client) =>
     seen().findLast(({ url }) => url.endsWith(tagOf(client, round)))?.pid;
@@ -168,7 +184,7 @@ async function visit(program, round, clients = CLIENTS) {
 const tagOf = (client, round) => `?round=${round}-${client}`;
 
 /** A connection may break with the worker to which it was dealt: then the client comes again. */
-async function visitOnce(program, client, round) {
+async function visitOnce(program, client, round, isVain = () => false) {
   const deadline = nowMs() + INSIST_MS / 2;
   let hung;
   let broken;
@@ -178,7 +194,7 @@ async function visitOnce(program, client, round) {
     if (answer.error === 'EADDRNOTAVAIL') throw noAddress(client);
     if (/^no answer/.test(answer.error ?? '')) hung ??= answer;
     else if (answer.error) broken ??= answer;
-    if (answer.status === 200 || program.fate || nowMs() > deadline)
+    if (answer.status === 200 || program.fate || nowMs() > deadline || isVain())
       return { ...answer, hung, broken };
     await sleep(RETRY_MS);
   }
@@ -208,11 +224,11 @@ export async function visitAfterDeath({ program, rounds, alike }) {
   const [victim] = homes.values();
   if (!victim) return undefined; // nobody has served the first client
   const first = program.events.length;
-  const { visits, again } = await visitAtDeath(program, victim);
-  const all = [...visits, ...again];
-  const broken = visits.flatMap((one) => one.broken ?? []);
   const others = new Set([program.pid, ...homes.values()]);
   others.delete(victim);
+  const { visits, again } = await visitAtDeath(program, victim, [...others]);
+  const all = [...visits, ...again];
+  const broken = visits.flatMap((one) => one.broken ?? []);
   const hung = visits.flatMap((one) => one.hung ?? []);
   const hungAtAll = all.flatMap((one) => one.hung ?? []);
   const wasAwake = wereAwake(program, [...others], hungAtAll);
@@ -242,10 +258,12 @@ export async function visitTheLast(moved) {
   const isFirst = (client) => homes.get(client) === opposite;
   const others = CLIENTS.filter((client) => !isFirst(client));
   const clients = [...CLIENTS.filter(isFirst), ...others, ...served.map(({ client }) => client)];
-  const visits = await visitFrozen(program, victims, () => visit(program, 'last', clients));
+  const serving = [program.pid, last];
+  const come = () => visit(program, 'last', { clients, serving });
+  const visits = await visitFrozen(program, victims, come);
   const broken = visits.flatMap((one) => one.broken ?? []);
   const hung = visits.flatMap((one) => one.hung ?? []);
-  const wasAwake = wereAwake(program, [program.pid, last], hung);
+  const wasAwake = wereAwake(program, serving, hung);
   const { fate } = program;
   await program.stop(); // new workers would only take time from other programs
   return { program, victims, visits, hung, broken, wasAwake, fate };
@@ -294,9 +312,12 @@ function isReplaced(events, first) {
 const wereAwake = (program, pids, hung) =>
   hung.every((one) => pids.every((pid) => isAwake(program, pid, one)));
 
+/** The workers of which the primary has heard that they ended. */
+const endedIn = (events) => new Set(exitsOf(events).map(({ workerPid }) => workerPid));
+
 /** Did those of the primary, and of the workers that have not ended? */
 function wereAllAwake(program, visits) {
-  const ended = new Set(exitsOf(program.events).map(({ workerPid }) => workerPid));
+  const ended = endedIn(program.events);
   const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
   const living = workers.filter((pid) => !ended.has(pid));
   const hung = visits.flatMap((one) => one.hung ?? []);
@@ -315,12 +336,12 @@ function isAwake({ events }, pid, { sentMs, doneMs }) {
  * They come again while the place of the dead is still empty: `again`, if that is certain. The worker that has been forked for it
  * is online then, and stands still before the first line of its file.
  */
-async function visitAtDeath(program, victim) {
+async function visitAtDeath(program, victim, serving) {
   const first = program.events.length;
   const started = () => startsOf(program, program.events.slice(first));
   keptFrom.set(program, first);
   const seen = await visitFrozen(program, [victim], async () => {
-    const visits = await visit(program, 'soon');
+    const visits = await visit(program, 'soon', { serving });
     if (!areServed(visits)) return { visits, again: [] };
     const isOnline = (events) => {
       const [next] = started();
@@ -328,7 +349,7 @@ async function visitAtDeath(program, victim) {
     };
     await program.settled(isOnline, SETTLED_MS);
     const next = started().length;
-    const again = await visit(program, 'again');
+    const again = await visit(program, 'again', { serving });
     return { visits, again: next < 2 && started().length === next ? again : [] };
   });
   keptFrom.delete(program);
@@ -367,7 +388,7 @@ const startsOf = (program, events) =>
 export async function letGoOn(program) {
   while (!program.fate && !program.closed) {
     const { events, lastBeats } = program;
-    const ended = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
+    const ended = endedIn(events);
     const kept = startsOf(program, events.slice(keptFrom.get(program) ?? Infinity))[0]?.pid;
     for (const { pid } of startsOf(program, events))
       if (pid !== kept && !ended.has(pid) && !lastBeats.has(pid)) program.kill(pid, 'SIGCONT');
