@@ -1,6 +1,6 @@
 // Runs every test step, each also when one before it has failed, and tells in the end which failed: `npm test`, and
 // `npm run test:all`, which judges every answer of every lesson whole, runs every experiment, and counts coverage. So does
-// CI: it makes the unit tests take half as long again.
+// CI: the unit tests take longer then.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';

@@ -141,8 +141,9 @@ export function demandPrimaryRests(program, { requests }) {
   });
 }
 
-/** Where no worker answers, nothing is known of its answers. */
-function demandSome(requests) {
+/** Where no worker answers, nothing is known of its answers: undecided where all may just be late. */
+function demandSome({ events }, requests) {
+  if (requests.length === 0) demandTurn(events);
   demand(requests.length > 0, {
     expected: 'Workers answer requests for /.',
     got: 'None of them got one.',
@@ -151,7 +152,7 @@ function demandSome(requests) {
 }
 
 export function demandOwnMemory(seen, program, pair) {
-  demandSome(seen.requests);
+  demandSome(program, seen.requests);
   /** @type {{ got?: string, of?: any }} */
   const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? faultOfPair(pair) ?? {};
   demand(!fault.got, {
@@ -237,7 +238,7 @@ function whyOfCounts(counts, answers, others) {
 
 export function demandSameWork(seen, seenCalmly, program, cpus, [one, other]) {
   const all = [...seen.requests, ...seenCalmly.requests];
-  demandSome(all);
+  demandSome(program, all);
   demandBlocks(program, all);
   const quickest = quickestOf(all);
   const isLong = quickest > TOO_LONG_MS;
