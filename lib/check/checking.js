@@ -16,6 +16,21 @@
 import { register } from './definitions.js';
 
 export { asCoresAllow } from './at-once.js';
+export {
+  aliveIn,
+  exitMoment,
+  fewestServing,
+  forkMoment,
+  forkedAfter,
+  hasExited,
+  hasListened,
+  howItEnded,
+  primaryExitMoment,
+  servingIn,
+} from './cluster.js';
+export { episode, startRequests, stopAtWork } from './episode.js';
+export { kill, repeatUntil, whileFrozen } from './faults.js';
+export { isAtRest, untilAtRest } from './rest.js';
 export { closedMeanwhile, demandKept, mayBeClosed } from './kept.js';
 export { measureAtRate } from '../measure/at-rate.js';
 export { createSpinners } from '../measure/ceiling.js';
@@ -55,7 +70,7 @@ export { startRedis } from '../tools/redis.js';
 export { demandTool, findTool } from '../tools/tools.js';
 export { NOT_LISTENING, whyOfCrash } from '../verdict/diagnosis.js';
 export { faultOfRandomHex, isTypedJson, parseBody } from '../verdict/bodies.js';
-export { Undecided, demand, momentOf } from '../verdict/outcome.js';
+export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';
 
 /**

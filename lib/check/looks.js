@@ -8,7 +8,7 @@
  * @property {boolean} isSlow  it mostly waits, so it is begun ahead of others
  * @property {Set<number>} programs  those that it has started, by their number in the check
  * @property {() => Promise<T>} see  makes the look, or remembers; rejects with what one of its needs, or its body, threw
- *
+ * @property {() => void} forget  the next see() makes it again
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -21,8 +21,10 @@ const making = new AsyncLocalStorage();
 /** A look that is being made has started a program. @param {number} number */
 export const noteProgram = (number) => void making.getStore()?.programs.add(number);
 
-/** @returns {{ observe: Declare, meanwhile: Declare }} */
+/** @returns {{ observe: Declare, meanwhile: Declare, retake: (looks: Look<any>[]) => void }} */
 export function createLooks() {
+  /** @type {Look<any>[]} needs before those that need them */
+  const all = [];
   let turn = Promise.resolve();
   /** One after the other. @type {<T>(body: () => Promise<T>) => Promise<T>} */
   const inTurn = (body) => {
@@ -30,9 +32,16 @@ export function createLooks() {
     turn = mine.then(ignore, ignore);
     return mine;
   };
+  const declare = (/** @type {Look<any>} */ look) => (all.push(look), look);
   return {
-    observe: (needs, body, options) => createLook(needs, body, inTurn, options),
-    meanwhile: (needs, body, options) => createLook(needs, body, (run) => run(), options),
+    observe: (needs, body, options) => declare(createLook(needs, body, inTurn, options)),
+    meanwhile: (needs, body, options) => declare(createLook(needs, body, (run) => run(), options)),
+    /** Forgets these looks, those that they need, and those that need one of them: their programs are started afresh. */
+    retake(looks) {
+      const again = new Set(looks.flatMap(withNeeds));
+      for (const look of all) if (look.needs.some((need) => again.has(need))) again.add(look);
+      for (const look of again) look.forget();
+    },
   };
 }
 
@@ -55,6 +64,11 @@ function createLook(needs, body, begin, { isSlow = false } = {}) {
         seen.catch(ignore); // the one who awaits it is told
       }
       return seen;
+    },
+    forget() {
+      seen = undefined;
+      look.state = 'untouched';
+      look.programs.clear();
     },
   };
   return look;

@@ -91,7 +91,10 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   /** The number of a program of this check, in the order in which they were started; -1 for another. */
   const numberOf = (/** @type {any} */ program) => all.indexOf(program);
 
-  return { first: () => first, numberOf, launch, copy, ready };
+  /** Ends programs of this check. @param {number[]} numbers */
+  const stopAll = (numbers) => Promise.all(numbers.map((number) => all[number].stop()));
+
+  return { first: () => first, numberOf, stopAll, launch, copy, ready };
 }
 
 /** A process that is reported to listen belongs to this run, or has just ended, as the timeline will show. */

@@ -1,6 +1,7 @@
 /**
  * One run of a check: it declares looks and promises, and these are judged, in rounds. A look is made when the first promise
- * that needs it is judged; or earlier if a core is idle.
+ * that needs it is judged; or earlier if a core is idle. What is there to be seen decides at once; what is missing or late is
+ * looked at a second time, with a fresh program, unless the machine was idle.
  *
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {import('./programs.js').LaunchOptions} LaunchOptions
@@ -66,10 +67,10 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLooks, nextLook, programsOf } from './looks.js';
-import { conditionsNow, hasIdleCore, overrunNow, watchCrowd } from '../measure/conditions.js';
+import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
 import { Starved } from '../observe/turn.js';
 import { createPrograms } from './programs.js';
-import { Broken, Undecided, verdictOf } from '../verdict/outcome.js';
+import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
 const AHEAD_MS = 15;
@@ -87,11 +88,17 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
 export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
   const { onProgram, overrunBy = overrunNow } = options;
-  const { first, numberOf, ...programs } = createPrograms({ root, key, place, runner, onProgram });
+  const { first, numberOf, stopAll, ...programs } = createPrograms({
+    ...{ root, key, place, runner, onProgram },
+  });
   let conditions = conditionsNow();
-  watchCrowd();
-  const { held, measurements, ...door } = createDeclarations(promises);
-  const judge = createJudge({ held, promises, report, numberOf, overrunBy });
+  const { held, measurements, retake, ...door } = createDeclarations(promises);
+  const takeAgain = async (/** @type {Look[]} */ looks) => {
+    const before = programsOf(looks);
+    retake(looks);
+    await stopAll(before);
+  };
+  const judge = createJudge({ held, promises, report, numberOf, overrunBy, takeAgain });
   const session = async () => {
     declare({
       ...programs,
@@ -156,7 +163,7 @@ function createDeclarations(promises) {
 }
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
-function createJudge({ held, promises, report, numberOf, overrunBy }) {
+function createJudge({ held, promises, report, numberOf, overrunBy, takeAgain }) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -187,12 +194,19 @@ function createJudge({ held, promises, report, numberOf, overrunBy }) {
     if (lacks(one)) return { verdict: 'skipped' };
     return outcomeOf(
       async () => {
-        const steps = one.steps.map(([looks, judge]) => ({ seen: seeAll(looks), judge }));
+        const crowd = countCrowd();
+        const steps = one.steps.map(([looks, judge]) => ({ looks, seen: seeAll(looks), judge }));
         if (one.isAlone) {
           await Promise.all(steps.map(({ seen }) => seen));
           await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
         }
-        await judgeSteps(steps, one.areApart);
+        const confirm = async (step, missing) => {
+          if (crowd().isIdle) throw missing;
+          const again = countCrowd();
+          await takeAgain(step.looks);
+          await judgeAgain(step, again);
+        };
+        await judgeSteps(steps, one.areApart, confirm);
       },
       { told, numberOf },
     );
@@ -223,14 +237,18 @@ function createJudge({ held, promises, report, numberOf, overrunBy }) {
   };
 }
 
-/** @param {{ seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areApart */
-async function judgeSteps(steps, areApart) {
+/**
+ * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps
+ * @param {boolean} areApart
+ * @param {(step: any, missing: Missing) => Promise<void>} confirm  looks again where something was missing
+ */
+async function judgeSteps(steps, areApart, confirm) {
   /** @type {Undecided | undefined} the first */
   let doubt;
-  for (const { seen, judge } of steps) {
-    const what = await seen;
+  for (const step of steps) {
+    const what = await step.seen;
     try {
-      await judge(...what);
+      await judgeOnce(step.judge, what, (missing) => confirm(step, missing));
     } catch (error) {
       if (!(areApart && error instanceof Undecided)) throw error;
       doubt ??= error;
@@ -238,6 +256,27 @@ async function judgeSteps(steps, areApart) {
   }
   if (doubt) throw doubt;
 }
+
+async function judgeOnce(judge, what, onMissing) {
+  try {
+    await judge(...what);
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    await onMissing(error);
+  }
+}
+
+/** The second time, with a fresh program: what is missing again fails, unless so many want each core that nothing comes in time. */
+async function judgeAgain({ looks, judge }, crowd) {
+  await judgeOnce(judge, await seeAll(looks), ({ story }) => {
+    throw crowd().isCrowded ? new Undecided({ ...story, ...TOO_BUSY }) : new Broken(story);
+  });
+}
+
+const TOO_BUSY = {
+  why: 'The machine is too busy: what did not come in time, twice, may still have been on its way.',
+  try: 'close other programs, then check again',
+};
 
 const see = (/** @type {Look} */ look) => look.see();
 

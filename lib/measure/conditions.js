@@ -22,7 +22,8 @@ import { countRunnable } from '../observe/processes.js';
 const MOST_BUSY_CORES = 0.6;
 const CROWD_EVERY_MS = 100;
 const CROWD_OF = 30; // samples: the last three seconds
-const CROWDED = 3; // so many want each core
+const IDLE = 1; // so many want each core, at the most
+const CROWDED = 3;
 const OVERRUN = 12;
 const IDLE_SHARE = 0.7; // of one core
 
@@ -67,6 +68,7 @@ const crowd = [];
 
 /** @type {NodeJS.Timeout | undefined} */
 let watching;
+const counted = { samples: 0, wanting: 0 }; // since we began to watch
 
 /**
  * Begins to count who wants a core, if nobody has yet.
@@ -75,7 +77,10 @@ let watching;
  */
 export function watchCrowd() {
   watching ??= setInterval(() => {
-    crowd.push(countRunnable());
+    const wanting = countRunnable();
+    counted.samples += 1;
+    counted.wanting += wanting;
+    crowd.push(wanting);
     if (crowd.length > CROWD_OF) crowd.shift();
   }, CROWD_EVERY_MS).unref();
   return crowdNow;
@@ -84,6 +89,21 @@ export function watchCrowd() {
 function crowdNow() {
   const wanting = crowd.reduce((total, sample) => total + sample, 0) / crowd.length;
   return (Number.isFinite(wanting) ? wanting : os.loadavg()[0]) / os.availableParallelism();
+}
+
+/**
+ * Counts from now on who wants a core.
+ * @returns {() => { isIdle: boolean, isCrowded: boolean }}  asked later: isIdle: in the mean everything had a core; isCrowded:
+ *   so many wanted one that what did not come in time may still come
+ */
+export function countCrowd() {
+  watchCrowd();
+  const { samples, wanting } = counted;
+  return () => {
+    const mean = (counted.wanting - wanting) / (counted.samples - samples);
+    const perCore = Number.isFinite(mean) ? mean / os.availableParallelism() : crowdNow();
+    return { isIdle: perCore <= IDLE, isCrowded: perCore > CROWDED };
+  };
 }
 
 /** Is the machine so busy that what does not come in time may still come? A check watches from its start. */

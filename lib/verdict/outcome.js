@@ -52,6 +52,22 @@ export function demand(holds, story) {
   if (!holds) throw new Broken(story);
 }
 
+/**
+ * Something did not come, or came late. On a machine that others use it may still have been on its way: the session makes the
+ * scene once more, with a fresh program, before this becomes a failure.
+ */
+export class Missing extends Broken {}
+
+/**
+ * Throws Missing unless it holds: for a demand that waiting longer could have met. A wrong answer, an event too many, a wrong
+ * exit code are there to be seen: use demand() for those.
+ * @param {unknown} holds
+ * @param {ConstructorParameters<typeof Broken>[0]} story
+ */
+export function demandInTime(holds, story) {
+  if (!holds) throw new Missing(story);
+}
+
 /** It cannot be decided here and now; the machine is the cause, not the learner. */
 export class Undecided extends Error {
   /** @param {Story & { got: string, why: string, try: string }} story */

@@ -1,0 +1,102 @@
+/**
+ * An episode: something is done to a program, and what happens is gathered until it is done, or nothing more comes.
+ *
+ * @typedef {object} Episode
+ * @property {string} how  what was done, in words: "SIGKILL of two at once"
+ * @property {any} acted  what the act returned: the pids of its victims, mostly
+ * @property {boolean} isDone
+ * @property {number} fromMs  when the act began
+ * @property {number} first  the number of the first event since
+ * @property {number} last  the number behind its last event
+ * @property {Event[]} events  those of the episode
+ * @property {Event[]} exits  of workers
+ * @property {Event[]} forks
+ * @property {string} printed  by the program, meanwhile
+ * @property {import('../observe/program.js').Fate | undefined} fate  of its first process
+ */
+import { nowMs } from '../observe/clock.js';
+import { exitsOf, forksOf, requestsOf } from '../observe/timeline.js';
+import { get } from '../observe/client.js';
+import { forkedAfter } from './cluster.js';
+import { untilAtRest } from './rest.js';
+
+/** @typedef {import('../observe/program.js').Program} Program */
+/** @typedef {import('../observe/timeline.js').Event} Event */
+
+const DEADLINE_MS = 10_000;
+const LEFT_MS = 3_000; // a worker whose channel has closed exits within milliseconds
+
+/**
+ * Does something to a program and waits until it is done, or the program is at rest.
+ * @param {Program} program
+ * @param {string} how
+ * @param {() => any} act
+ * @param {(since: Event[], acted: any) => unknown} [isDone]  asked of the events since the act began
+ * @param {Parameters<typeof untilAtRest>[2]} [options]
+ * @returns {Promise<Episode>}
+ */
+export async function episode(program, how, act, isDone = () => false, options) {
+  const first = program.events.length;
+  const before = program.output();
+  const fromMs = nowMs();
+  const acted = await act();
+  const done = await untilAtRest(program, (events) => isDone(events.slice(first), acted), options);
+  const events = program.events.slice(first);
+  const output = program.output();
+  return {
+    ...{ how, acted, isDone: done, fromMs, first, last: first + events.length, events },
+    exits: exitsOf(events),
+    forks: forksOf(events),
+    printed: output.startsWith(before) ? output.slice(before.length) : output,
+    fate: program.fate,
+  };
+}
+
+/**
+ * Sends the same request several times and waits until the program has begun them all.
+ * @param {Program} program
+ * @param {string} path
+ * @param {number} times
+ * @param {Parameters<typeof get>[1]} [options]
+ * @returns {Promise<{ first: number, areBegun: boolean, answers: Promise<import('../observe/client.js').Answer[]>,
+ *   begun: () => import('../observe/timeline.js').Request[] }>}
+ */
+export async function startRequests(program, path, times, options = {}) {
+  const first = program.events.length;
+  const ask = () => get(program.url + path, { timeoutMs: 2 * DEADLINE_MS, ...options });
+  const answers = Promise.all(Array.from({ length: times }, ask));
+  const begun = () => requestsOf(program.events.slice(first), path);
+  await program.until(() => begun().length >= times, DEADLINE_MS);
+  return { first, areBegun: begun().length >= times, answers, begun };
+}
+
+/**
+ * Tells a program to stop while requests are in flight, and waits until it has exited, or nothing more comes.
+ * @param {Program} program
+ * @param {'Ctrl-C' | 'SIGTERM'} how
+ * @param {{ path: string, times: number, meanwhile?: (signalMs: number) => Promise<any> }} inFlight  meanwhile: done after
+ *   the signal
+ * @returns {Promise<Episode & { program: Program, signalMs: number, answers: import('../observe/client.js').Answer[],
+ *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], output: string }>}  lost: answers
+ *   that are not 200; left: pids of what has outlived the first process
+ */
+export async function stopAtWork(program, how, { path, times, meanwhile }) {
+  const asked = await startRequests(program, path, times);
+  const signalMs = nowMs();
+  const end = await episode(
+    program,
+    how,
+    async () => {
+      program.tellToStop(how);
+      await meanwhile?.(signalMs);
+    },
+    () => program.fate,
+  );
+  const left = end.fate ? await program.gone(LEFT_MS) : [];
+  const output = program.output();
+  if (!end.fate) await program.stop(); // else its clients would wait for their own limits
+  const answers = await asked.answers;
+  const lost = answers.filter(({ status, error }) => error || status !== 200);
+  const forksAfter = forkedAfter(program, signalMs);
+  return { ...end, program, signalMs, answers, lost, forksAfter, left, output };
+}

@@ -1,0 +1,73 @@
+/**
+ * The end of waiting for what may never come: a program is at rest when each of its event loops has turned for a while since
+ * the last event, and none has a timer more than it usually has. That does not depend on how busy the machine is.
+ */
+import { nowMs } from '../observe/clock.js';
+import { eventsOf, forksOf } from '../observe/timeline.js';
+import { aliveIn, hasExited, hasListened } from './cluster.js';
+
+/** @typedef {import('../observe/program.js').Program} Program */
+/** @typedef {import('../observe/timeline.js').Event} Event */
+
+const BEAT_MS = 19; // a process reports every 20 ms, and its timers in every fifth report
+const REST_TURNS = 10;
+const LONG_TURNS = 150; // 3 s: what a timer has not done by then it never does
+const DEADLINE_MS = 10_000;
+
+/**
+ * Waits until `isDone`, or the program is at rest or has exited, or time is up.
+ * @param {Program} program
+ * @param {(events: Event[]) => unknown} [isDone]
+ * @param {{ except?: number[], deadlineMs?: number }} [options]  except: pids that are frozen and don't count
+ * @returns {Promise<boolean>}  whether it is done; rejects with Starved when the program had no turn
+ */
+export async function untilAtRest(program, isDone = () => false, options = {}) {
+  const { except = [], deadlineMs = DEADLINE_MS } = options;
+  const sinceMs = nowMs();
+  let done = false;
+  await program.until((events) => {
+    done = Boolean(isDone(events));
+    return done || isAtRest(program, { sinceMs, except });
+  }, deadlineMs);
+  return done || Boolean(isDone(program.events));
+}
+
+/**
+ * Will nothing more happen by itself? A worker that has not listened yet, has crashed, or has more timers than usual (a wait
+ * before a restart, a request in flight) is given three seconds.
+ * @param {Program} program
+ * @param {{ sinceMs: number, except?: number[] }} options  sinceMs: rest before that does not count
+ */
+export function isAtRest({ events, pid: primary }, { sinceMs, except = [] }) {
+  const last = events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
+  const fromMs = Math.max(last, sinceMs);
+  if (nowMs() < fromMs + REST_TURNS * BEAT_MS) return false;
+  const alive = aliveIn(events);
+  if (primary !== undefined && !alive.includes(primary)) return false; // how it ended will be known in a moment
+  const forked = forksOf(events).map(({ workerPid }) => workerPid);
+  if (forked.some((pid) => !alive.includes(pid) && !hasExited(events, pid))) return false; // and so will be this exit
+  return alive.every((pid) => except.includes(pid) || isProcessAtRest(events, pid, fromMs));
+}
+
+function isProcessAtRest(events, pid, fromMs) {
+  const beats = eventsOf(events, 'beat').filter(
+    (beat) => beat.pid === pid && beat.tid === undefined,
+  );
+  const turns = beats.filter(({ t }) => t > fromMs);
+  const timers = turns.findLast((beat) => beat.timers !== undefined)?.timers;
+  if (timers === undefined || turns.length < REST_TURNS) return false;
+  if (turns.length >= LONG_TURNS) return true;
+  const isStarting =
+    forksOf(events).some(({ workerPid }) => workerPid === pid) && !hasListened(events, pid);
+  const hasCrashed = eventsOf(events, 'crash').some((crash) => crash.pid === pid);
+  return !isStarting && !hasCrashed && timers <= usualTimers(events, beats, pid);
+}
+
+/** The fewest timers that a process has reported since it listens; a server has one of its own then. */
+function usualTimers(events, beats, pid) {
+  const listensMs = eventsOf(events, 'listening').find((event) => event.pid === pid)?.t ?? 0;
+  const counts = beats.flatMap(({ t, timers }) =>
+    t > listensMs && timers !== undefined ? [timers] : [],
+  );
+  return Math.min(...counts);
+}
