@@ -75,7 +75,7 @@ async function crashInTurn(program, strikes) {
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const IN_A_WAIT = 'SIGKILL of two, the second while the place of the first was waiting';
 
-/** Both were waiting at the same time. */
+/** Both were waiting at the same time. @param {any} round */
 export const isTelling = ({ how, isDone, waits: [first, second] }) =>
   !isDone || (how === IN_A_WAIT && second?.exit.t < first.fork.t);
 
