@@ -217,7 +217,7 @@ const crowds = {
 };
 
 /** Judges a promise in which something is missing in the first so many scenes; each look says whether it was made. */
-const judgeMissing = (/** @type {keyof crowds} */ crowd, times) => {
+const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
   let scenes = 0;
   return judge(
     ({ observe, hold }, made) => {

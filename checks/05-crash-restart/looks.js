@@ -88,9 +88,10 @@ async function crash(program, how, strike) {
   return { ...round, victims: round.acted, program, waits: waitsIn(round.events) };
 }
 
-/** Each exit with the fork that filled a place after it, and how long that took. */
+/** Each exit with the fork that filled a place after it, and how long that took. Forks before the first exit fill none. */
 export function waitsIn(events) {
-  const forks = forksOf(events);
+  const firstMs = exitsOf(events)[0]?.t ?? Infinity;
+  const forks = forksOf(events).filter(({ t }) => t > firstMs);
   return exitsOf(events)
     .slice(0, forks.length)
     .map((exit, index) => ({ exit, fork: forks[index], ms: forks[index].t - exit.t }));
@@ -144,8 +145,8 @@ export async function askToLeave(program) {
   const leave = async () => {
     const slow = await startRequests(program, '/report', 1);
     const [killed] = slow.begun().map(({ pid }) => pid);
-    const polite = servingIn(program.events).find((pid) => pid !== killed);
-    const leaving = kill(program, [polite, killed], 'SIGTERM');
+    const others = servingIn(program.events).filter((pid) => pid !== killed);
+    const leaving = kill(program, [others[0], killed], 'SIGTERM');
     const sinceMs = nowMs();
     const isLeaving = (events) => haveTurned(events, [killed], HEARD, sinceMs);
     await program.until(isLeaving, DEADLINE_MS);

@@ -33,8 +33,8 @@ export async function untilAtRest(program, isDone = () => false, options = {}) {
 }
 
 /**
- * Will nothing more happen by itself? A worker that has not listened yet, has crashed, or has more timers than usual (a wait
- * before a restart, a request in flight) is given three seconds.
+ * Will nothing more happen by itself? A worker that has not listened yet, has crashed, has a request in flight, or more timers
+ * than usual (a wait before a restart) is given three seconds.
  * @param {Program} program
  * @param {{ sinceMs: number, except?: number[] }} options  sinceMs: rest before that does not count
  */
@@ -59,8 +59,11 @@ function isProcessAtRest(events, pid, fromMs) {
   if (turns.length >= LONG_TURNS) return true;
   const isStarting =
     forksOf(events).some(({ workerPid }) => workerPid === pid) && !hasListened(events, pid);
-  const hasCrashed = eventsOf(events, 'crash').some((crash) => crash.pid === pid);
-  return !isStarting && !hasCrashed && timers <= usualTimers(events, beats, pid);
+  const count = (kind) => eventsOf(events, kind).filter((event) => event.pid === pid).length;
+  const isAnswering = count('request') > count('response');
+  const hasCrashed = count('crash') > 0;
+  const isWaiting = timers > usualTimers(events, beats, pid);
+  return !isStarting && !isAnswering && !hasCrashed && !isWaiting;
 }
 
 /** The fewest timers that a process has reported since it listens; a server has one of its own then. */
