@@ -450,6 +450,7 @@ test('history: what is no measurement is left out', () => {
 
 test('history: a line of another shape is left out', async () => {
   const root = makeRoot();
+  /** @type {object[]} */
   const lines = [{ failed: 7 }, { failed: [1] }, { verdicts: 'all' }, { verdicts: { a: {} } }];
   lines.push({ conditions: 'idle' }, { lesson: [keys[0]] }, { at: 1 });
   const text = lines.map((line) => `${JSON.stringify({ lesson: keys[0], ...line })}\n`).join('');

@@ -25,8 +25,7 @@ function run(/** @type {string} */ root, /** @type {string} */ lines) {
     import { updateProgress } from ${urlOf('lib/cli/progress.js')};
     const io = { root: ${JSON.stringify(root)}, env: {}, stderr: process.stderr };
     ${lines}`;
-  const stdio = /** @type {const} */ (['ignore', 'pipe', 'pipe']);
-  return spawn(process.execPath, ['--input-type=module', '-e', text], { stdio });
+  return spawn(process.execPath, ['--input-type=module', '-e', text]);
 }
 
 /** A process that is in the middle of a change, and stays there. */

@@ -9,16 +9,23 @@ import express from 'express';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { boardPage } from './board-page.js';
 import { createRate } from './rate.js';
-import { createSeats, nameOf, reportOf } from './seats.js';
-import { LOOPBACK, isSame, openServer, send } from './server.js';
+import { nameOf } from './names.js';
+import { createSeats, reportOf } from './seats.js';
+import { LOOPBACK, demandToken, isSame, openServer, send } from './server.js';
 import { createStream } from './stream.js';
 
 const AWAY_MS = 30_000; // a learner's machine says something every ten seconds
 const CALM_MS = 100; // many say something at once: the board is told once
 const MOST_BYTES = '2kb';
-const LIMITS = { maxConnections: 500, headersTimeout: 10_000, requestTimeout: 10_000 };
+/** Without the code too, nobody keeps others out: not by connections that say nothing, and not for long. */
+const LIMITS = {
+  ...{ maxConnections: 500, mostFromOne: 150 }, // more than the seats: a class may be behind one address
+  ...{ headersTimeout: 3_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+};
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'; // none is mistaken for another
 const CODE_LENGTH = 8;
+
+const json = express.json({ limit: MOST_BYTES });
 
 /** From one address: all it asks, its wrong codes, its joins. From one seat: what it says. */
 const RATES = {
@@ -66,9 +73,16 @@ export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...
   let address = '';
   const own = await openServer({
     ...{ ...common, port },
-    mount(app) {
-      app.get('/', (request, response) => send(response, () => boardPage({ address, code })));
+    mount(app, token) {
+      app.get('/', (request, response) =>
+        send(response, () => boardPage({ address, code, token })),
+      );
       app.get('/events', (request, response) => pages.add(response));
+      app.post('/free', demandToken(token), json, (request, response) => {
+        const isFree = seats.free(request.body ?? {});
+        if (isFree) tell();
+        response.status(isFree ? 204 : 404).end();
+      });
       mountJoining(app, joining);
     },
   });
@@ -114,7 +128,6 @@ function mountJoining(app, { seats, subjects, code, tell, rates }) {
   const from = (request) => request.socket.remoteAddress ?? '';
   const refuse = (response, status, words) =>
     void response.status(status).type('text').send(`${words}\n`);
-  const json = express.json({ limit: MOST_BYTES });
 
   const slowly = (request, response, next) =>
     rates.requests.take(from(request)) ? next() : refuse(response, 429, 'Too much at once.');
@@ -131,6 +144,7 @@ function mountJoining(app, { seats, subjects, code, tell, rates }) {
 
   const demandSeat = (request, response, next) => {
     const key = request.get('x-forkshop-seat') ?? '';
+    if (seats.wasFreed(key)) return refuse(response, 410, 'The instructor has freed your seat.');
     if (!seats.has(key)) return refuse(response, 404, 'You have no seat here: join again.');
     if (!rates.reports.take(key)) return refuse(response, 429, 'Too much at once.');
     response.locals.seat = key;
@@ -142,8 +156,11 @@ function mountJoining(app, { seats, subjects, code, tell, rates }) {
     if (!name) return refuse(response, 400, 'That is not a name of at most 24 letters.');
     if (!rates.joins.take(from(request)))
       return refuse(response, 429, 'Too many have joined from your address. Wait a minute.');
+    if (seats.isClosed(from(request)))
+      return refuse(response, 429, 'The instructor lets nobody join from your address just now.');
     const seat = seats.join(name, from(request));
     if (!seat) return refuse(response, 503, 'The board is full.');
+    tell();
     response.status(201).json(seat);
   });
   app.put('/seat', slowly, demandSeat, json, (request, response) => {
