@@ -458,6 +458,12 @@ test('history: a line of another shape is left out', async () => {
   assert.deepEqual(readHistory(ioOf(root)), []);
 });
 
+test('in the environment of a cluster worker no command begins, and says why', async () => {
+  const { code, stdout, stderr } = await forkshop(makeRoot(), ['list'], { NODE_UNIQUE_ID: '1' });
+  assert.deepEqual([code, stdout], [3, '']);
+  assert.match(stderr, /^NODE_UNIQUE_ID is set[^]*env -u NODE_UNIQUE_ID npm run check\n$/);
+});
+
 test('FORKSHOP_HOME moves the state, also relative to the root', () => {
   const io = { ...ioOf(makeRoot()), env: { FORKSHOP_HOME: 'state' } };
   updateProgress(io, (progress) => (progress.lastLesson = keys[1]));

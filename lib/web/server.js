@@ -77,18 +77,13 @@ export function isSame(given, wanted) {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A page, or in plain words why there is none; a mistake in a text must not end the class. */
-export function send(response, make) {
-  try {
-    response.type('html').send(make());
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    response.status(500).type('text').send(`${error.message}\n${error.hint}\n`);
-  }
-}
+/** A page, or in plain words why there is none (tellFault): a mistake in a text must not end the class. */
+export const send = (response, make) => void response.type('html').send(make());
 
 /** An address that cannot be read, or a fault of ours: whoever asked learns no more than that. */
 function tellFault(error, request, response, next) {
+  if (error instanceof UsageError && !response.headersSent)
+    return void response.status(500).type('text').send(`${error.message}\n${error.hint}\n`);
   const isTheirs = error.status >= 400 && error.status < 500;
   if (!isTheirs) console.error(error);
   if (response.headersSent) return next(error);

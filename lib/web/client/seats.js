@@ -1,7 +1,6 @@
 /** Every seat of the board, by address, each with a button that frees it at its second press: no slip throws out a learner. */
 import { make } from './page.js';
 
-const ARMED_MS = 5_000; // for so long a second press counts
 const WORDS = { here: '', away: 'away', silent: 'has said nothing yet' };
 
 const panel = document.getElementById('seats');
@@ -13,7 +12,12 @@ const token = document.querySelector('meta[name=token]').getAttribute('content')
 let shown = [];
 /** The value of the button that was pressed once. */
 let armed = '';
-let timer;
+
+/** Escape takes the first press back, and so does a press elsewhere: heard before the button, which is drawn again. */
+addEventListener('keydown', ({ key }) => key === 'Escape' && arm(''));
+addEventListener('click', ({ target }) => list.contains(/** @type {Node} */ (target)) || arm(''), {
+  capture: true,
+});
 
 /**
  * @param {typeof shown} addresses
@@ -70,10 +74,8 @@ function buttonOf(which, name) {
 }
 
 function arm(/** @type {string} */ value, words = '') {
-  clearTimeout(timer);
   armed = value;
   status.textContent = words && `Press again to free ${words}.`;
-  if (value) timer = setTimeout(arm, ARMED_MS, '');
   draw();
 }
 
