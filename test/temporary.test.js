@@ -33,7 +33,11 @@ const obstacles = {
   'is a file': { env: { TMPDIR: file }, says: /file, but that isn't a folder\.\n/ },
   'is full': {
     env: numbers('{ bavail: 1, bsize: 4096, files: 9, ffree: 9 }'),
-    says: /but only 0 MB are free there, and a check wants 16 MB\.\n/,
+    says: /but only 0 MB are free there, and a check wants 48 MB\.\n/,
+  },
+  'is too small for what a program may print': {
+    env: numbers('{ bavail: 20, bsize: 1024 ** 2, files: 9, ffree: 9 }'),
+    says: /but only 20 MB are free there, and a check wants 48 MB\.\n/,
   },
   'takes no more files': {
     env: numbers('{ bavail: 1e9, bsize: 4096, files: 9, ffree: 0 }'),
