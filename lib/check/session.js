@@ -67,8 +67,9 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, hasIdleCore, overrunNow, watchCrowd } from '../measure/conditions.js';
-import { Starved } from '../observe/turn.js';
+import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
+import { isOutcome, meaningOf } from './unexpected-end.js';
 import { Broken, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
@@ -87,11 +88,15 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
 export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
   const { onProgram, overrunBy = overrunNow } = options;
-  const { first, numberOf, ...programs } = createPrograms({ root, key, place, runner, onProgram });
+  const made = createPrograms({ root, key, place, runner, onProgram });
+  const { first, numberOf, ofLearner, factsOf, ...programs } = made;
+  const shortage = watchShortages(runner.home);
+  const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
+    meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
   let conditions = conditionsNow();
   watchCrowd();
   const { held, measurements, ...door } = createDeclarations(promises);
-  const judge = createJudge({ held, promises, report, numberOf, overrunBy });
+  const judge = createJudge({ held, promises, report, numberOf, meaning, overrunBy });
   const session = async () => {
     declare({
       ...programs,
@@ -112,7 +117,11 @@ export async function runSession({ key, promises, declare }, options, report) {
       if ((isBrief && judge.hasFailed()) || judge.overrun()) break;
     }
     for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
-      await body(...(await Promise.all(looks.map((look) => look.see()))));
+      try {
+        await body(...(await Promise.all(looks.map((look) => look.see()))));
+      } catch (error) {
+        if (!isOutcome(meaning(error, looks))) throw error; // else what decides nothing is left out
+      }
   };
   try {
     await Promise.race([session(), whenAborted(signal)]);
@@ -156,7 +165,7 @@ function createDeclarations(promises) {
 }
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
-function createJudge({ held, promises, report, numberOf, overrunBy }) {
+function createJudge({ held, promises, report, numberOf, meaning, overrunBy }) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -194,7 +203,7 @@ function createJudge({ held, promises, report, numberOf, overrunBy }) {
         }
         await judgeSteps(steps, one.areApart);
       },
-      { told, numberOf },
+      { told, numberOf, meaning: (error) => meaning(error, one.looks) },
     );
   };
   return {
@@ -254,12 +263,13 @@ const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state
  * What one promise has told already (a program that never started) is not told again by the next.
  * @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>}
  */
-async function outcomeOf(body, { told, numberOf }) {
+async function outcomeOf(body, { told, numberOf, meaning }) {
   try {
     await body();
     return { verdict: 'passed' };
-  } catch (/** @type {any} */ error) {
-    if (![Broken, Undecided, Starved].some((kind) => error instanceof kind)) throw error;
+  } catch (thrown) {
+    const error = meaning(thrown);
+    if (!isOutcome(error)) throw error;
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);
     const verdict = error instanceof Broken ? 'failed' : 'inconclusive';
