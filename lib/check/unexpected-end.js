@@ -2,15 +2,14 @@
  * What an error in the middle of a check really says. A check expects a program that lives, and a machine that has enough for
  * both; where one is missing, an error is not what it seems.
  */
-import { Shortage, noteShortage, shortageIn } from '../observe/shortage.js';
-import { Starved } from '../observe/turn.js';
+import { Shortage, noteShortage, shortOf, shortageIn } from '../observe/shortage.js';
 import { explainNotReady, whyOfCrash } from '../verdict/diagnosis.js';
 import { Broken, Undecided, momentOf } from '../verdict/outcome.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
 const EXPECTED = 'The program goes on until the check ends it.';
-const OUTCOMES = [Broken, Undecided, Starved, Shortage];
+const OUTCOMES = [Broken, Undecided, Shortage];
 
 /** Does it say what a promise has come to? Else it is a fault of ours. @param {unknown} error */
 export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kind);
@@ -36,8 +35,7 @@ export function meaningOf(error, { programs, shortage, factsOf }) {
 /** What a program lacked, or what watches over it. @returns {Shortage | undefined} */
 function shortageOf(/** @type {Program} */ program) {
   const { fate, events } = program;
-  if (fate?.kind === 'orphaned')
-    return hasKilledKeeper(events) ? undefined : new Shortage('KEEPER');
+  if (fate?.kind === 'orphaned') return hasKilledKeeper(events) ? undefined : shortOf('KEEPER');
   const crashes = events.filter(({ what }) => what === 'crash').map((event) => event.error);
   return shortageIn([fate?.error, program.output(), ...crashes].join('\n'));
 }

@@ -61,16 +61,28 @@ const SIGNS = /** @type {const} */ ([
   ['EMFILE', /\b(EMFILE|ENFILE)\b/],
 ]);
 
-/** Something that is ours failed because this machine gave too little: no verdict on the program. */
+/** This machine gave too little for a verdict: not to us, or (Starved, turn.js) not to the program. */
 export class Shortage extends Error {
-  /** @param {string} what  a key of STORIES: what was short */
-  constructor(what) {
-    const { got, ...more } = STORIES[what];
-    super(got);
+  /**
+   * @param {{ got: string, why: string, try: string }} story  in full sentences
+   * @param {string} [what]  was short: a key of STORIES
+   */
+  constructor(story, what) {
+    super(story.got);
     this.name = 'Shortage';
+    this.story = story;
     this.what = what;
-    this.story = { got, why: 'That decides nothing about your program.', ...more };
   }
+}
+
+/**
+ * @param {string} what  was short: the system's error code, or KEEPER, LOAD: a process of ours is gone
+ * @returns {Shortage}
+ */
+export function shortOf(what) {
+  const { got, try: command } = STORIES[what];
+  const why = 'Something was short on this machine, and that says nothing about your program.';
+  return new Shortage({ got, why, try: command }, what);
 }
 
 /** @type {{ what: string, atMs: number } | undefined} */
@@ -93,17 +105,17 @@ subscribe('net.client.socket', (/** @type {any} */ { socket }) =>
 );
 
 /**
- * Watches what the machine gives to a check.
- * @param {string} home  where the files of its runs are
+ * Watches what the machine gives to us.
+ * @param {string} [home]  where the files of a check's runs are
  * @returns {() => Shortage | undefined}  what has been short since then, or is now
  */
 export function watchShortages(home) {
   const sinceMs = nowMs();
   const killedBefore = countKilled();
   return () => {
-    if (last && last.atMs >= sinceMs) return new Shortage(last.what);
-    if (isFull(home)) return new Shortage('ENOSPC');
-    return countKilled() > killedBefore ? new Shortage('ENOMEM') : undefined;
+    if (last && last.atMs >= sinceMs) return shortOf(last.what);
+    if (home && isFull(home)) return shortOf('ENOSPC');
+    return countKilled() > killedBefore ? shortOf('ENOMEM') : undefined;
   };
 }
 
@@ -116,7 +128,7 @@ export function watchShortages(home) {
 export function shortageIn(text) {
   const found = SIGNS.find(([, sign]) => sign.test(text))?.[0];
   if (!found || (found === 'EMFILE' && mostFiles() >= ENOUGH_FILES)) return undefined;
-  return new Shortage(found);
+  return shortOf(found);
 }
 
 /** How many files a process of ours may open. */
