@@ -1,5 +1,5 @@
 // Commands in a PID, mount and network namespace of their own: nothing in there sees or signals a process outside.
-import { spawnSync } from 'node:child_process';
+import { spawnSync } from '../lib/common/child.js';
 
 const SETTING_UP = `mount -t tmpfs -o size=1g tmpfs /dev/shm
   ip link set lo up 2>/dev/null || ifconfig lo up

@@ -6,11 +6,11 @@
 // every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and
 // `proofs lesson-5 no-back-off` that one.
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { spawnSync } from '../lib/common/child.js';
 import { measureStartMs } from './limits.js';
 
 /** These measure, or keep the machine busy: one file at a time, with nothing beside it. */

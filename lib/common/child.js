@@ -53,13 +53,13 @@ export function spawnOurs(args, { stdio = ['pipe', 'pipe', 'pipe'], ...options }
  * @returns {{ guard: ChildProcess, ended: Promise<Ended>, end: () => void }}  guard: has its streams; end: kills the group,
  *   after that `ended` resolves, too
  */
-export function spawnGuarded(command, args, { stdio, env = process.env, ...options } = {}) {
+export function spawnGuarded(command, args, { stdio, env = process.env, removes, ...how } = {}) {
   const [stdin, stdout, stderr] = stdio ?? ['ignore', 'pipe', 'pipe'];
-  const guard = fork(new URL('guard.js', import.meta.url), {
+  const guard = fork(new URL('guard.js', import.meta.url), removes, {
     ...{ execArgv: [], detached: !isWindows, env: ownEnvironment() },
     stdio: [stdin, stdout, stderr, 'ipc'],
   });
-  guard.send({ command, args, env, ...options }, () => {}); // not started: 'error' tells
+  guard.send({ command, args, env, ...how }, () => {}); // not started: 'error' tells
   /** @type {Ended} */
   let told = { code: null, signal: null };
   guard.on('message', (/** @type {any} */ message) => (told = { ...told, ...message }));

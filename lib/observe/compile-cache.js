@@ -42,12 +42,12 @@ export async function makeCache(to = ours) {
   if (!to || existsSync(to)) return;
   const making = `${to}-${process.pid}`;
   try {
-    mkdirSync(making, { recursive: true });
     const text = LOADED.map((name) => `import '${name}';`).join(' ');
     const args = ['--input-type=module', '--eval', text];
     const env = { ...scrub(process.env), NODE_COMPILE_CACHE: making };
     const options = { cwd: rootFolder, env, stdio: ['ignore', 'ignore', 'ignore'] };
     const { ended } = spawnGuarded(process.execPath, args, { ...options, removes: [making] });
+    mkdirSync(making, { recursive: true }); // now that there is one who removes it, whatever happens to us
     const { code } = await ended;
     if (code === 0) renameSync(making, to);
     else rmSync(making, { recursive: true, force: true });
