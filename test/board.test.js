@@ -1,13 +1,13 @@
 // Verifies the board of a class without a browser: who is shown where, what a learner's machine says and what never leaves
 // it, and that a wrong code, a huge name, a thousand joins and a foreign page are refused without harm.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { spawnOurs } from '../lib/common/child.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { parseAddress } from '../lib/cli/address.js';
 import { openLine } from '../lib/cli/join.js';
@@ -670,7 +670,7 @@ describe('the commands', () => {
     const begin = (/** @type {string[]} */ argv) => {
       const main = join(rootFolder, 'lib/cli/main.cjs');
       const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
-      const child = spawn(process.execPath, [main, ...argv], { env });
+      const child = spawnOurs([main, ...argv], { env });
       t.after(() => child.kill('SIGKILL'));
       const said = { text: '' };
       for (const stream of [child.stdout, child.stderr])

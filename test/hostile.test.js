@@ -1,7 +1,6 @@
 // Programs that do what a program should not: each gets a verdict that names the cause, in time, and nothing of it is
 // left, also when the check is interrupted. They are in test/fixtures/hostile/, run through the real command.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnSync } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { hasStopped } from '../lib/observe/processes.js';
 import { limitMs } from './limits.js';

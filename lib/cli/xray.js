@@ -5,7 +5,7 @@ import { conditionsNow } from '../measure/conditions.js';
 import { closingGenerators } from '../measure/generator.js';
 import { ownOfUser } from '../observe/environment.js';
 import { createRunner } from '../observe/run.js';
-import { Starved } from '../observe/turn.js';
+import { Shortage } from '../observe/shortage.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { allVisible, cutLine, visible } from '../verdict/visible.js';
@@ -121,7 +121,7 @@ async function see({ runner, order, plan, trials, values, io }) {
       sections.push(section);
       print(sectionLines(section, style, columns).slice(1));
     } catch (error) {
-      if (!(error instanceof Starved)) throw error;
+      if (!(error instanceof Shortage)) throw error;
       isUndecided = true;
       print([`  It cannot be told now. ${error.story.got} ${error.story.why}`]);
     }
@@ -169,7 +169,7 @@ const aboutLoad = ({ rate, connections, seconds, method, path }) =>
 
 /** Why there is nothing to tell. */
 async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ io) {
-  if (error instanceof Starved) {
+  if (error instanceof Shortage) {
     io.stderr.write(`It cannot be told now. ${error.story.got} ${error.story.why}\n`);
     return EXIT_CODES.inconclusive;
   }

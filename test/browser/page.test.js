@@ -2,12 +2,12 @@
 // each state, light and dark, wide and narrow; without JavaScript; a line that breaks; and that what is marked for a wrong
 // answer is what its timeline holds.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { spawnOurs } from '../../lib/common/child.js';
 import { wrongAnswer } from '../../lib/lessons/answers.js';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
@@ -648,7 +648,7 @@ async function startCopy(t) {
 /** `npm start` in a folder. @param {string} folder @param {string} port */
 function startIn(folder, port) {
   const argv = ['lib/cli/main.cjs', 'start', '--port', port];
-  const child = spawn(process.execPath, argv, {
+  const child = spawnOurs(argv, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
   });
