@@ -75,7 +75,7 @@ const hostile = {
   'stops-its-parent': { says: /forks no worker/ },
   'stops-the-check': { says: /forks no worker/ },
   forges: { says: /Process \d+ is reported to listen, but isn't one of them/ },
-  'silent-health': { says: /It was not answered/, lesson: 'lesson-1' },
+  'silent-health': { says: /\/health .*no answer within/, lesson: 'lesson-1' },
 };
 
 /** Nobody is left to tell its verdict: it is interrupted, and so is its check. */
