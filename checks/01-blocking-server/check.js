@@ -15,8 +15,7 @@ const promises = {
   'home-blocks': '/ blocks for 10 to 20 ms, and nothing else runs meanwhile',
   'report-waits':
     'reports asked for together take 100 ms each, side by side, and hold up no /health',
-  'health-tells-delay':
-    '/health reports the longest event-loop delay since it was last asked, in ms',
+  'health-tells-delay': '/health reports the longest event-loop delay since it was last asked',
 };
 
 check('01-blocking-server', promises, ({ launch, ready, observe, meanwhile, hold, ...lesson }) => {

@@ -25,7 +25,7 @@ const MARKED = 3; // moments, of many of a kind
 const GROUP = 8; // answers that give one rate
 const LAST = 3 * GROUP + 1; // answers to clients that were already served once
 
-const SLEEP = "import { setTimeout as sleep } from 'node:timers/promises'; then await sleep(100);";
+const WAIT = 'in the handler of /report, await a timer from node:timers/promises';
 const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
 const inMs = (ms) => `${ms.toFixed(1)} ms`;
 
@@ -69,7 +69,7 @@ export function demandBody(program, first, homes) {
   demand(!fault, {
     expected,
     got: fault,
-    try: "response.type('text').send(randomHex(between(5_000, 10_000)));",
+    try: 'in the handler of /: randomHex() makes the text, between() a number of bytes',
   });
 }
 
@@ -82,7 +82,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
     expected,
     got: overlap && `A ${overlap.next.url} began before the / ahead of it had been answered.`,
     why: 'The handler gives the thread back before it has answered: it waits, and does not block.',
-    try: 'blockFor(...) without async, await or setTimeout()',
+    try: 'in the handler of /: blockFor(), without async, await or setTimeout()',
     shows: {
       program,
       moments: [
@@ -97,7 +97,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
     expected,
     got: `The quickest / took ${inMs(quickestMs)}.`,
     why: 'It blocks for less than 10 ms, or not at all.',
-    try: 'blockFor(between(10, 20)); before the answer',
+    try: 'in the handler of /, call blockFor() before you answer',
     shows: shown(quickest, 'the quickest'),
   });
   const longest = blocks.find(({ ms }) => ms > MOST_MS);
@@ -105,7 +105,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
     expected,
     got: `A / blocked for ${longest && inMs(longest.ms)}.`,
     why: 'All other clients wait that long, too. between(low, high) takes the two ends of the range.',
-    try: 'blockFor(between(10, 20));',
+    try: 'look at the number that blockFor() gets in the handler of /',
     shows: { program, moments: [longest && blockShown(longest)] },
   });
   demandInTime(quickestMs < TOO_LONG_MS, {
@@ -146,7 +146,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
     expected: 'Each report says {"rows":100}.',
     got: `One said ${odd?.body.slice(0, 60)}`,
     why: 'The database gives the same rows as before: only the way of waiting changes.',
-    try: 'response.json({ rows: 100 });',
+    try: 'answer as the starter does',
   });
   const times = requests.map(durationOf).sort((a, b) => a - b);
   const quickest = requests.find((one) => durationOf(one) === times[0]);
@@ -155,7 +155,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
     expected,
     got: `The quickest report took ${inMs(times[0])}.`,
     why: 'The database takes 100 ms. A promise without await, or return, is not waited for.',
-    try: SLEEP,
+    try: WAIT,
     shows: shown(quickest, 'the quickest'),
   });
   const depth = deepestOverlap(requests);
@@ -165,21 +165,21 @@ export function demandWaits(program, { answers, requests, health, healths, block
     expected,
     got: `They ran one at a time: while one was in flight, the thread was blocked. All took ${Math.round(blockedMs)} ms.`,
     why: 'blockFor() keeps the only thread until it returns. An async in front of the handler changes nothing, and neither does a promise around the call.',
-    try: SLEEP,
+    try: WAIT,
     shows: blocked,
   });
   demand(blocks.length === 0, {
     expected,
     got: `They waited side by side, but the thread was also blocked, for ${Math.round(blockedMs)} ms in all.`,
     why: 'One part of the handler waits, another part blocks, and that part holds up every client.',
-    try: `no blockFor() in /report: ${SLEEP}`,
+    try: 'no blockFor() in /report, not even for a part of the time',
     shows: blocked,
   });
   demandInTime(depth === requests.length, {
     expected,
     got: `At most ${depth} of them were in flight at once.`,
     why: 'Something in the handler keeps the thread: a long loop, or a call that returns only when it is done.',
-    try: SLEEP,
+    try: WAIT,
     shows: {
       program,
       moments: [momentOf(requests[0], 'one /report'), momentOf(requests.at(-1), 'the last one')],
@@ -190,14 +190,14 @@ export function demandWaits(program, { answers, requests, health, healths, block
     expected,
     got: `Even the quickest report took ${inMs(times[0])}.`,
     why: 'The database takes 100 ms, no longer. Waiting longer than that holds up nobody else, but its own client.',
-    try: 'await sleep(100);',
+    try: 'look at how long the handler of /report waits',
     shows: shown(quickest, 'the quickest'),
   });
   demandInTime(times.at(-1) < QUEUED_MS, {
     expected,
     got: `The quickest report took ${inMs(times[0])}, the slowest ${inMs(times.at(-1))}.`,
     why: 'One waits until another is done: they queue for something.',
-    try: 'await sleep(100); in each call of the handler',
+    try: 'let each call of the handler have a timer of its own',
     shows: shown(slowest, 'the slowest'),
   });
 }
@@ -213,7 +213,7 @@ function demandHealth(program, { health, healths: [seen], requests, expected }) 
     expected,
     got: '/health ran only after the first report had been answered.',
     why: 'Something in the handler of /report keeps the thread, and /health cannot overtake it.',
-    try: SLEEP,
+    try: WAIT,
     shows: {
       program,
       moments: [
@@ -232,47 +232,47 @@ const WRONG_DELAYS = [
   [
     ({ told }) => typeof told === 'string',
     'Text in quotation marks: monitoring compares numbers.',
-    'eventLoopDelayMs: delay.max / 1e6, without toFixed() and without a unit',
+    'report the number itself, without toFixed() and without a unit',
   ],
   [
     ({ told }) => typeof told !== 'number',
-    'JSON knows neither NaN nor Infinity, and makes them null.',
-    'eventLoopDelayMs: delay.max / 1e6',
+    'It must be a number called eventLoopDelayMs. JSON knows neither NaN nor Infinity, and makes them null.',
+    'report the max of the histogram',
   ],
   [
     ({ told, tookMs }) => told > tookMs,
     'That is longer than the time since /health was last asked. max is in nanoseconds.',
-    'delay.max / 1e6',
+    'convert nanoseconds into milliseconds: divide by a million',
   ],
   [
     ({ told }) => told <= 0,
     'The histogram has seen nothing: it starts with enable(), so it is never started, or made too late, in the handler.',
-    'monitorEventLoopDelay() and enable() once, outside the handler',
+    'call monitorEventLoopDelay() and enable() once, outside the handler',
   ],
   [
     ({ told, longestMs }) => told < 1 && told * 1000 > MOSTLY * longestMs,
     'The field is called eventLoopDelayMs, and these are seconds.',
-    'delay.max / 1e6: a millisecond has a million nanoseconds',
+    'a millisecond has a million nanoseconds',
   ],
   [
     ({ told, toldAgain }) => told === toldAgain,
     'It says the same number whatever happens: nothing is measured.',
-    'monitorEventLoopDelay({ resolution: 5 }), and its max',
+    'monitorEventLoopDelay() from node:perf_hooks, and its max',
   ],
   [
     ({ toldAgain }) => toldAgain === null,
     'This looks like the mean: of many short gaps and a long one it is short, and right after a reset it is NaN.',
-    'delay.max instead of delay.mean',
+    'max instead of mean',
   ],
   [
     ({ told, homeMs }) => told > LEAST_MS && told <= homeMs,
     'This looks like the time of the / in between. Timing your own handlers misses everything else that holds up the loop.',
-    'monitorEventLoopDelay({ resolution: 5 }), which watches the loop itself',
+    'monitorEventLoopDelay() from node:perf_hooks, which watches the loop itself',
   ],
   [
     () => true,
     'It has lost the longest gap: a percentile leaves it out, and a reset before it is reported forgets it.',
-    'delay.max / 1e6, and reset() only where it is reported',
+    'max, and reset() nowhere but where it is reported',
   ],
 ];
 
@@ -287,7 +287,7 @@ export function demandDelay(program, delay) {
     : (WRONG_DELAYS.find(([isIt]) => isIt({ ...delay, homeMs, longestMs })) ?? []);
   const story = {
     expected: `{"eventLoopDelayMs": a number}, about ${longestMs.toFixed(0)}: the whole process was frozen (by SIGSTOP), and its timers fired that late. Asked again at once: much less.`,
-    got: `It said ${asSeen(told)}, and asked again ${asSeen(toldAgain)}.`,
+    got: `It said ${asSeen(told)}, and when asked again ${asSeen(toldAgain)}.`,
     shows: {
       program,
       moments: [
@@ -306,7 +306,7 @@ export function demandDelay(program, delay) {
   demandInTime(!(toldAgain >= told), {
     ...story,
     why: 'It still reports the old one: max stays until reset().',
-    try: 'delay.reset(); after reporting it',
+    try: 'reset() when it has been reported',
   });
 }
 
