@@ -44,13 +44,16 @@ export function demandFour(program) {
     got: `It forked ${forks}.`,
     why: 'NODE_CLUSTER_WORKERS says how many. The primary forks that many, once.',
   });
+  const serves = eventsOf(events, 'listening').some(({ pid }) => pid === program.pid);
+  demand(forks > 0 || !serves, {
+    ...story,
+    got: 'It forks no workers: the process that you start serves by itself.',
+    why: 'cluster.fork() was never called.',
+  });
   demandInTime(forks === WORKERS, {
     ...story,
     got: forks === 0 ? 'It forks no workers.' : `It forked only ${forks}.`,
-    why:
-      forks === 0
-        ? 'cluster.fork() was never called.'
-        : 'The primary itself is no worker, and does not count.',
+    why: 'The primary itself is no worker, and does not count.',
   });
 }
 
