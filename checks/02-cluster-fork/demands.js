@@ -107,21 +107,16 @@ export function demandAnswers(program, { requests, answers }) {
   const hasAnswered = (worker) =>
     requests.some(({ pid, endMs }) => pid === worker && endMs !== undefined);
   const idle = workers.filter((worker) => !hasAnswered(worker));
-  const deaf = idle.filter(
-    (pid) => !eventsOf(events, 'listening').some((event) => event.pid === pid),
-  );
+  const listening = eventsOf(events, 'listening').filter(({ pid }) => idle.includes(pid));
+  const deaf = idle.filter((worker) => !listening.some(({ pid }) => pid === worker));
+  const elsewhere = listening.find(({ port }) => port !== program.port);
   const error = answers.find((answer) => answer.error)?.error;
   demandInTime(idle.length === 0, {
     expected,
     got:
       `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).` +
       (error ? ` A request failed: ${error}.` : ''),
-    why:
-      crash ??
-      (deaf.length > 0
-        ? 'A worker runs the file from the top. It serves only if it gets as far as listen().'
-        : 'It listens, but something keeps its only thread: an endless loop, or a call that never returns.'),
-    try: deaf.length > 0 ? BRANCH : 'look for what does not end in a handler',
+    ...whyIdle({ crash, deaf, elsewhere }),
     shows: { program, moments: idleShown(events, idle) },
   });
   demandInTime(!error, {
@@ -130,6 +125,24 @@ export function demandAnswers(program, { requests, answers }) {
     why: crash ?? 'A worker that has answered once must also answer the next request.',
     try: 'curl -i localhost:8080/, several times',
   });
+}
+
+function whyIdle({ crash, deaf, elsewhere }) {
+  if (crash) return { why: crash, try: BRANCH };
+  if (deaf.length > 0)
+    return {
+      why: 'A worker runs the file from the top. It serves only if it gets as far as listen().',
+      try: BRANCH,
+    };
+  if (elsewhere)
+    return {
+      why: `Clients know only PORT, and a worker listens on port ${elsewhere.port}.`,
+      try: 'the same app.listen(port) in every worker',
+    };
+  return {
+    why: 'They listen, but something keeps their only thread: an endless loop, or a call that never returns.',
+    try: 'look for what does not end in a handler',
+  };
 }
 
 /** What was thrown, or the starts of the workers that answered nothing. */
@@ -290,24 +303,24 @@ export function demandSameWork(program, { answers, requests, blocks, cpu }) {
 /** The number is what that much counting comes to, so no clock is needed. */
 function demandCpu({ status, error, body }) {
   const said = error ?? (status === 200 ? `200: ${body.slice(0, SHOWN)}` : `status ${status}`);
-  demandInTime(status === 200 && body.trim() === CPU_BODY, {
+  const story = {
     expected: `/cpu sends ${CPU_BODY}, as in the starter: the number that its counting comes to.`,
     got: `GET /cpu: ${said}`,
     why: 'The second measurement compares this page, and each side must do the same work.',
     try: 'leave /cpu as it was: spinFor(5), and its result as text',
-  });
+  };
+  demandInTime(!error, story);
+  demand(status === 200 && body.trim() === CPU_BODY, story);
 }
 
 export function demandOnePerCore({ program, forks, fate }) {
-  const story = {
+  demand(forks === CORES, {
     expected: `${CORES} workers where os.availableParallelism() is ${CORES}`,
     got: forks === 0 && fate ? endOf(fate) : `It forked ${forks}.`,
     why: 'os.cpus().length counts cores that this process may not use, and a fixed number fits one machine.',
     try: 'availableParallelism() from node:os, as it is',
     shows: { program, moments: [momentOf(forksOf(program.events).at(-1), 'the last fork')] },
-  };
-  demand(forks <= CORES, story);
-  demandInTime(forks === CORES, story);
+  });
 }
 
 const endOf = (fate) => `It forked no workers and exited (${howItEnded(fate)}).`;
@@ -355,16 +368,14 @@ export function demandRefusals(all) {
 }
 
 export function demandAccepted({ program, forks, fate, output }) {
-  const story = {
+  demand(forks === TWELVE, {
     expected: `NODE_CLUSTER_WORKERS=${TWELVE} forks ${TWELVE} workers: every whole number from 1 to 99 is allowed.`,
     got: `NODE_CLUSTER_WORKERS=${TWELVE}: ${forks === 0 && fate ? endOf(fate) : `it forked ${forks}.`}`,
     why: 'The person who runs the server may know better how many workers it needs, so the variable wins.',
     try: 'accept one digit and two, and use no other limit',
     output,
     shows: { program, moments: [momentOf(forksOf(program.events).at(-1), 'the last fork')] },
-  };
-  demand(forks <= TWELVE, story);
-  demandInTime(forks === TWELVE, story);
+  });
 }
 
 export async function measureBlocking({ measured, conditionsWere }, contest) {

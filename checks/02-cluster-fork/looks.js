@@ -26,7 +26,7 @@ export async function startFour({ launch, ready }) {
   return ready(await launch({ env, probe: 'waits' }), WORKERS);
 }
 
-/** One /cpu, then / again and again until every worker has answered, or one request failed. */
+/** One /cpu, then / again and again until every worker has answered, or one request failed, or was the primary's. */
 export async function askUntilAllAnswer(program) {
   const first = program.events.length;
   const cpu = await askAtOnce(program, '/cpu', 1);
@@ -38,7 +38,9 @@ export async function askUntilAllAnswer(program) {
     const { answers, requests } = await askAtOnce(program, '/', 2 * WORKERS);
     seen.answers.push(...answers);
     seen.requests.push(...requests);
-    if (answers.some(({ error }) => error) || forksOf(program.events).every(hasAnswered)) break;
+    const isOver =
+      answers.some(({ error }) => error) || requests.some(({ pid }) => pid === program.pid);
+    if (isOver || forksOf(program.events).every(hasAnswered)) break;
   }
   const blocks = eventsOf(program.events.slice(first), 'wait'); // Atomics.wait(), as in blockFor()
   return { ...seen, blocks, cpu: cpu.answers[0], others: cpu.requests };
