@@ -18,6 +18,7 @@ const LEAST_MS = 9.5; // a timer may be half a millisecond early
 const MOST_MS = 20.5;
 const TOO_LONG_MS = 24; // for the quickest of several
 const DATABASE_MS = 98;
+const UNAWAITED_MS = 5; // nothing was waited for
 const SLOW_MS = 150; // for the quickest report
 const QUEUED_MS = 190; // for the slowest: with one in front of it, it takes 200
 const MOSTLY = 0.6; // of a delay: a timer of its own reports its lateness only
@@ -63,6 +64,13 @@ function demandAnswered(program, path, answers, expected) {
   });
 }
 
+/** @type {[RegExp, string][]} */
+const WRONG_BODIES = [
+  [/same bytes/, 'Bytes that are made once, outside the handler, are the same for every client.'],
+  [/bytes\.$/, 'Two hex digits are one byte, and it takes 5,000 to 10,000 bytes.'],
+  [/hex text/, 'There is something else in it than the digits 0 to 9 and a to f.'],
+];
+
 export function demandBody(program, first, homes) {
   const answers = [...first.answers, ...homes.answers];
   const expected = 'The body is text of 10,000 to 20,000 hex digits, different each time.';
@@ -71,6 +79,7 @@ export function demandBody(program, first, homes) {
   demand(!fault, {
     expected,
     got: fault,
+    why: WRONG_BODIES.find(([isIt]) => isIt.test(fault ?? ''))?.[1],
     try: 'in the handler of /: randomHex() makes the text, between() a number of bytes',
   });
 }
@@ -157,7 +166,10 @@ export function demandWaits(program, { answers, requests, health, healths, block
   demand(quickestMs > DATABASE_MS, {
     expected,
     got: `The quickest report took ${inMs(quickestMs)}.`,
-    why: 'The database takes 100 ms. A promise without await, or return, is not waited for.',
+    why:
+      quickestMs < UNAWAITED_MS
+        ? 'It answers before the database has said anything: a promise without await, or return, is not waited for.'
+        : 'The database is as slow as before, 100 ms: only the way of waiting changes.',
     try: WAIT,
     shows: shown(quickest, 'the quickest'),
   });
@@ -192,7 +204,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
   demandInTime(quickestMs < SLOW_MS, {
     expected,
     got: `Even the quickest report took ${inMs(quickestMs)}.`,
-    why: 'The database takes 100 ms, no longer. Waiting longer than that holds up nobody else, but its own client.',
+    why: 'The database takes 100 ms, no longer. Waiting longer than that holds up no other client, only its own.',
     try: 'look at how long the handler of /report waits',
     shows: shown(quickest, 'the quickest'),
   });
@@ -273,9 +285,14 @@ const WRONG_DELAYS = [
     'monitorEventLoopDelay() from node:perf_hooks, which watches the loop itself',
   ],
   [
+    ({ told }) => told > LEAST_MS,
+    'It is a long gap, but not the longest: a percentile leaves out the one that counts.',
+    'max instead of a percentile',
+  ],
+  [
     () => true,
-    'It has lost the longest gap: a percentile leaves it out, and a reset before it is reported forgets it.',
-    'max, and reset() nowhere but where it is reported',
+    'It has forgotten the long gap: something resets it before it has been reported.',
+    'reset() nowhere but where it is reported',
   ],
 ];
 
