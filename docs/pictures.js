@@ -34,8 +34,8 @@ const TRIES = 3;
 const SCHEMES = /** @type {const} */ (['light', 'dark']);
 
 const KEY = '02-cluster-fork';
-const ANSWER = 'primary-takes-its-turn';
-const BROKEN = 'primary-rests';
+const ANSWER = 'idle-workers';
+const BROKEN = 'workers-answer';
 const SLIDE = 'section:has(h1:text-is("See it: kill one"))';
 
 const copy = mkdtempSync(join(tmpdir(), 'forkshop-pictures-'));

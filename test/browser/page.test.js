@@ -524,7 +524,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     const forks = five.events.filter(({ what }) => what === 'fork');
     assert.deepEqual(five.moments[0], { pid: forks[4].pid, t: forks[4].t });
 
-    const own = await judge(['02-cluster-fork', 'primary-takes-its-turn'], 'primary-rests');
+    const own = await judge(['02-cluster-fork', 'idle-workers'], 'workers-answer');
     const [{ pid: primary }] = own.events.filter(({ what }) => what === 'fork');
     for (const { pid, t: at } of own.moments) {
       assert.equal(pid, primary);
@@ -533,7 +533,7 @@ describe("the learner's page in Chromium", { skip }, () => {
       );
     }
 
-    const quick = await judge(['01-blocking-server', 'short-report'], 'report-answers');
+    const quick = await judge(['01-blocking-server', 'short-report'], 'report-waits');
     const { moments, events: seen } = quick;
     const of = (/** @type {string} */ kind, /** @type {any} */ { pid, client }) =>
       seen.filter((event) => event.what === kind && event.pid === pid && event.client === client);
