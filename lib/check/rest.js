@@ -46,10 +46,13 @@ export function isAtRest({ events, pid: primary }, { sinceMs, except = [] }) {
   if (primary !== undefined && !alive.includes(primary)) return false; // how it ended will be known in a moment
   const forked = forksOf(events).map(({ workerPid }) => workerPid);
   if (forked.some((pid) => !alive.includes(pid) && !hasExited(events, pid))) return false; // and so will be this exit
-  return alive.every((pid) => except.includes(pid) || isProcessAtRest(events, pid, fromMs));
+  const isFirst = (/** @type {number} */ pid) => pid === primary;
+  return alive.every(
+    (pid) => except.includes(pid) || isProcessAtRest(events, pid, fromMs, isFirst(pid)),
+  );
 }
 
-function isProcessAtRest(events, pid, fromMs) {
+function isProcessAtRest(events, pid, fromMs, isFirst) {
   const beats = eventsOf(events, 'beat').filter(
     (beat) => beat.pid === pid && beat.tid === undefined,
   );
@@ -60,14 +63,18 @@ function isProcessAtRest(events, pid, fromMs) {
   const isStarting =
     forksOf(events).some(({ workerPid }) => workerPid === pid) && !hasListened(events, pid);
   const hasCrashed = eventsOf(events, 'crash').some((crash) => crash.pid === pid);
-  return !isStarting && !hasCrashed && timers <= usualTimers(events, beats, pid);
+  return !isStarting && !hasCrashed && timers <= usualTimers(events, beats, pid, isFirst);
 }
 
-/** The fewest timers that a process has reported since it listens; a server has one of its own then. */
-function usualTimers(events, beats, pid) {
-  const listensMs = eventsOf(events, 'listening').find((event) => event.pid === pid)?.t ?? 0;
+/**
+ * The fewest timers that a process has reported since it listens: a server has one of its own then. A child that never listens
+ * sets its own while it loads its file, so its first report does not count.
+ */
+function usualTimers(events, beats, pid, isFirst) {
+  const listening = eventsOf(events, 'listening').find((event) => event.pid === pid);
+  const sinceMs = (listening ?? (isFirst ? undefined : beats[0]))?.t ?? 0;
   const counts = beats.flatMap(({ t, timers }) =>
-    t > listensMs && timers !== undefined ? [timers] : [],
+    t > sinceMs && timers !== undefined ? [timers] : [],
   );
   return Math.min(...counts);
 }
