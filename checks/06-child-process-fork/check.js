@@ -107,7 +107,7 @@ check('06-child-process-fork', promises, (lesson) => {
     ],
     { needs: ['fails-one'] },
   );
-  hold('ends-with-parent', [single, orphaned], demandNoneLeft);
+  hold('ends-with-parent', [single, orphaned], demandNoneLeft, { needs: ['fails-one'] });
 
   const control = meanwhile([dead], async () => ready(await launch({ isReference: true })));
   const delays = observe([server, control, dead], (candidate, reference) =>

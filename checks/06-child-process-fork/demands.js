@@ -141,7 +141,7 @@ export function demandInTurn(program, { reports, built, waiting }) {
 
 /** One child stood still: it had one report, and the others waited for no child in particular. */
 function demandHandedOut({ count, waiting }, expected) {
-  demand(waiting > 0, {
+  demandInTime(waiting > 0, {
     expected,
     got: `One child was frozen, and all ${count} reports were built: it had none.`,
     why: 'This child is alive, but it is not in the list of idle children, so it never gets a job.',
@@ -317,7 +317,7 @@ export function demandReplaced(program, { reports, waiting, children }, before) 
     why: "One death can bring several events ('error', 'exit'), and a child was started for each.",
     try: 'keep the children in a Set, and begin with: if (!children.delete(child)) return;',
   });
-  demand(waiting > 0, {
+  demandInTime(waiting > 0, {
     expected: REPLACED,
     got: `${before} Then one of two children was frozen, and all ${count} reports were built: it had none.`,
     why: "A child that lives has left the list of idle children. indexOf() of one that isn't in the list is -1, and splice(-1, 1) removes the last.",

@@ -33,6 +33,7 @@ const LATE_MS = 20_000; // only a client that hangs waits this long
 const DEADLINE_MS = 4_000; // for what takes milliseconds
 const SENT_TURNS = 2; // of the server's event loop: by then a job has been sent
 const HANDED_OUT_TURNS = 3; // by then an idle child has got a waiting job
+const SETTLED_TURNS = 10; // of a child's event loop: by then it has loaded its file, and said so
 const GONE_MS = 1_500; // a child whose channel has closed exits within milliseconds
 
 /** Long and short in turn, so that a short one overtakes the long one before it. @returns {Job[]} */
@@ -56,6 +57,8 @@ export const isRight = (/** @type {Report} */ { job, answer }) =>
 /** The first report, from a server that was started in another folder. */
 export async function askFirst(program) {
   const [report] = await ask(program, jobs('first', 1));
+  const isBooting = () => startedBy(program) > 0 && childStartsOf(program).length === 0; // another process built it
+  await program.until(() => !isBooting(), DEADLINE_MS);
   const files = childStartsOf(program).map(({ file }) => file);
   return { report, missingFile: files.find((file) => file && !existsSync(file)) };
 }
@@ -83,7 +86,7 @@ export async function askBeside(program) {
  *   many were not
  */
 export async function askFrozen(program, wanted, { isKilled = false } = {}) {
-  const asked = await whileFrozen(program, childrenOf(program), async (frozen) => {
+  const asked = await whileChildrenFrozen(program, async (frozen) => {
     const begun = await begin(program, wanted);
     const last = frozen.slice(-1);
     kill(program, frozen.slice(0, -1), 'SIGCONT');
@@ -115,7 +118,7 @@ export async function rest(program) {
 
 /** Both children have a report and two more wait, when one child is killed. */
 export async function killAtWork(program) {
-  const all = await whileFrozen(program, childrenOf(program), async ([victim]) => {
+  const all = await whileChildrenFrozen(program, async ([victim]) => {
     const atWork = await begin(program, jobs('at-work', CHILDREN));
     const queued = await begin(program, jobs('queued', 2));
     await passOn(program);
@@ -165,13 +168,9 @@ export async function askPoison(program) {
   const exits = () => childExitsOf(program, first).length;
   const report = askFor(program, { name: 'adam&name=eve', rows: 10 });
   await untilAtRest(program, () => report.answer ?? exits() > 1);
-  const [deaths, fate] = [exits(), program.fate];
-  return {
-    answer: report.answer,
-    deaths,
-    fate,
-    after: await ask(program, jobs('after-poison', 1)),
-  };
+  const [answer, deaths, fate] = [report.answer, exits(), program.fate];
+  const isOver = answer && deaths <= 1 && !fate; // else it goes from child to child
+  return { answer, deaths, fate, after: isOver ? await ask(program, jobs('after-poison', 1)) : [] };
 }
 
 /** The server is killed: which of its children outlive it? */
@@ -180,6 +179,17 @@ export async function killServer(program) {
   kill(program, [program.pid]);
   await program.ended(DEADLINE_MS);
   return program.gone(GONE_MS);
+}
+
+/** Does something while its children stand still. All of them have loaded their files before. */
+async function whileChildrenFrozen(
+  program,
+  /** @type {(frozen: number[]) => Promise<any>} */ work,
+) {
+  const children = childrenOf(program);
+  const areSettled = (events) => haveTurned(events, children.filter(hasPid), SETTLED_TURNS);
+  await program.until(areSettled, DEADLINE_MS);
+  return whileFrozen(program, children, work);
 }
 
 /** Asks for reports at once, and waits until all are answered, or nothing more comes. @returns {Promise<Report[]>} */
