@@ -20,6 +20,7 @@ import {
 } from './looks.js';
 
 const FORK = "fork(new URL('./job.js', import.meta.url))";
+const TIMES = ['not once', 'once', 'twice'];
 const ON_EXIT = "child.on('exit', (code, signal) => ...)";
 
 /** @typedef {import('./looks.js').Report} Report */
@@ -93,13 +94,11 @@ export function demandResponsive({ statuses, besides, reports }) {
   });
   demandInTime(besides >= ENOUGH_HOMES || !reports.every(isRight), {
     expected,
-    got: `It answered / ${times(besides)} before all four were built.`,
+    got: `/ was answered ${TIMES[besides]} before all four were built.`,
     why: 'The server builds reports itself, or blocks its event loop while another process builds them.',
     try: "child.send({ id, job }), and child.on('message', ...): neither waits for the child",
   });
 }
-
-const times = (/** @type {number} */ count) => (count === 1 ? 'once' : `${count || 'no'} times`);
 
 export function demandMatch(program, { reports }) {
   const expected =

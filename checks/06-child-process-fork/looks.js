@@ -34,6 +34,7 @@ const DEADLINE_MS = 4_000; // for what takes milliseconds
 const SENT_TURNS = 2; // of the server's event loop: by then a job has been sent
 const HANDED_OUT_TURNS = 3; // by then an idle child has got a waiting job
 const SETTLED_TURNS = 10; // of a child's event loop: by then it has loaded its file, and said so
+const DYING_MS = 1_000; // between the end of a server's connections and its own
 const GONE_MS = 1_500; // a child whose channel has closed exits within milliseconds
 
 /** Long and short in turn, so that a short one overtakes the long one before it. @returns {Job[]} */
@@ -216,8 +217,10 @@ function askFor(program, job, /** @type {Agent | false} */ agent = false) {
   return report;
 }
 
-const untilAnswered = (program, /** @type {Report[]} */ reports) =>
-  untilAtRest(program, () => reports.every(({ answer }) => answer));
+async function untilAnswered(program, /** @type {Report[]} */ reports) {
+  await untilAtRest(program, () => reports.every(({ answer }) => answer));
+  if (reports.some(({ answer }) => answer?.error)) await program.ended(DYING_MS);
+}
 
 /** What has come to the server is sent on to a child, or waits. */
 function passOn(program) {
@@ -229,8 +232,11 @@ function passOn(program) {
 /** Its children that are alive. */
 const childrenOf = ({ events, pid: server }) => aliveIn(events).filter((pid) => pid !== server);
 
-/** How many processes it has started, dead or alive. */
-const startedBy = ({ events }) => eventsOf(events, 'child').length;
+/** How many processes it has started, dead or alive. Those of execFileSync() are known only by their own reports. */
+function startedBy(program) {
+  const pids = eventsOf(program.events, 'child').map(({ childPid }) => childPid);
+  return new Set([...pids, ...childStartsOf(program).map(({ pid }) => pid)]).size;
+}
 
 /** The starts of its Node.js children. */
 export const childStartsOf = ({ events, pid: server }) =>
