@@ -28,6 +28,7 @@ import {
 export const CHILDREN = 2;
 export const CORES = 5; // as the server sees them: a pool of this size has not read JOB_CHILDREN
 export const ENOUGH_HOMES = 3; // a server that builds reports itself answers one while four are built
+const isHandedOn = true; // a report in flight is a child's work: when all children rest, nothing more comes
 const BESIDE_ROWS = 20_000;
 const LATE_MS = 20_000; // only a client that hangs waits this long
 const DEADLINE_MS = 4_000; // for what takes milliseconds
@@ -92,7 +93,7 @@ export async function askFrozen(program, wanted, { isKilled = false } = {}) {
     const last = frozen.slice(-1);
     kill(program, frozen.slice(0, -1), 'SIGCONT');
     const waiting = () => begun.reports.filter(({ answer }) => !answer).length;
-    await untilAtRest(program, () => waiting() <= last.length, { except: last });
+    await untilAtRest(program, () => waiting() <= last.length, { except: last, isHandedOn });
     const [since, pids] = [nowMs(), [program.pid, ...childrenOf(program)]];
     const awake = pids.filter((pid) => !last.includes(pid));
     await program.until(
@@ -168,7 +169,7 @@ export async function askPoison(program) {
   const first = program.events.length;
   const exits = () => childExitsOf(program, first).length;
   const report = askFor(program, { name: 'adam&name=eve', rows: 10 });
-  await untilAtRest(program, () => report.answer ?? exits() > 1);
+  await untilAtRest(program, () => report.answer ?? exits() > 1, { isHandedOn });
   const [answer, deaths, fate] = [report.answer, exits(), program.fate];
   const isOver = answer && deaths <= 1 && !fate; // else it goes from child to child
   return { answer, deaths, fate, after: isOver ? await ask(program, jobs('after-poison', 1)) : [] };
@@ -218,7 +219,7 @@ function askFor(program, job, /** @type {Agent | false} */ agent = false) {
 }
 
 async function untilAnswered(program, /** @type {Report[]} */ reports) {
-  await untilAtRest(program, () => reports.every(({ answer }) => answer));
+  await untilAtRest(program, () => reports.every(({ answer }) => answer), { isHandedOn });
   if (reports.some(({ answer }) => answer?.error)) await program.ended(DYING_MS);
 }
 

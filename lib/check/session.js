@@ -59,6 +59,7 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
+ * @property {typeof countCrowd} [crowdOf]  counts who wants a core
  * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
  * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
@@ -87,7 +88,7 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
  */
 export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
-  const { onProgram, overrunBy = overrunNow } = options;
+  const { onProgram, overrunBy = overrunNow, crowdOf = countCrowd } = options;
   const { first, numberOf, stopAll, ...programs } = createPrograms({
     ...{ root, key, place, runner, onProgram },
   });
@@ -98,7 +99,7 @@ export async function runSession({ key, promises, declare }, options, report) {
     retake(looks);
     await stopAll(before);
   };
-  const judge = createJudge({ held, promises, report, numberOf, overrunBy, takeAgain });
+  const judge = createJudge({ held, promises, report, numberOf, overrunBy, crowdOf, takeAgain });
   const session = async () => {
     declare({
       ...programs,
@@ -163,7 +164,7 @@ function createDeclarations(promises) {
 }
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
-function createJudge({ held, promises, report, numberOf, overrunBy, takeAgain }) {
+function createJudge({ held, promises, report, numberOf, overrunBy, crowdOf, takeAgain }) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -194,7 +195,7 @@ function createJudge({ held, promises, report, numberOf, overrunBy, takeAgain })
     if (lacks(one)) return { verdict: 'skipped' };
     return outcomeOf(
       async () => {
-        const crowd = countCrowd();
+        const crowd = crowdOf();
         const steps = one.steps.map(([looks, judge]) => ({ looks, seen: seeAll(looks), judge }));
         if (one.isAlone) {
           await Promise.all(steps.map(({ seen }) => seen));
@@ -202,7 +203,7 @@ function createJudge({ held, promises, report, numberOf, overrunBy, takeAgain })
         }
         const confirm = async (step, missing) => {
           if (crowd().isIdle) throw missing;
-          const again = countCrowd();
+          const again = crowdOf();
           await takeAgain(step.looks);
           await judgeAgain(step, again);
         };
