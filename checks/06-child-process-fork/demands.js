@@ -20,7 +20,7 @@ import {
 } from './looks.js';
 
 const FORK = "fork(new URL('./job.js', import.meta.url))";
-const TIMES = ['not once', 'once', 'twice'];
+const TIMES = ['only when', 'only once before', 'only twice before'];
 const ON_EXIT = "child.on('exit', (code, signal) => ...)";
 
 /** @typedef {import('./looks.js').Report} Report */
@@ -94,7 +94,7 @@ export function demandResponsive({ statuses, besides, reports }) {
   });
   demandInTime(besides >= ENOUGH_HOMES || !reports.every(isRight), {
     expected,
-    got: `/ was answered ${TIMES[besides]} before all four were built.`,
+    got: `/ was answered ${TIMES[besides]} all four were built.`,
     why: 'The server builds reports itself, or blocks its event loop while another process builds them.',
     try: "child.send({ id, job }), and child.on('message', ...): neither waits for the child",
   });
