@@ -212,7 +212,7 @@ export function demandOneFailure(program, { atWork, queued, fate }) {
   demand503(failed[0], expected);
 }
 
-const hasFailed = ({ answer }) => answer !== undefined && (answer.error || answer.status !== 200);
+const hasFailed = (/** @type {Report} */ report) => report.answer !== undefined && !isRight(report);
 
 function demandServer(program, fate, expected) {
   demand(!fate, {
