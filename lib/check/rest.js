@@ -18,16 +18,17 @@ const DEADLINE_MS = 10_000;
  * Waits until `isDone`, or the program is at rest or has exited, or time is up.
  * @param {Program} program
  * @param {(events: Event[]) => unknown} [isDone]
- * @param {{ except?: number[], deadlineMs?: number }} [options]  except: pids that are frozen and don't count
+ * @param {{ except?: number[], isHandedOn?: boolean, deadlineMs?: number }} [options]  except: pids that are frozen and don't
+ *   count; isHandedOn: other processes do the work of a request, so one in flight does not keep the first process from rest
  * @returns {Promise<boolean>}  whether it is done; rejects with Starved when the program had no turn
  */
 export async function untilAtRest(program, isDone = () => false, options = {}) {
-  const { except = [], deadlineMs = DEADLINE_MS } = options;
+  const { deadlineMs = DEADLINE_MS, ...rest } = options;
   const sinceMs = nowMs();
   let done = false;
   await program.until((events) => {
     done = Boolean(isDone(events));
-    return done || isAtRest(program, { sinceMs, except });
+    return done || isAtRest(program, { sinceMs, ...rest });
   }, deadlineMs);
   return done || Boolean(isDone(program.events));
 }
@@ -36,9 +37,10 @@ export async function untilAtRest(program, isDone = () => false, options = {}) {
  * Will nothing more happen by itself? A worker that has not listened yet, has crashed, has a request in flight, or more timers
  * than usual (a wait before a restart) is given three seconds.
  * @param {Program} program
- * @param {{ sinceMs: number, except?: number[] }} options  sinceMs: rest before that does not count
+ * @param {{ sinceMs: number, except?: number[], isHandedOn?: boolean }} options  sinceMs: rest before that does not count; for
+ *   the others see untilAtRest
  */
-export function isAtRest({ events, pid: primary }, { sinceMs, except = [] }) {
+export function isAtRest({ events, pid: primary }, { sinceMs, except = [], isHandedOn = false }) {
   const last = events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
   const fromMs = Math.max(last, sinceMs);
   if (nowMs() < fromMs + REST_TURNS * BEAT_MS) return false;
@@ -46,10 +48,13 @@ export function isAtRest({ events, pid: primary }, { sinceMs, except = [] }) {
   if (primary !== undefined && !alive.includes(primary)) return false; // how it ended will be known in a moment
   const forked = forksOf(events).map(({ workerPid }) => workerPid);
   if (forked.some((pid) => !alive.includes(pid) && !hasExited(events, pid))) return false; // and so will be this exit
-  return alive.every((pid) => except.includes(pid) || isProcessAtRest(events, pid, fromMs));
+  const how = (pid) => ({ isFirst: pid === primary, isHandedOn });
+  return alive.every(
+    (pid) => except.includes(pid) || isProcessAtRest(events, pid, fromMs, how(pid)),
+  );
 }
 
-function isProcessAtRest(events, pid, fromMs) {
+function isProcessAtRest(events, pid, fromMs, { isFirst, isHandedOn }) {
   const beats = eventsOf(events, 'beat').filter(
     (beat) => beat.pid === pid && beat.tid === undefined,
   );
@@ -60,17 +65,21 @@ function isProcessAtRest(events, pid, fromMs) {
   const isStarting =
     forksOf(events).some(({ workerPid }) => workerPid === pid) && !hasListened(events, pid);
   const count = (kind) => eventsOf(events, kind).filter((event) => event.pid === pid).length;
-  const isAnswering = count('request') > count('response');
+  const isAnswering = !(isFirst && isHandedOn) && count('request') > count('response');
   const hasCrashed = count('crash') > 0;
-  const isWaiting = timers > usualTimers(events, beats, pid);
+  const isWaiting = timers > usualTimers(events, beats, pid, isFirst);
   return !isStarting && !isAnswering && !hasCrashed && !isWaiting;
 }
 
-/** The fewest timers that a process has reported since it listens; a server has one of its own then. */
-function usualTimers(events, beats, pid) {
-  const listensMs = eventsOf(events, 'listening').find((event) => event.pid === pid)?.t ?? 0;
+/**
+ * The fewest timers that a process has reported since it listens: a server has one of its own then. A child that never listens
+ * sets its own while it loads its file, so its first report does not count.
+ */
+function usualTimers(events, beats, pid, isFirst) {
+  const listening = eventsOf(events, 'listening').find((event) => event.pid === pid);
+  const sinceMs = (listening ?? (isFirst ? undefined : beats[0]))?.t ?? 0;
   const counts = beats.flatMap(({ t, timers }) =>
-    t > listensMs && timers !== undefined ? [timers] : [],
+    t > sinceMs && timers !== undefined ? [timers] : [],
   );
   return Math.min(...counts);
 }
