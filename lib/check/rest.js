@@ -18,16 +18,17 @@ const DEADLINE_MS = 10_000;
  * Waits until `isDone`, or the program is at rest or has exited, or time is up.
  * @param {Program} program
  * @param {(events: Event[]) => unknown} [isDone]
- * @param {{ except?: number[], deadlineMs?: number }} [options]  except: pids that are frozen and don't count
+ * @param {{ except?: number[], deadlineMs?: number, turns?: number, kinds?: string[] }} [options]  except: pids that are frozen
+ *   and don't count; turns: how long a rest is; kinds: of event that interrupt a rest, all unless told
  * @returns {Promise<boolean>}  whether it is done; rejects with Starved when the program had no turn
  */
 export async function untilAtRest(program, isDone = () => false, options = {}) {
-  const { except = [], deadlineMs = DEADLINE_MS } = options;
+  const { deadlineMs = DEADLINE_MS, ...rest } = options;
   const sinceMs = nowMs();
   let done = false;
   await program.until((events) => {
     done = Boolean(isDone(events));
-    return done || isAtRest(program, { sinceMs, except });
+    return done || isAtRest(program, { sinceMs, ...rest });
   }, deadlineMs);
   return done || Boolean(isDone(program.events));
 }
@@ -36,26 +37,31 @@ export async function untilAtRest(program, isDone = () => false, options = {}) {
  * Will nothing more happen by itself? A worker that has not listened yet, has crashed, or has more timers than usual (a wait
  * before a restart, a request in flight) is given three seconds.
  * @param {Program} program
- * @param {{ sinceMs: number, except?: number[] }} options  sinceMs: rest before that does not count
+ * @param {{ sinceMs: number, except?: number[], turns?: number, kinds?: string[] }} options  sinceMs: rest before that does
+ *   not count
  */
-export function isAtRest({ events, pid: primary }, { sinceMs, except = [] }) {
-  const last = events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
+export function isAtRest({ events, pid: primary }, options) {
+  const { sinceMs, except = [], turns = REST_TURNS, kinds } = options;
+  const interrupts = (what) => (kinds ? kinds.includes(what) : what !== 'beat');
+  const last = events.findLast(({ what }) => interrupts(what))?.t ?? 0;
   const fromMs = Math.max(last, sinceMs);
-  if (nowMs() < fromMs + REST_TURNS * BEAT_MS) return false;
+  if (nowMs() < fromMs + turns * BEAT_MS) return false;
   const alive = aliveIn(events);
   if (primary !== undefined && !alive.includes(primary)) return false; // how it ended will be known in a moment
   const forked = forksOf(events).map(({ workerPid }) => workerPid);
   if (forked.some((pid) => !alive.includes(pid) && !hasExited(events, pid))) return false; // and so will be this exit
-  return alive.every((pid) => except.includes(pid) || isProcessAtRest(events, pid, fromMs));
+  return alive.every(
+    (pid) => except.includes(pid) || isProcessAtRest(events, pid, { fromMs, least: turns }),
+  );
 }
 
-function isProcessAtRest(events, pid, fromMs) {
+function isProcessAtRest(events, pid, { fromMs, least }) {
   const beats = eventsOf(events, 'beat').filter(
     (beat) => beat.pid === pid && beat.tid === undefined,
   );
   const turns = beats.filter(({ t }) => t > fromMs);
   const timers = turns.findLast((beat) => beat.timers !== undefined)?.timers;
-  if (timers === undefined || turns.length < REST_TURNS) return false;
+  if (timers === undefined || turns.length < least) return false;
   if (turns.length >= LONG_TURNS) return true;
   const isStarting =
     forksOf(events).some(({ workerPid }) => workerPid === pid) && !hasListened(events, pid);
