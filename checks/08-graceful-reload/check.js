@@ -60,7 +60,7 @@ check('08-graceful-reload', promises, (lesson) => {
   ]);
   const drains = { needs: ['drained-on-stop'] };
   hold('clients-let-go', [withClients], demandClientsLetGo, drains);
-  hold('reload-renews', [underLoad], demandReload, drains);
+  hold('reload-renews', [underLoad], demandReload, { needs: ['clients-let-go'] });
   const reloads = { needs: ['reload-renews'] };
   holdInSteps(
     'primary-apart',

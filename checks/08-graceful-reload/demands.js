@@ -6,6 +6,7 @@ import {
   exitMoment,
   fewestServing,
   forkMoment,
+  hasListened,
   howItEnded,
   momentOf,
   primaryExitMoment,
@@ -106,7 +107,8 @@ export function demandAllDrain(stop) {
     'Ctrl-C: the workers answer the requests in flight, all exit, and the exit code is 0.';
   demandUnbroken(stop, expected);
   const story = { expected, output, shows: exitsShown(program, exits) };
-  demand(!exits.some(({ signal }) => signal === 'SIGINT'), {
+  const killed = exits.filter(({ signal }) => signal === 'SIGINT');
+  demand(!killed.some(({ workerPid }) => hasListened(program.events, workerPid)), {
     ...story,
     got: `SIGINT killed the workers; ${lost.length} of ${of} requests were lost.`,
     why: 'Ctrl-C sends SIGINT to every process in the foreground, including the workers.',
@@ -287,7 +289,7 @@ function mostAlive(events, first) {
 }
 
 /** One after the other: never fewer than before, at most one more. */
-export function demandCapacity({ program, first, last, old, forks, exits, output }) {
+export function demandCapacity({ program, first, last, old, forks, exits, sent, output }) {
   const events = program.events.slice(0, last);
   const fewest = fewestServing(events, first);
   const [gone] = exits;
@@ -296,7 +298,7 @@ export function demandCapacity({ program, first, last, old, forks, exits, output
     expected: `At every moment of the reload at least ${WORKERS} workers listen.`,
     got: `At one moment there ${fewest === 1 ? 'was 1' : `were ${fewest}`}.`,
     why: isForked
-      ? "The new one had been forked, but didn't listen yet: 'online' only means that Node.js has started. A version may take seconds to boot."
+      ? 'An old one left before the new one listened, or more than one left for one that came.'
       : 'An old one had left before the new one was even forked.',
     try: "fork the new one, wait for its 'listening', and only then retire an old one",
     shows: exitsShown(
@@ -305,6 +307,7 @@ export function demandCapacity({ program, first, last, old, forks, exits, output
     ),
     output,
   });
+  demandTurn({ program, first, old, sent, output });
   const most = mostAlive(events, first);
   const isTwice = forks.length > old.length;
   demand(most <= WORKERS + 1, {
@@ -317,6 +320,27 @@ export function demandCapacity({ program, first, last, old, forks, exits, output
       ? "fork in the reload only, not in an 'exit' handler: a worker that drains hasn't crashed"
       : 'await retire(old): it resolves when the old one has exited; then fork the next',
     shows: { program, moments: forks.slice(0, MARKED).map((fork) => forkMoment(fork, 'forked')) },
+    output,
+  });
+}
+
+/** An old worker that says goodbye before any new one listens serves less than it could: one too few, though it still listens. */
+function demandTurn({ program, first, old, sent, output }) {
+  const requests = requestsOf(program.events);
+  const upMs = eventsOf(program.events.slice(first), 'worker-listening')[0]?.t;
+  const early = sent.flatMap(({ isKept, first: { client, sentMs, headers } }) => {
+    if (!isKept || !/close/i.test(headers.connection ?? '')) return [];
+    const request = requests.find((one) => one.client === client && one.startMs >= sentMs);
+    const { pid, endMs = Infinity } = request ?? {};
+    return old.includes(pid) && endMs < upMs ? [request] : [];
+  });
+  demand(early.length === 0, {
+    expected:
+      'An old worker says "Connection: close" when a new one listens in its place, not before.',
+    got: `Process ${early[0]?.pid}, an old worker, said it before any new one listened.`,
+    why: "'online' only means that Node.js has started; the file has not run yet. A version may take seconds to boot, or never listen at all.",
+    try: "worker.on('listening', ...) on the worker that you have just forked, then retire(old)",
+    shows: shown(program, early, 'says "Connection: close"'),
     output,
   });
 }

@@ -210,11 +210,11 @@ export async function reloadUnderLoad({ program, deploy }) {
   return { ...roll, versions, deploy, output: program.output() };
 }
 
-/** @param {{ deployed?: () => void, end: (traffic: any) => Promise<any[]> }} how  end: of the traffic */
-async function rollUnderLoad(program, { deployed, end }) {
+/** A reload while clients ask; `deployed` is called just before it, `end` ends the traffic. */
+async function rollUnderLoad(program, { deployed = () => {}, end }) {
   const traffic = startTraffic(program.url, MIXED);
   await sleep(WARM_MS);
-  deployed?.();
+  deployed();
   const roll = await renew(program);
   await sleep(AFTER_MS);
   const sent = await end(traffic);
