@@ -17,6 +17,7 @@ import {
   countTogether,
   loseStore,
   loseWorker,
+  loseWorkerOfStore,
   measureCost,
   primaryOf,
   repeat,
@@ -90,11 +91,7 @@ check('09-shared-state', promises, (lesson) => {
   const storedAgain = meanwhile([stored, storedTogether], ({ program }, seen) =>
     repeat(program, seen),
   );
-  const storedLoss = meanwhile(
-    [stored, storedAtOnce, storedAgain],
-    ({ program, store }) => loseWorker(program, store),
-    { isSlow },
-  );
+  const storedLoss = meanwhile([stored, storedAtOnce, storedAgain], loseWorkerOfStore, { isSlow });
   const away = meanwhile([stored, storedLoss], (seen) => loseStore(launch, seen));
   const without = meanwhile([], () => startWithoutStore(launch), { isSlow });
   holdInSteps('redis-exact', [

@@ -279,7 +279,8 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
   });
   const [lost] = visits.filter(({ pid }) => pid === undefined);
   const whose = homes.get(lost?.client) === victim ? 'of the dead worker' : 'of another worker';
-  demandInTime(!lost, {
+  const isSilent = /^no answer/.test(lost?.answer.error ?? '');
+  (isSilent ? demandInTime : demand)(!lost, {
     expected: 'A worker dies: all clients are served, its own by another worker.',
     got: `A client ${whose} was not served: ${wordsOf(lost?.answer)}.`,
     why: whyOfPrimary(program) ?? 'Its place is empty, and no other worker stands in.',

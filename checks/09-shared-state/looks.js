@@ -36,6 +36,7 @@ const SEEN_MS = 1_000;
 const CLIENTS = Array.from({ length: 31 }, (_, index) => `127.0.0.${index + 2}`);
 const SCOUTS = Array.from({ length: 24 }, (_, index) => `127.0.1.${index + 2}`);
 const SETTLED_MS = 4_000;
+const NEWCOMER_MS = 4_000;
 const GONE = 'gone'; // what is counted while Redis is away
 const WARM_UP = 40; // rounds: compiled code is several times as fast
 const BUDGET = { usualMs: 150, longerMs: 1_500 }; // of each side
@@ -237,6 +238,14 @@ export async function loseWorker(program, owner) {
     silent: given.filter(({ pid }) => pid !== undefined && pid !== victim),
     crashes: crashed.filter(({ pid }) => pid !== program.pid),
   };
+}
+
+/** The same with Redis. The dead worker's successor connects to it then: whatever it does at its start, it has done. */
+export async function loseWorkerOfStore({ program, store }) {
+  const seen = await loseWorker(program, store);
+  await program.until((events) => servingIn(events).length >= WORKERS, NEWCOMER_MS);
+  await readByAll(program, 'figs'); // by now each has a connection to Redis
+  return { ...seen, told: await readByAll(program, 'figs') };
 }
 
 /** How long a worker took for a request, by its own clock; where that is not known, how long the client waited. */
