@@ -196,6 +196,7 @@ export async function askAtOnce(program, owner) {
  */
 export async function loseWorker(program, owner) {
   const name = 'figs';
+  await insist(program, { name, id: 'earlier' }); // one that no client will send again
   const adds = Array.from({ length: LOST }, (_, index) => ({ name, id: `${name}-${index}` }));
   const reads = Array.from({ length: WORKERS }, (_, client) => ({
     name,
@@ -234,7 +235,7 @@ export async function loseWorker(program, owner) {
   const told = await readByAll(program, name);
   const crashed = eventsOf(program.events.slice(first), 'crash');
   return {
-    ...{ program, sent: adds.length, retried, later, told, fate: program.fate },
+    ...{ program, sent: 1 + adds.length, retried, later, told, fate: program.fate },
     silent: given.filter(({ pid }) => pid !== undefined && pid !== victim),
     crashes: crashed.filter(({ pid }) => pid !== program.pid),
   };

@@ -29,7 +29,7 @@ http {
 
   upstream backends {
 ${servers.join('\n')}
-    keepalive 16;
+    keepalive 16; # keep connections to the servers: the default since nginx 1.29.7
     keepalive_timeout 4s; # before a Node.js server closes it, after 5 s
   }
 
