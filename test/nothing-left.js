@@ -17,7 +17,7 @@ const SETTLED_MS = 500; // by then it has become what it is: between fork and ex
 const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|PORT$)/;
 
 /**
- * @typedef {{ pid: number, ppid: number, born: string, command: string, env: Record<string, string> }} Seen
+ * @typedef {{ pid: number, ppid: number, born: number, command: string, env: Record<string, string> }} Seen
  * @typedef {{ code: number | null, signal: string | null, stdout: string, stderr: string }} Ended
  */
 

@@ -67,8 +67,10 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, hasIdleCore, overrunNow, watchCrowd } from '../measure/conditions.js';
+import { Stranger } from '../observe/program.js';
 import { Starved } from '../observe/turn.js';
 import { createPrograms } from './programs.js';
+import { explainStranger } from '../verdict/diagnosis.js';
 import { Broken, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
@@ -258,7 +260,8 @@ async function outcomeOf(body, { told, numberOf }) {
   try {
     await body();
     return { verdict: 'passed' };
-  } catch (/** @type {any} */ error) {
+  } catch (/** @type {any} */ thrown) {
+    const error = thrown instanceof Stranger ? explainStranger(thrown.pid) : thrown;
     if (![Broken, Undecided, Starved].some((kind) => error instanceof kind)) throw error;
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);

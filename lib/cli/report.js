@@ -65,6 +65,7 @@ export function createReporter({
       for (const chart of charts) print(...chartLines(chart, style), '');
       if (!result.isWhole && !fault && result.of > 0)
         print(...notAgain(result, before, lesson), '');
+      if (result.spared.length > 0) print(...result.spared.map((text) => `  ${text}`), '');
       print(summary(result, style), next({ result, lesson, lessons, progress, subject }));
     },
   };

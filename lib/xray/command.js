@@ -1,7 +1,6 @@
 /** A command of the user's, run once in a shell, as `pm2 reload shop`; it ends with us, and in time. */
 import { spawn } from 'node:child_process';
 import { keepTrack } from '../measure/generator.js';
-import { sendSignal } from '../observe/ending.js';
 
 const ENDS_WITHIN_MS = 60_000;
 const MOST_CHARACTERS = 4_000; // of what it printed last
@@ -26,7 +25,12 @@ export function runCommand({ command, cwd, env }) {
   child.stdout.on('data', hear);
   child.stderr.on('data', hear);
   const kill = () => {
-    if (!isOver && child.pid) sendSignal(isGroup ? -child.pid : child.pid, 'SIGKILL');
+    if (isOver || !child.pid) return; // its number may be another's
+    try {
+      process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL');
+    } catch {
+      // it has just ended
+    }
   };
   const timer = setTimeout(kill, ENDS_WITHIN_MS);
   const release = keepTrack(kill);

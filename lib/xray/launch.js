@@ -126,6 +126,8 @@ function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { 
     return `It ended ${how} before it listened on any port.${crash ? ` ${crash}` : ''}`;
   }
   if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
+  if (events.some(({ what }) => what === 'apart'))
+    return 'It starts a process in a PID namespace of its own, as a container has: nothing is known of it from here.';
   const ports = [...listenersOf(events).keys()];
   if (ports.length > 0) return `It does not listen on port ${wanted}, but on ${ports.join(', ')}.`;
   return (
