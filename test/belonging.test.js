@@ -11,6 +11,7 @@ import { rootFolder } from '../lib/lessons/catalog.js';
 import { findMarker } from '../lib/observe/mark.js';
 import { isAlive, listProcesses, processAt } from '../lib/observe/processes.js';
 import { Stranger } from '../lib/observe/program.js';
+import { holdersOf } from '../lib/observe/sockets.js';
 import { createRunner } from '../lib/observe/run.js';
 import { abandonedHomes, nameHome, temporaryFolder } from '../lib/observe/temporary.js';
 import { onBoth } from './both-killed.js';
@@ -138,7 +139,9 @@ test(
       bystander(t, ['-e', 'setInterval(() => {}, 1e6)', program.folder]),
     ];
     const seen = pids.map((pid) => processAt(pid));
+    await until('it listens', () => holdersOf(program.port, () => pids).length > 0);
     assert.deepEqual(await program.stop(), []);
+    assert.deepEqual(program.spared, [pids[2]], 'and that is said');
     assert.deepEqual(
       seen.filter((one) => one && isAlive(one)).map((one) => one?.pid),
       pids,
