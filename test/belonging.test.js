@@ -82,21 +82,21 @@ describe('what a program reports proves nothing', onlyApart, () => {
       await until('it runs', () => other.pid);
       const keeper = Number(processAt(Number(other.pid))?.ppid);
       const targets = [1, 2, keeper, process.pid, process.ppid, older, younger];
-      const seen = targets.map((pid) => processAt(pid));
-      assert.ok(seen.every(Boolean));
+      const seen = targets.flatMap((pid) => processAt(pid) ?? []); // 2 may have ended long ago
+      assert.ok(seen.length >= targets.length - 1);
       const env = {
         TARGETS: JSON.stringify(targets),
         OTHER_TIMELINE: join(other.folder, 'timeline.jsonl'),
       };
       const program = await runner.start({ entry: write(forging), env });
       await until('it has forged', () => program.output().includes('forged'));
-      for (const pid of targets) assert.throws(() => program.kill(pid, 'SIGSTOP'), Stranger);
+      for (const { pid } of seen) assert.throws(() => program.kill(pid, 'SIGSTOP'), Stranger);
       assert.deepEqual(program.survivors(), [program.pid]);
       assert.deepEqual(await program.stop(), []);
       assert.deepEqual(await other.stop(), []);
-      for (const one of seen) {
-        const now = processAt(/** @type {any} */ (one).pid);
-        assert.ok(now && now.born === one?.born && now.state !== 'T', `process ${one?.pid}`);
+      for (const { pid, born } of seen) {
+        const now = processAt(pid);
+        assert.ok(now && now.born === born && now.state !== 'T', `process ${pid}`);
       }
     });
 
@@ -176,7 +176,7 @@ describe('the next start', onlyApart, () => {
   test('leaves alone what a living check has, or one elsewhere', async (t) => {
     const { runner, program } = await start(t, 'setInterval(() => {}, 1e6)');
     await until('it runs', () => program.pid);
-    const [, , , pid, born] = nameHome().split('-');
+    const [, , pid, born] = nameHome().split('-');
     const elsewhere = join(temporaryFolder(), `forkshop-00000000-${pid}-1-00000001`);
     const dead = join(temporaryFolder(), nameHome().replace(`-${pid}-${born}-`, `-${pid}-1-`));
     for (const home of [elsewhere, dead]) mkdirSync(home);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { ageMs, isAlive, listProcesses } from '../lib/observe/processes.js';
+import { createRunner } from '../lib/observe/run.js';
 import { holdersOf } from '../lib/observe/sockets.js';
 import { limitMs } from './limits.js';
 
@@ -127,6 +128,16 @@ export class Watched {
   async over() {
     await until('the command ends', () => this.ended, limitMs(30));
     return this.end;
+  }
+
+  /** What the next start does, with the same folder for temporary files. */
+  async startNext() {
+    const old = process.env.TMPDIR;
+    process.env.TMPDIR = this.temporary;
+    const runner = createRunner();
+    if (old === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = old;
+    await runner.close();
   }
 
   /** What is left of it, in words. @returns {Promise<string[]>} */

@@ -3,7 +3,8 @@
  * nothing stays behind, however the check ends. It leads a session of its own, so that a Ctrl-C in the terminal does
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
  * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not
- * the check, which then ends what is left; and where it kills both, the probe in each of its processes does (probe.cjs).
+ * the check, which then ends what is left; and where it kills both, the probe in each of its processes ends that (probe.cjs),
+ * and the next start what is left (sweep.js).
  *
  * Messages in:  { start: id, command, args, env, cwd, folder, isTheirs, hasChannel,
  *                 isErrorApart, limits }   { post: id, message }

@@ -2,8 +2,7 @@
  * The probe. Preloaded with NODE_OPTIONS=--require into every Node process of a run, it appends what happens there to
  * the run's timeline, one JSON object a line. It imports nothing of ours, starts nothing that keeps a process alive,
  * touches no handler, exit code or message of the program, and never throws into it. Where the check and its keeper are
- * both gone, killed at once, it ends its process and removes the run's files: nobody else is left who would. In a PID namespace
- * of its own it says so and nothing else: its pids are other processes to the check, and the check's are others to it.
+ * both gone, killed at once, it ends its process; the next start does the rest (sweep.js). In a PID namespace of its own it says so and nothing else: its pids are other processes to the check, and the check's are others to it.
  *
  * Why --require, in CommonJS: with --import Node would load a CommonJS program as if it had been imported; what it
  * throws at its top would be an unhandled rejection, and its promises would come before its process.nextTick.
@@ -43,9 +42,8 @@
 
 const cluster = require('node:cluster');
 const { subscribe } = require('node:diagnostics_channel');
-const { openSync, readlinkSync, rmSync, writeSync } = require('node:fs');
+const { openSync, readlinkSync, writeSync } = require('node:fs');
 const { Server } = require('node:net');
-const { basename, dirname } = require('node:path');
 const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 
 const BEAT_MS = 20;
@@ -58,7 +56,6 @@ const LONGEST_HELD_BACK = 64 * 1024;
 const MOST_LISTENERS = 10; // EventEmitter.defaultMaxListeners, which the program may have changed
 const PENDING = /^(FSReq|GetAddrInfo|MessagePort$)|ConnectWrap$/; // module hooks answer through a MessagePort
 const KEPT_MS = 100;
-const RUNS_HOME = /^forkshop-[\da-f]{8}-\d+-\d+-[\da-f]{8}$/;
 const HANDED_DOWN = /^(NODE_OPTIONS|FORKSHOP_\w+)$/;
 const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle, or a descriptor
 
@@ -99,7 +96,8 @@ const isNodesOwn = !isMainThread && parentPort === null; // the thread in which 
 const fd = file && !isNodesOwn && open(file);
 if (fd && isApart) reportApart(fd);
 else if (fd) observe(fd);
-if (keptBy && !isApart && isMainThread) setInterval(() => isKept() || endAlone(), KEPT_MS).unref(); // also without a file: it may be removed
+if (keptBy && !isApart && isMainThread)
+  setInterval(() => isKept() || kill(process.pid, 'SIGKILL'), KEPT_MS).unref(); // also without a file: it may be removed
 
 function open(path) {
   try {
@@ -502,16 +500,6 @@ function hasPid(pid) {
   } catch (error) {
     return error.code !== 'ESRCH';
   }
-}
-
-function endAlone() {
-  const home = dirname(dirname(file)); // of all runs of the check, see run.js
-  try {
-    if (RUNS_HOME.test(basename(home))) rmSync(home, { recursive: true, force: true });
-  } catch {
-    // Another process of the run is at it, too: that one removes it, or the last one.
-  }
-  kill(process.pid, 'SIGKILL');
 }
 
 /** Of all threads of the process. */

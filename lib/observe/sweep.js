@@ -11,13 +11,13 @@ import { abandonedHomes } from './temporary.js';
  * folder. A keeper that is at it does no harm: both end the same processes. Never rejects: what stays is for the next start.
  */
 export async function sweep() {
-  for (const { home, born } of abandonedHomes()) {
-    try {
+  try {
+    for (const { home, born } of abandonedHomes()) {
       const left = await endRun({ id: basename(home), born, known: new Map() });
       if (left.length === 0) removeHome(home);
-    } catch {
-      // no room for one more process or file just now
     }
+  } catch {
+    // a folder that cannot be listed, or no room for one more open file just now
   }
 }
 

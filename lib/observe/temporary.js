@@ -9,7 +9,7 @@ import { isAlive, pidNamespace, processAt } from './processes.js';
 const IN_MEMORY = '/dev/shm'; // on Linux
 const MEGABYTE = 1024 ** 2;
 const LEAST_MB = 16; // a check writes one or two; without room the probe falls silent, as if nothing happened
-const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/; // the probe knows it, too
+const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/;
 
 /**
  * A folder that is kept in memory, where there is one: what a probe writes in a flood of requests would else keep the

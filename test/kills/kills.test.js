@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signal } from '../../lib/observe/processes.js';
-import { createRunner } from '../../lib/observe/run.js';
 import { limitMs } from '../limits.js';
 import { onlyApart } from '../namespace.js';
 import { Watched, until } from '../nothing-left.js';
@@ -19,18 +18,6 @@ const victims = {
   keeper: (watched) => watched.running('keeper.js').map(({ pid }) => pid),
   both: (watched) => [watched.pid, ...victims.keeper(watched)],
 };
-
-/** Where a test's own start finds what the check has left: both have the same folder for temporary files. @param {string} folder */
-async function startNext(folder) {
-  const old = process.env.TMPDIR;
-  process.env.TMPDIR = folder;
-  try {
-    await createRunner().close();
-  } finally {
-    if (old === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = old;
-  }
-}
 
 describe('killed at a random moment, the next start leaves nothing of it:', onlyApart, () => {
   for (const lesson of lessons)
@@ -47,7 +34,7 @@ describe('killed at a random moment, the next start leaves nothing of it:', only
           const pids = choose(watched);
           for (const one of all) if (pids.includes(one.pid)) signal(one, 'SIGKILL');
           await until('the check is over', () => watched.ended, limitMs(120));
-          await startNext(watched.temporary);
+          await watched.startNext();
           /** @type {string[]} */
           let left = [];
           const look = async () => (left = await watched.left()).length === 0;
