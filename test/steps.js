@@ -26,7 +26,8 @@ const hasSecondTry = (/** @type {string} */ name) => name === units && process.e
 
 /** @type {Outcome[]} */
 const outcomes = [];
-const env = { ...process.env, FORKSHOP_START_MS: String(Math.round(measureStartMs())) };
+const times = isAll ? { FORKSHOP_TIMES: '4' } : {}; // what chance decides is tried so often
+const env = { ...process.env, ...times, FORKSHOP_START_MS: String(Math.round(measureStartMs())) };
 
 const waiting = [...beside];
 const takeTurns = async () => {

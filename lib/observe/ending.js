@@ -29,7 +29,7 @@ const PATIENCE_MS = 60_000; // where others want the cores: who was killed needs
  */
 export function findFamily(run, { thoroughly = false, all = listProcesses() } = {}) {
   const { id, pid: leader, born = 0, known } = run;
-  const spared = ancestorsOf(process.pid, all).add(process.pid).add(1);
+  const spared = new Set([0, 1, process.pid, ...ancestorsOf(process.pid, all)]);
   const candidates = all.filter((one) => one.born >= born && !spared.has(one.pid));
   const isKnown = (one) => known.get(one.pid) === one.born;
   const hasGroup = candidates.some((one) => one.pgid === leader && isKnown(one));

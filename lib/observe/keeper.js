@@ -60,18 +60,18 @@ function start(order) {
 
 function begin({ start: id, command, args, env, cwd, folder, ...how }) {
   const { hasChannel, isErrorApart, isTheirs, limits } = how;
+  const program = withMark(id, { command, args, env }, isTheirs ? undefined : marker); // their daemons stay theirs
   const output = openSync(join(folder, 'output.txt'), 'a');
   const errors = isErrorApart ? openSync(join(folder, 'errors.txt'), 'a') : output;
   const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
   const files = { output, timeline, ...(isErrorApart && { errors }) };
   /** @type {import('node:child_process').StdioOptions} */
   const stdio = ['ignore', output, errors, ...(hasChannel ? /** @type {const} */ (['ipc']) : [])];
-  const program = withMark(id, { command, args, env }, isTheirs ? undefined : marker); // their daemons stay theirs
   const options = { cwd, env: program.env, stdio, detached: true, windowsHide: true };
   const child = spawn(program.command, program.args, options);
-  const { pid = 0 } = child;
-  const born = processAt(pid)?.born; // its pid is its own until we hear of its end
-  const known = new Map(born === undefined ? [] : [[pid, born]]);
+  const { pid } = child;
+  const born = pid && processAt(pid)?.born; // its pid is its own until we hear of its end
+  const known = new Map(born ? [[pid, born]] : []);
   const post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
   runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits, post });
   child.on('error', (error) => tellParent({ failed: id, error: error.message }));

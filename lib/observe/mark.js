@@ -5,15 +5,16 @@
  * /proc/PID/limits. A process loses it only where it sets that very limit anew. The program prlimit sets it, where there is
  * one.
  *
- * The id of a run is `<home>/<number>`: the name of the runner's folder, which ends in eight random hexadecimal digits, and
- * which of its programs it is. The id of all that a runner has started is `<home>`.
+ * The id of a run is `<home>/<number>`: the name of the runner's folder, a part of which is random, and which of its programs
+ * it is. The id of all that a runner has started is `<home>`.
  */
+import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { spawnSync } from '../common/child.js';
 
 const VARIABLE = 'FORKSHOP_RUN';
-const RUNS_PER_HOME = 2 ** 20; // with 32 random bits before it, a number that JavaScript tells exactly
+const RUNS_PER_HOME = 2 ** 20; // with the 32 bits of the home before it, a number that JavaScript tells exactly
 
 /** A way to start programs that sets the limit; undefined where the system has none. */
 export function findMarker() {
@@ -61,7 +62,8 @@ export function hasMark(pid, id) {
 /** The number that is set as the limit; that of a home is a multiple of RUNS_PER_HOME. */
 function limitOf(/** @type {string} */ id) {
   const [home, number = 0] = id.split('/');
-  return parseInt(home.slice(-8), 16) * RUNS_PER_HOME + Number(number);
+  const digest = createHash('sha256').update(home).digest();
+  return digest.readUInt32BE() * RUNS_PER_HOME + Number(number);
 }
 
 function read(/** @type {number} */ pid, /** @type {string} */ name) {

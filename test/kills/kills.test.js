@@ -8,7 +8,7 @@ import { limitMs } from '../limits.js';
 import { onlyApart } from '../namespace.js';
 import { Watched, until } from '../nothing-left.js';
 
-const TIMES = Number(process.env.FORKSHOP_TIMES ?? 4);
+const TIMES = Number(process.env.FORKSHOP_TIMES ?? 1);
 const LATEST_MS = 3_000;
 const lessons = ['lesson-2', 'lesson-5', 'lesson-6', 'lesson-9', 'lesson-10'];
 
