@@ -77,7 +77,7 @@ const ZONES = [
     because: 'the door to processes of ours imports node:* and its own files',
   },
   {
-    files: ['keeper', 'processes', 'run'].map((name) => `lib/observe/${name}.js`),
+    files: ['keeper', 'mark', 'processes', 'run'].map((name) => `lib/observe/${name}.js`),
     may: [ANY_NODE, INSIDE, COMMON],
     because: 'the keeper has a lifeline of its own, and starts what is judged',
   },

@@ -1,6 +1,7 @@
 /** Ports for the programs of a run. */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
+import { hasCode } from '../common/files.js';
 
 const LOWEST = 20_000;
 const HIGHEST = 32_000; // the ephemeral range, from which clients' ports come, begins at 32768 on Linux
@@ -74,11 +75,15 @@ function keep(port) {
  * @param {number} port  0: any
  * @param {string} [address]  every one unless told; false for one that this computer does not have
  * @returns {Promise<boolean>}
+ * @throws {Error}  when this process may open nothing more
  */
 export function canListen(port, address) {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
+    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      if (hasCode(error, 'EMFILE', 'ENFILE')) reject(error);
+      else resolve(false);
+    });
     server.listen(port, address, () => server.close(() => resolve(true)));
   });
 }
