@@ -70,10 +70,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
 import { watchShortages } from '../observe/shortage.js';
-import { Stranger } from '../observe/program.js';
 import { createPrograms } from './programs.js';
-import { isOutcome, meaningOf } from './unexpected-end.js';
-import { explainStranger } from '../verdict/diagnosis.js';
+import { isOutcome, meaningOf, outputOf } from './unexpected-end.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
@@ -143,7 +141,7 @@ export async function runSession({ key, promises, declare }, options, report) {
     const program = first();
     keepTimeline(program, options.timelineFile);
     if (judge.overrun()) conditions = { ...conditions, overrunBy: judge.overrun() };
-    const end = { conditions, output: program?.output() ?? '' };
+    const end = { conditions, output: outputOf(program) };
     if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
   }
 }
@@ -311,7 +309,7 @@ async function outcomeOf(body, { told, numberOf, meaning }) {
     await body();
     return { verdict: 'passed' };
   } catch (thrown) {
-    const error = meaning(thrown instanceof Stranger ? explainStranger(thrown.pid) : thrown);
+    const error = meaning(thrown);
     if (!isOutcome(error)) throw error;
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);

@@ -2,8 +2,9 @@
  * What an error in the middle of a check really says. A check expects a program that lives, and a machine that has enough for
  * both; where one is missing, an error is not what it seems.
  */
+import { Stranger } from '../observe/program.js';
 import { Shortage, noteShortage, shortOf, shortageIn } from '../observe/shortage.js';
-import { explainNotReady, whyOfCrash } from '../verdict/diagnosis.js';
+import { explainNotReady, explainStranger, whyOfCrash } from '../verdict/diagnosis.js';
 import { Broken, Undecided, momentOf } from '../verdict/outcome.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
@@ -24,9 +25,10 @@ export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kin
  *   is the program's where it ended unasked; else the error itself
  */
 export function meaningOf(error, { programs, shortage, factsOf }) {
+  if (error instanceof Stranger) return explainStranger(error.pid);
   if (isOutcome(error) && !(error instanceof Broken)) return error;
   if (!isOutcome(error)) noteShortage(error);
-  const short = shortage() ?? programs.map(shortageOf).find(Boolean);
+  const short = programs.map(shortageOf).find(Boolean) ?? shortage();
   if (short) return short;
   if (isOutcome(error)) return error;
   return programs.map((program) => endOf(program, factsOf)).find(Boolean) ?? error;
@@ -37,7 +39,17 @@ function shortageOf(/** @type {Program} */ program) {
   const { fate, events } = program;
   if (fate?.kind === 'orphaned') return hasKilledKeeper(events) ? undefined : shortOf('KEEPER');
   const crashes = events.filter(({ what }) => what === 'crash').map((event) => event.error);
-  return shortageIn([fate?.error, program.output(), ...crashes].join('\n'));
+  return shortageIn([fate?.error, outputOf(program), ...crashes].join('\n'));
+}
+
+/** What a program printed; nothing where its file can't be read, as with no file left to open (EMFILE). */
+export function outputOf(/** @type {Program | undefined} */ program) {
+  try {
+    return program?.output() ?? '';
+  } catch (error) {
+    noteShortage(error);
+    return '';
+  }
 }
 
 /** Did a process of the program signal the one that had started it? The probe tells of that before it is done. */

@@ -85,11 +85,15 @@ function keep(port) {
  * @param {number} port  0: any
  * @param {string} [address]  every one unless told; false for one that this computer does not have
  * @returns {Promise<boolean>}
+ * @throws {Error}  when this process may open nothing more
  */
 export function canListen(port, address) {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
+    server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      if (hasCode(error, 'EMFILE', 'ENFILE')) reject(error);
+      else resolve(false);
+    });
     server.listen(port, address, () => server.close(() => resolve(true)));
   });
 }

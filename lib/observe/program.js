@@ -3,7 +3,7 @@
  * and it ends it with all that it started.
  *
  * @typedef {object} Fate  how a program's first process came to its end
- * @property {'ended' | 'excess' | 'unstarted' | 'orphaned'} kind  orphaned: it killed its parent, the keeper
+ * @property {'ended' | 'excess' | 'unstarted' | 'orphaned'} kind  orphaned: its parent, the keeper, is gone
  * @property {number | null} [code]
  * @property {string | null} [signal]
  * @property {'processes' | 'memory' | 'output' | 'timeline'} [of]  what it took too much of

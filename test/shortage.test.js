@@ -1,0 +1,93 @@
+// Verifies what an error in the middle of a check means: the program's failure, nobody's, or ours.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { meaningOf } from '../lib/check/unexpected-end.js';
+import { createSpinners } from '../lib/measure/ceiling.js';
+import { listProcesses } from '../lib/observe/processes.js';
+import { Shortage, shortOf, shortageIn, watchShortages } from '../lib/observe/shortage.js';
+import { Broken, Undecided } from '../lib/verdict/outcome.js';
+
+const NOT_OURS = '192.0.2.1'; // an address of documentation, which no machine has: RFC 5737
+
+/** A program of the learner, as far as it matters here. @param {Record<string, unknown>} [more] */
+const programOf = (more) =>
+  /** @type {any} */ ({ events: [], toldMs: Infinity, output: () => '', ...more });
+
+/** @param {unknown} error @param {any[]} [programs] @param {Shortage} [short] */
+const meaning = (error, programs = [], short) =>
+  meaningOf(error, {
+    programs,
+    shortage: () => short,
+    factsOf: ({ fate, events }) => ({ name: 'server.js', port: 1, fate, events, output: '' }),
+  });
+
+const ours = new TypeError('Cannot read properties of undefined');
+const failed = new Broken({ got: 'no answer' });
+
+test('an error of ours is one, while the programs live', () => {
+  assert.equal(meaning(ours, [programOf()]), ours);
+});
+
+test('where a program has ended unasked, it is the failure of that', () => {
+  const fate = { kind: 'ended', code: 7 };
+  const ended = meaning(ours, [programOf(), programOf({ fate, hasEndedUnasked: true })]);
+  assert.ok(ended instanceof Broken);
+  assert.match(String(ended.story.got), /ended with exit code 7/);
+  assert.equal(meaning(ours, [programOf({ fate, hasEndedUnasked: false })]), ours);
+  assert.equal(meaning(failed, [programOf({ fate, hasEndedUnasked: true })]), failed);
+});
+
+test('so it is where a worker has ended before any was told to, or a process has thrown', () => {
+  const exit = { what: 'worker-exit', t: 5, workerPid: 9, code: 1, signal: null };
+  assert.match(meaning(ours, [programOf({ events: [exit] })]).story.got, /worker 9 .* exit code 1/);
+  assert.equal(meaning(ours, [programOf({ events: [exit], toldMs: 4 })]), ours);
+  const crash = { what: 'crash', t: 5, error: 'RangeError: too far\n    at x' };
+  assert.match(meaning(ours, [programOf({ events: [crash] })]).story.why, /RangeError: too far/);
+});
+
+test('where something was short no failure counts, and what is undecided stays so', () => {
+  const short = shortOf('EMFILE');
+  for (const error of [ours, failed]) assert.equal(meaning(error, [], short), short);
+  const undecided = new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
+  assert.equal(meaning(undecided, [], short), undecided);
+});
+
+test('a keeper that is gone decides nothing, unless the program is known to have ended it', () => {
+  const orphaned = { fate: { kind: 'orphaned' } };
+  assert.equal(meaning(failed, [programOf(orphaned)]).what, 'KEEPER');
+  const kill = { what: 'kill', t: 5, target: 'keeper', signal: 'SIGKILL' };
+  assert.equal(meaning(failed, [programOf({ ...orphaned, events: [kill] })]), failed);
+});
+
+test("what a program prints tells the machine's shortage from its own fault", () => {
+  assert.equal(shortageIn('Error: spawn /usr/bin/node EAGAIN')?.what, 'EAGAIN');
+  assert.equal(shortageIn('node[7]: pthread_create: Resource temporarily')?.what, 'EAGAIN');
+  assert.equal(shortageIn('connect EADDRNOTAVAIL 127.0.0.1:80')?.what, 'EADDRNOTAVAIL');
+  assert.equal(shortageIn(`listen EADDRNOTAVAIL: address not available ${NOT_OURS}`), undefined);
+});
+
+test('an error of any client socket of this process is noted, and its owner still hears of it', async () => {
+  const shortage = watchShortages();
+  assert.equal(shortage(), undefined);
+  const [error] = await once(
+    connect({ port: 1, host: '127.0.0.1', localAddress: NOT_OURS }).on('connect', assert.fail),
+    'error',
+  ).catch((reason) => [reason]);
+  assert.equal(error.code, 'EADDRNOTAVAIL');
+  assert.equal(shortage()?.what, 'EADDRNOTAVAIL');
+});
+
+test('spinners that are killed, or were, end their measurement at once', async () => {
+  const before = new Set(listProcesses().map(({ pid }) => pid));
+  const spinners = createSpinners(1);
+  await spinners.spin(1, 1);
+  const mine = listProcesses().find(({ pid, ppid }) => ppid === process.pid && !before.has(pid));
+  const measured = spinners.spin(1, 600_000);
+  process.kill(Number(mine?.pid), 'SIGKILL');
+  const isGone = (/** @type {unknown} */ error) =>
+    error instanceof Shortage && error.what === 'LOAD';
+  await assert.rejects(measured, isGone);
+  await assert.rejects(spinners.spin(1, 1), isGone);
+});
