@@ -34,5 +34,5 @@ check('01-blocking-server', promises, ({ launch, ready, observe, meanwhile, hold
   hold('report-waits', [start, reports], demandWaits);
   hold('health-tells-delay', [start, delay], demandDelay);
 
-  lesson.measure([homes, queue], (seen, crowd) => tellOfQueue(seen, crowd, lesson.measured));
+  lesson.measure([queue], (crowd) => tellOfQueue(crowd, lesson.measured));
 });

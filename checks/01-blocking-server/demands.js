@@ -46,11 +46,13 @@ function thrownIn(output) {
   return error && `A handler threw ${error}`;
 }
 
-/** All were answered: the server may have died at any of them. */
+/** Each was answered: a server may die at any request, the second or the fourth. */
 function demandAnswered(program, path, answers, expected) {
   const failed = answers.find(({ error, status }) => error || status !== 200);
-  const how = failed?.error ? `failed: ${failed.error}` : `was answered: status ${failed?.status}`;
-  demandInTime(!failed, {
+  const [how, judge] = failed?.error
+    ? [`failed: ${failed.error}`, demandInTime]
+    : [`was answered with status ${failed?.status}`, demand];
+  judge(!failed, {
     expected,
     got: `A request for ${path} ${how}.`,
     why:
@@ -336,8 +338,8 @@ const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
 /** Little's law, predicted and measured. */
-export function tellOfQueue({ requests }, { clients, answers, healthMs }, measured) {
-  const serviceMs = mean(requests.map(durationOf));
+export function tellOfQueue({ clients, answers, requests, healthMs }, measured) {
+  const serviceMs = mean(requests.filter(({ endMs }) => endMs).map(durationOf));
   const rates = groupsOf(answers.slice(GROUP)).map(
     (group) => (1000 * (group.length - 1)) / (group.at(-1).doneMs - group[0].doneMs),
   );

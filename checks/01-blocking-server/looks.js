@@ -46,9 +46,9 @@ export async function readDelay(program) {
   };
   const tell = () => get(`${program.url}/health`);
   const sinceMs = nowMs();
-  const first = program.events.length;
   await tell();
   await turns(TIMER_TURNS);
+  const first = program.events.length; // a delay before that may have begun before the reset
   await whileFrozen(program, [program.pid], () => sleep(FREEZE_MS));
   await turns(TIMER_TURNS);
   await askAtOnce(program, '/', 1);
@@ -61,7 +61,7 @@ export async function readDelay(program) {
   return {
     ...{ answers, told, toldAgain, lateMs, tookMs: answers[0].doneMs - sinceMs },
     home: requestsOf(events, '/')[0],
-    asked: requestsOf(events, '/health')[1],
+    asked: requestsOf(events, '/health')[0],
     lateBeat: beats.find(({ late }) => late === lateMs),
   };
 }
@@ -77,5 +77,6 @@ export async function measureQueue(program) {
   const { sentMs, doneMs } = await get(`${program.url}/health`, { timeoutMs: 2 * FIRE_MS });
   const { answers } = await firing;
   load.close();
-  return { clients: CLIENTS, answers, healthMs: doneMs - sentMs };
+  const requests = requestsOf(program.events, '/');
+  return { clients: CLIENTS, answers, requests, healthMs: doneMs - sentMs };
 }
