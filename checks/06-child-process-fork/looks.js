@@ -125,6 +125,7 @@ export async function killAtWork(program) {
     const queued = await begin(program, jobs('queued', 2));
     await passOn(program);
     kill(program, [victim]);
+    await hearExit(program, victim); // before the other child takes what waits
     return { atWork: atWork.reports, queued: queued.reports };
   });
   await untilAnswered(program, [...all.atWork, ...all.queued]);
@@ -135,9 +136,14 @@ export async function killAtWork(program) {
 export async function killIdle(program) {
   const [victim] = childrenOf(program);
   kill(program, [victim]);
-  await program.until(() => !hasPid(victim), DEADLINE_MS); // the system keeps its pid until the server has heard
-  await get(`${program.url}/`); // by then 'exit' has been emitted
+  await hearExit(program, victim);
   return { reports: await ask(program, jobs('after-idle', 4)), children: childrenOf(program) };
+}
+
+/** The server has heard of this exit. */
+async function hearExit(program, pid) {
+  await program.until(() => !hasPid(pid), DEADLINE_MS); // the system keeps a pid until then
+  await get(`${program.url}/`); // by now 'exit' has been emitted
 }
 
 /**
