@@ -365,14 +365,16 @@ export function demandUnheard(program, { reports, after, fate }) {
   });
 }
 
-export function demandNoneLeft(program, left) {
-  demandInTime(left.length === 0, {
+export function demandNoneLeft(program, { left, stayed }) {
+  const story = {
     expected: 'The server is killed (SIGKILL), and its children exit.',
     got: `${left.length === 1 ? 'A child is' : `${left.length} children are`} still there (pid ${left.join(', ')}).`,
     why: 'After SIGKILL no line of the server runs. A timer keeps the child alive.',
     try: "in job.js: process.on('disconnect', () => process.exit());",
     output: program.output(),
-  });
+  };
+  demand(stayed.length === 0, story);
+  demandInTime(left.length === 0, story);
 }
 
 /** Each has been answered, with whatever. @param {Report[]} reports */
