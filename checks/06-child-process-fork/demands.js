@@ -38,7 +38,7 @@ export function demandFirst(program, { report, missingFile }) {
     why: 'The child got no message, or sent none, or sent a different id. No promise in the pool was resolved.',
     try: "in job.js: process.on('message', ({ id, job }) => process.send({ id, digest: ... }, () => {}))",
   });
-  demandRight([report], {
+  demandRight(program, [report], {
     expected,
     why: 'run(job) must resolve with the digest itself, not with the whole message or with another value.',
     try: "child.on('message', ({ id, digest }) => ...): resolve(digest)",
@@ -103,7 +103,7 @@ export function demandResponsive({ statuses, besides, reports }) {
 export function demandMatch(program, { reports }) {
   const expected =
     'Of 20 reports asked for at once, each gets the digest of its own name and rows.';
-  demandRight(reports, {
+  demandRight(program, reports, {
     expected,
     why: 'Children finish in any order, and the answers were matched by the order of the questions.',
     try: 'a Map from id to the promise that waits; the child sends the id back with the digest',
@@ -279,9 +279,10 @@ export function demandFailureOfPoison(program, { answer, deaths, fate }) {
 
 /** The place of the crashed child is filled. */
 export function demandAfterPoison(program, { after }) {
-  demandAnswer(program, after, {
+  demandInTime(after.every(isRight), {
     expected:
       'JOB_CHILDREN=1, and a job ends the only child with exit code 1. The next report is built by another child.',
+    got: 'The next report was not built.',
     why: 'The pool still counts the child that crashed.',
     try: `${ON_EXIT}: forget the child, whether there is a code or a signal`,
     output: program.output(),
@@ -357,59 +358,61 @@ export function demandUnheard(program, { reports, after, fate }) {
     why: 'child.send() failed, and the task that waits for the answer was never rejected.',
     try: "child.on('error', ...): reject the task, as on 'exit'",
   });
-  demandRight(after, {
+  demandRight(program, after, {
     expected: REPLACED,
     why: 'Both children were killed with nothing to do, and later reports are not built.',
     try: `${ON_EXIT}: forget the child; start others when jobs come`,
   });
 }
 
-export function demandNoneLeft(program, left) {
-  demandInTime(left.length === 0, {
+export function demandNoneLeft(program, { left, stayed }) {
+  const story = {
     expected: 'The server is killed (SIGKILL), and its children exit.',
     got: `${left.length === 1 ? 'A child is' : `${left.length} children are`} still there (pid ${left.join(', ')}).`,
     why: 'After SIGKILL no line of the server runs. A timer keeps the child alive.',
     try: "in job.js: process.on('disconnect', () => process.exit());",
     output: program.output(),
-  });
+  };
+  demand(stayed.length === 0, story);
+  demandInTime(left.length === 0, story);
 }
 
 /** Each has been answered, with whatever. @param {Report[]} reports */
 function demandAnswer(program, reports, story) {
-  const missing = reports.filter(({ answer }) => !answer);
-  if (missing.length === 0) return;
-  const [exit] = childExitsOf(program);
-  const crash = whyOfCrash(program.events);
-  const got = `${missing.length} of ${reports.length} got no answer, and no process is working on one.`;
-  if (!exit) return demandInTime(false, { got, ...story });
-  return demandInTime(false, {
-    ...story,
-    got: `${got} A child had exited (exit code ${exit.code}).`,
-    why:
-      crash ??
-      'A child waits for its next job. One that exits loses the job that is on its way to it.',
-    try: crash
-      ? 'fix the line that its stack names'
-      : 'in job.js: no process.exit() after process.send()',
-    shows: { program, moments: [momentOf(exit, 'a child exits')] },
-  });
+  const missing = reports.filter(({ answer }) => !answer).length;
+  const got = `${missing} of ${reports.length} got no answer, and no process is working on one.`;
+  demandInTime(missing === 0, { got, ...story, ...storyOfExit(program) });
 }
 
 /** What was answered is right. @param {Report[]} reports */
-function demandRight(reports, story) {
-  const wrong = reports.filter((report) => report.answer && !isRight(report));
-  if (wrong.length === 0) return;
-  const [{ job, answer }] = wrong;
-  const of = `${wrong.length} of ${reports.length} are wrong: the report of ${job.name}`;
-  const { digest } = parseBody(answer?.body ?? '');
-  const owner = reports.find((other) => digestOf(other.job) === digest)?.job;
+function demandRight(program, reports, story) {
+  const [wrong, ...others] = reports.filter((report) => report.answer && !isRight(report));
+  if (!wrong) return;
+  const { status, error, body = '' } = wrong.answer ?? {};
+  const { digest } = parseBody(body);
+  const owner = reports.find(({ job }) => digestOf(job) === digest)?.job.name;
+  const isRefused = error || status !== 200;
+  const what = isRefused ? (error ?? `status ${status}: ${shorten(body)}`) : shorten(body);
   demand(false, {
     ...story,
-    got:
-      answer?.error || answer?.status !== 200
-        ? `${of} got ${answer?.error ?? `status ${answer?.status}: ${shorten(answer?.body ?? '')}`}`
-        : owner
-          ? `${of} got the digest of ${owner.name}.`
-          : `${of} got ${shorten(answer?.body ?? '')}`,
+    got: `${others.length + 1} of ${reports.length} are wrong: the report of ${wrong.job.name} got ${owner ? `the digest of ${owner}` : what}.`,
+    ...(isRefused && storyOfExit(program)),
   });
+}
+
+/** A child that has exited by itself is why a report is missing. */
+function storyOfExit(program) {
+  const [exit] = childExitsOf(program);
+  const crash = whyOfCrash(program.events);
+  return (
+    exit && {
+      why:
+        crash ??
+        `A child exited by itself (exit code ${exit.code}), and a job was on its way to it. A child waits for its next job.`,
+      try: crash
+        ? 'fix the line that its stack names'
+        : 'in job.js: no process.exit() after process.send()',
+      shows: { program, moments: [momentOf(exit, 'a child exits')] },
+    }
+  );
 }

@@ -35,6 +35,7 @@ const DEADLINE_MS = 4_000; // for what takes milliseconds
 const SENT_TURNS = 2; // of the server's event loop: by then a job has been sent
 const HANDED_OUT_TURNS = 3; // by then an idle child has got a waiting job
 const SETTLED_TURNS = 10; // of a child's event loop: by then it has loaded its file, and said so
+const HEARD_TURNS = 15; // of a child's event loop: by then it has heard that its channel is closed
 const DYING_MS = 1_000; // between the end of a server's connections and its own
 const GONE_MS = 1_500; // a child whose channel has closed exits within milliseconds
 
@@ -125,6 +126,7 @@ export async function killAtWork(program) {
     const queued = await begin(program, jobs('queued', 2));
     await passOn(program);
     kill(program, [victim]);
+    await hearExit(program, victim); // before the other child takes what waits
     return { atWork: atWork.reports, queued: queued.reports };
   });
   await untilAnswered(program, [...all.atWork, ...all.queued]);
@@ -135,9 +137,14 @@ export async function killAtWork(program) {
 export async function killIdle(program) {
   const [victim] = childrenOf(program);
   kill(program, [victim]);
-  await program.until(() => !hasPid(victim), DEADLINE_MS); // the system keeps its pid until the server has heard
-  await get(`${program.url}/`); // by then 'exit' has been emitted
+  await hearExit(program, victim);
   return { reports: await ask(program, jobs('after-idle', 4)), children: childrenOf(program) };
+}
+
+/** The server has heard of this exit. */
+async function hearExit(program, pid) {
+  await program.until(() => !hasPid(pid), DEADLINE_MS); // the system keeps a pid until then
+  await get(`${program.url}/`); // by now 'exit' has been emitted
 }
 
 /**
@@ -175,12 +182,17 @@ export async function askPoison(program) {
   return { answer, deaths, fate, after: isOver ? await ask(program, jobs('after-poison', 1)) : [] };
 }
 
-/** The server is killed: which of its children outlive it? */
+/** The server is killed: which of its children outlive it, and which of these have surely heard that their channel is closed? */
 export async function killServer(program) {
   await ask(program, jobs('settled', 1)); // a child is there, and has loaded its file
   kill(program, [program.pid]);
   await program.ended(DEADLINE_MS);
-  return program.gone(GONE_MS);
+  const endedMs = nowMs();
+  const left = await program.gone(GONE_MS);
+  return {
+    left,
+    stayed: left.filter((pid) => haveTurned(program.events, [pid], HEARD_TURNS, endedMs)),
+  };
 }
 
 /** Does something while its children stand still. All of them have loaded their files before. */

@@ -4,7 +4,6 @@ import {
   createOpenLoop,
   exitsOf,
   forksOf,
-  hasExited,
   haveTurned,
   meanOf,
   reportOf,
@@ -64,8 +63,10 @@ const PATIENT = { isFresh: false, timeoutMs: 10_000 };
 export const exactOf = ({ rate, utilization, pageMs }) => (rate * pageMs) / 1000 / utilization;
 
 /** The workers that it has forked, without one that only measured and has exited. @param {Program} program */
-export const workersOf = ({ events }) =>
-  forksOf(events).filter(({ workerPid }) => !hasExited(events, workerPid));
+export function workersOf({ events }) {
+  const done = exitsOf(events).filter(({ code }) => code === 0);
+  return forksOf(events).filter((fork) => !done.some(({ worker }) => worker === fork.worker));
+}
 
 /** Starts the program and counts its workers. @param {(options: any) => Promise<Program>} launch @param {Setting} setting */
 export async function countWorkers(launch, setting) {
