@@ -230,7 +230,7 @@ export function demandCleanStop(seen) {
   });
   demand(fate.code === 0, {
     ...story,
-    got: `It exited with ${howItEnded(fate)}; ${lost.length} of ${IN_FLIGHT} requests were lost.`,
+    got: `It exited (${howItEnded(fate)}); ${lost.length} of ${IN_FLIGHT} requests were lost.`,
     why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
     try: 'a handler for SIGTERM and for SIGINT that signals the workers; Nitro ends the primary',
   });
@@ -277,7 +277,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   });
   demand(fate.code === 1, {
     ...story,
-    got: `It exited with ${howItEnded(fate)}.`,
+    got: `It exited (${howItEnded(fate)}).`,
     why: 'A service manager reads the exit code: 0 says that the server has done its work.',
     try: 'process.exit(1);',
   });
@@ -298,7 +298,7 @@ export function demandCarriesOn({ program, fate, served, failed, left, wanted, o
   };
   demand(!fate, {
     ...story,
-    got: `It exited with ${howItEnded(fate ?? {})}, after ${failed} failed starts in all.`,
+    got: `It exited (${howItEnded(fate ?? {})}), after ${failed} failed starts in all.`,
     why: 'A worker that served for a year and is killed is no failed start, and its exit sets the count back to 0.',
     try: "remember the id of each worker that was 'listening', since cluster.workers no longer has one that exited; at its 'exit' set the count to 0",
   });
