@@ -107,7 +107,7 @@ export default [
       return {
         observed: [`they say ${told.join(', ')}`, `together: ${sum}`],
         because:
-          'Every worker ran the file from the top and has its own Map. Nothing is lost yet, but nobody has the total, and which one you ask depends on whose turn it is.',
+          'Every worker ran the file from the top and has its own Map. Nothing is lost yet, but no process has the total, and which one you ask depends on whose turn it is.',
         asExpected: sum === 200 && told.every((one) => one < 200),
       };
     },
@@ -124,7 +124,7 @@ export default [
       return {
         observed: [`acknowledged: ${acknowledged}`, `the count: ${told}`],
         because:
-          'Between the question and the new count other workers have asked, and were told the same number. All of them send back the same new one: an update is lost, and nobody gets an error.',
+          'Between the question and the new count other workers have asked, and got the same number. All of them send back the same new one: an update is lost, and there is no error.',
         asExpected: acknowledged === 400 && told < 400,
       };
     },

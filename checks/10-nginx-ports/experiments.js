@@ -113,7 +113,7 @@ export default [
     name: 'next-upstream-off',
     title: 'A server dies at work',
     needs: 'nginx',
-    question: `Two servers, ${AT_ONCE} slow requests under way, and one server gets kill -9. How many fail: by default, with "proxy_next_upstream off;", and if they are POSTs?`,
+    question: `Two servers, ${AT_ONCE} slow requests in flight, and one server gets kill -9. How many fail: by default, with "proxy_next_upstream off;", and if they are POSTs?`,
     async run(lab) {
       const off = ['proxy_next_upstream off;'];
       const asItComes = await killAtWork(await open(lab, small), get);
@@ -124,7 +124,7 @@ export default [
       return {
         observed: [line('GET', asItComes), line('GET, off', never), line('POST', posts)],
         because:
-          'After an error nginx asks another server, and the client never notices. A POST may already have been carried out: asking again could be a second order, so nginx asks again only when it could not even send it. A client gets 502, and decides.',
+          'After an error nginx asks another server, and the client never notices. A POST may already have been carried out: asking again could be a second purchase, so nginx asks again only when it could not even send it. A client gets 502, and decides.',
         asExpected:
           asItComes.failed === 0 && never.failed === never.hit && posts.failed === posts.hit,
       };
@@ -196,9 +196,9 @@ export default [
   },
   {
     name: 'ctrl-c',
-    title: 'Ctrl-C, and who hears it',
+    title: 'Ctrl-C, and what hears it',
     needs: 'nginx',
-    question: `${AT_ONCE} slow requests are under way behind nginx. Somebody presses Ctrl-C, and the program says "please" to nginx (SIGQUIT). How many are lost if nginx is in the same process group, and how many if it is not?`,
+    question: `${AT_ONCE} slow requests are in flight behind nginx. Ctrl-C is pressed, and the program says "please" to nginx (SIGQUIT). How many are lost if nginx is in the same process group, and how many if it is not?`,
     async run(lab) {
       const lost = [];
       for (const args of [['--attached'], []]) {
@@ -248,7 +248,7 @@ export default [
           `of the cluster: ${gone.length} processes; a client gets ${there}`,
         ],
         because:
-          'Anything that Node.js forks has a channel, and hears when its parent is gone. nginx has none: it stays, holds the port, and no longer finds a server. The cluster module saves you that too. (The workshop has just ended nginx.)',
+          'Anything that Node.js forks has a channel, and hears when its parent is gone. nginx has none: it stays, holds the port, and no longer finds a server. The cluster module spares you that too. (The workshop has just ended nginx.)',
         asExpected:
           natives > 0 && natives === left.length && gone.length === 0 && here === 'status 502',
       };
@@ -276,7 +276,7 @@ export default [
             `${name}: ${lines} lines, ${processes} processes, ${megabytes} MB of their own`,
         ),
         because:
-          'The lines exclude comments, and backend.js, which is the same. nginx itself is small: two processes of a few megabytes. The price is in the lines, and in one more program that somebody has to know.',
+          'The lines exclude comments, and backend.js, which is the same. nginx itself is small: two processes of a few megabytes. The price is in the lines, and in one more program to know.',
         asExpected: rows[0].lines > rows[1].lines && rows[0].processes > rows[1].processes,
       };
     },

@@ -1,11 +1,34 @@
 // #region imports
-import net from 'node:net';
 // #endregion imports
+import net from 'node:net';
 
 // In the primary: returns the function that is called with each new worker and its place, 0 to size - 1.
 export function createDealer({ port, size }) {
+  const places = new Map(); // place → the worker that is ready in it
+  const server = net.createServer({ pauseOnConnect: true }, deal);
+
+  // Deals a connection to its client's place, or while that is empty to the next one that is filled.
+  function deal(socket) {
+    const home = placeOf(socket.remoteAddress ?? 'gone');
+    const around = Array.from({ length: size }, (_, step) => (home + step) % size);
+    const place = around.find((one) => places.has(one));
+    if (place === undefined) return socket.destroy();
+    places.get(place).send('connection', socket, (error) => {
+      if (!error) return;
+      places.delete(place); // it has just died; 'exit' comes later
+      deal(socket);
+    });
+  }
+
+  // #region place
+  // Task 2: a place, 0 to size - 1: the same one whenever this address comes.
+  function placeOf(address) {
+    return 0;
+  }
+  // #endregion place
+
   // #region dealer
-  // Task 2: open the port as in lesson 4, and deal each connection to the worker in its client's place.
+  // Task 2: fill a place when its worker is ready, empty it on 'exit', and open the port when all are filled.
   return (worker, place) => {};
   // #endregion dealer
 }
@@ -13,7 +36,7 @@ export function createDealer({ port, size }) {
 // In a worker: serves the connections that the primary deals to it.
 export function serveDealt(app) {
   // #region dealt
-  // Task 2: serve the connections that the primary deals to this worker.
+  // Task 2: serve the connections that the primary sends to this worker.
   app.listen(process.env.PORT ?? 8080); // so far the cluster module deals them, in turn
   // #endregion dealt
 }

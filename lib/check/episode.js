@@ -78,7 +78,7 @@ export async function startRequests(program, path, times, options = {}) {
  *   meanwhile: done after the signal; and how long it may be at rest
  * @returns {Promise<Episode & { program: Program, signalMs: number, answers: import('../observe/client.js').Answer[],
  *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], output: string }>}  lost: answers
- *   that are not 200; left: pids of what has outlived the first process
+ *   other than 200 to requests that the program had begun; left: pids of what has outlived the first process
  */
 export async function stopAtWork(program, how, { path, times, meanwhile, ...options }) {
   const asked = await startRequests(program, path, times);
@@ -97,7 +97,8 @@ export async function stopAtWork(program, how, { path, times, meanwhile, ...opti
   const output = program.output();
   if (!end.fate) await program.stop(); // else its clients would wait for their own limits
   const answers = await asked.answers;
-  const lost = answers.filter(({ status, error }) => error || status !== 200);
+  const begun = new Set(asked.begun().map(({ client }) => client ?? undefined));
+  const lost = answers.filter(({ client, status }) => begun.has(client) && status !== 200);
   const forksAfter = forkedAfter(program, signalMs);
   return { ...end, program, signalMs, answers, lost, forksAfter, left, output };
 }

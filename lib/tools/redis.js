@@ -6,9 +6,6 @@
  * @property {number} port
  * @property {() => void} still  stops it in its tracks (SIGSTOP): connections stay, and nothing is answered
  * @property {() => void} goOn
- * @property {(ms: number) => Promise<void>} age  for what it keeps for a time so much of that has passed
- * @property {() => Promise<string[]>} keys  all that it keeps something under
- * @property {() => Promise<number>} countClients  how many are connected
  * @property {() => Promise<number[]>} stop  ends it, with all that it held
  */
 import { connect } from 'node:net';
@@ -20,18 +17,6 @@ import { Undecided } from '../verdict/outcome.js';
 const READY_MS = 10_000;
 const PING_MS = 500;
 const POLL_MS = 10;
-const REPLY_MS = 5_000;
-
-/** Takes ARGV[1] milliseconds from the time that each key has to live, if it has one. */
-const AGE = `
-  for _, key in ipairs(redis.call('KEYS', '*')) do
-    local left = redis.call('PTTL', key)
-    if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
-  end
-  return 'OK'`;
-
-/** A reply in one piece, as `ask` takes it; of few keys. */
-const KEYS = `return cjson.encode(redis.call('KEYS', '*'))`;
 
 /**
  * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('../observe/program.js').Program>} launch
@@ -54,20 +39,6 @@ export async function startRedis(launch, { port } = {}) {
     port: ours,
     still: () => program.interrupt('SIGSTOP'),
     goOn: () => program.interrupt('SIGCONT'),
-    async age(ms) {
-      const reply = await ask(ours, ['EVAL', AGE, '0', String(ms)]);
-      if (!reply.includes('OK')) throw explainSilence(ours, `${program.output()} ${reply}`);
-    },
-    async keys() {
-      const reply = await ask(ours, ['EVAL', KEYS, '0']);
-      const [, json] = /^\$\d+\r\n(.*)\r\n$/s.exec(reply) ?? [];
-      if (!json) throw explainSilence(ours, `${program.output()} ${reply}`);
-      return Object.values(JSON.parse(json)); // of none, {}
-    },
-    async countClients() {
-      const [, count] = /connected_clients:(\d+)/.exec(await ask(ours, ['INFO', 'clients'])) ?? [];
-      return Number(count) - 1; // ourselves left out
-    },
     stop: () => program.stop(),
   };
 }
@@ -79,26 +50,16 @@ const explainSilence = (port, output) =>
     try: `redis-server --port ${port}`,
   });
 
-async function answersPing(port) {
-  return (await ask(port, ['PING'], PING_MS)).startsWith('+PONG');
-}
-
-/**
- * One short command over a connection of its own.
- * @param {number} port
- * @param {string[]} words
- * @returns {Promise<string>}  the reply as it comes over the wire; nothing when there is none
- */
-function ask(port, words, limitMs = REPLY_MS) {
-  const command = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('');
+/** Does it answer? @param {number} port @returns {Promise<boolean>} */
+function answersPing(port) {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(`*${words.length}\r\n${command}`));
-    socket.setTimeout(limitMs, () => socket.destroy());
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.setTimeout(PING_MS, () => socket.destroy());
     socket.on('data', (data) => {
-      resolve(String(data));
+      resolve(String(data).startsWith('+PONG'));
       socket.destroy();
     });
     socket.on('error', () => {}); // refused; 'close' follows
-    socket.on('close', () => resolve(''));
+    socket.on('close', () => resolve(false));
   });
 }

@@ -13,6 +13,26 @@ const FORKS =
 export const NOT_LISTENING = "It runs, but isn't listening on any port.";
 
 /**
+ * A process that the timeline tells of, and that isn't proved to be one of the program's.
+ * @param {number} pid
+ * @returns {Broken}
+ */
+export const explainStranger = (pid) =>
+  new Broken({
+    expected: 'Every process that is reported belongs to this program.',
+    got: `Process ${pid} is reported, but it does not belong to this run.`,
+    why: 'Something other than the probe has written to the timeline: nothing in it can be trusted.',
+    try: 'take out what writes to FORKSHOP_TIMELINE',
+  });
+
+/** What is told of processes that the probe has found in a PID namespace of their own. */
+const APART = {
+  got: 'It starts a process in a PID namespace of its own, as a container has: from here nothing is known of it.',
+  why: 'Its pids are those of other processes here. What it starts there is ended with the program all the same.',
+  try: 'start the server without unshare, bwrap, docker and the like',
+};
+
+/**
  * @param {object} run
  * @param {string} run.name  the program's file, as its author knows it
  * @param {string} [run.command]  the same with its arguments
@@ -33,7 +53,7 @@ export function explainNotReady({ fate, ...run }, expected) {
 }
 
 /** @param {import('../observe/program.js').Fate} fate */
-function fromFate({ kind, code, signal, of, amount, error }, { name, events, output }) {
+function fromFate({ kind, code, signal, of, amount, error }, { name, port, events, output }) {
   if (kind === 'unstarted') return { got: `It could not be started: ${error}.` };
   if (kind === 'orphaned') {
     return {
@@ -42,6 +62,9 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, events, out
     };
   }
   if (kind === 'excess') return fromExcess(of, amount);
+  const why = crashOf({ name, events, output });
+  const taken = /EADDRINUSE.*?:(\d+)/.exec(why ?? '')?.[1];
+  const isElsewhere = taken && Number(taken) !== port;
   const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   const workers = events.filter(({ what }) => what === 'worker-exit').length;
   const when = events.some(({ what }) => what === 'listening')
@@ -49,10 +72,10 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, events, out
     : 'before it listened';
   return {
     got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
-    why:
-      crashOf({ name, events, output }) ??
-      EXIT_WHYS[code ?? -1]?.(name) ??
-      (output.trim() || undefined),
+    why: why ?? EXIT_WHYS[code ?? -1]?.(name) ?? (output.trim() || undefined),
+    ...(isElsewhere && {
+      try: `listen on process.env.PORT, which was ${port}: port ${taken} is taken`,
+    }),
   };
 }
 
@@ -137,6 +160,7 @@ function fromExcess(of, amount) {
 }
 
 function fromSilence({ port, events, nowMs = 0 }) {
+  if (events.some(({ what }) => what === 'apart')) return APART;
   const ports = new Set(
     events.filter(({ what }) => what === 'listening').map((event) => event.port),
   );

@@ -9,15 +9,15 @@ export function createOwner() {
   return (worker) =>
     worker.on('message', ({ number, method, args }) => {
       const value = counter[method](...args);
-      worker.send({ number, value }, () => {}); // it may have died: its client will ask another
+      worker.send({ number, value }, () => {}); // it may have exited; its client will ask another worker
     });
   // #endregion owner
 }
 
-// In a worker: a counter that asks the primary, { add(name, id), read(name) }, both promise the count.
+// In a worker: a counter that asks the primary. Its add(name, id) and read(name) both promise the count.
 export function createAsker() {
   // #region asker
-  const waiting = new Map(); // number of the question → who waits for its answer
+  const waiting = new Map(); // number of the question → what takes its answer
   let lastNumber = 0;
 
   process.on('message', ({ number, value }) => waiting.get(number)?.(value));

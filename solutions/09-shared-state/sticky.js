@@ -1,22 +1,19 @@
 // #region imports
 import { createHash } from 'node:crypto';
 import http from 'node:http';
-import net from 'node:net';
 // #endregion imports
+import net from 'node:net';
 
 // In the primary: returns the function that is called with each new worker and its place, 0 to size - 1.
 export function createDealer({ port, size }) {
-  // #region dealer
-  const places = new Map(); // place → the worker in it, from its 'ready' to its end
+  const places = new Map(); // place → the worker that is ready in it
   const server = net.createServer({ pauseOnConnect: true }, deal);
 
+  // Deals a connection to its client's place, or while that is empty to the next one that is filled.
   function deal(socket) {
-    const digest = createHash('sha256')
-      .update(socket.remoteAddress ?? 'gone')
-      .digest();
-    const home = digest.readUInt32BE() % size; // of all places, filled or not
+    const home = placeOf(socket.remoteAddress ?? 'gone');
     const around = Array.from({ length: size }, (_, step) => (home + step) % size);
-    const place = around.find((one) => places.has(one)); // home, or while that is empty the next
+    const place = around.find((one) => places.has(one));
     if (place === undefined) return socket.destroy();
     places.get(place).send('connection', socket, (error) => {
       if (!error) return;
@@ -25,12 +22,19 @@ export function createDealer({ port, size }) {
     });
   }
 
+  // #region place
+  function placeOf(address) {
+    return createHash('sha256').update(address).digest().readUInt32BE() % size;
+  }
+  // #endregion place
+
+  // #region dealer
   return (worker, place) => {
     worker.on('message', () => {
       places.set(place, worker); // 'ready' is all that a worker says
       if (places.size === size && !server.listening) server.listen(port);
     });
-    worker.on('exit', () => places.get(place) === worker && places.delete(place));
+    worker.on('exit', () => places.delete(place));
   };
   // #endregion dealer
 }

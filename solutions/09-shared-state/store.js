@@ -5,10 +5,10 @@ import { within } from './limit.js';
 
 const url = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 
-// In a worker: a counter that asks Redis, { add(name, id), read(name) }, both promise the count.
+// In a worker: a counter that asks Redis. Its add(name, id) and read(name) both promise the count.
 export function createStore() {
   // #region store
-  // One step for Redis, which does one at a time: nothing comes in between.
+  // Redis runs one script at a time: nothing comes in between.
   const ADD = `
     local answer = redis.call('GET', KEYS[2])
     if answer then return answer end
@@ -18,11 +18,10 @@ export function createStore() {
 
   const client = createClient({
     url,
-    disableOfflineQueue: true, // away: an error now, nothing queued for later
-    socket: { reconnectStrategy: 200 }, // tries again every 200 ms, for ever
+    disableOfflineQueue: true, // no connection: an error now, nothing queued for later
+    socket: { reconnectStrategy: 200 }, // tries again every 200 ms, forever
   });
-  // Without a listener an error would end the process.
-  client.on('error', ({ message }) => console.error(`Redis: ${message}`));
+  client.on('error', ({ message }) => console.error(`Redis: ${message}`)); // unheard, it would end the process
   client.connect();
 
   const ask = async (command) => Number(await within(1_000, command, 'Redis does not answer'));

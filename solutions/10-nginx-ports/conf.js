@@ -2,31 +2,35 @@
 const user = process.getuid?.() === 0 ? 'user root;' : '';
 
 // The text of an nginx.conf: nginx listens on 127.0.0.1, at `port`, and passes each request on to
-// one of the `backends`, such as '127.0.0.1:40123'. Whatever it writes goes into `folder`.
+// one of the `backends`, such as '127.0.0.1:40123'.
 export function nginxConf({ port, backends, folder }) {
-  // #region conf
-  const servers = backends.map((address) => `    server ${address} max_fails=1 fail_timeout=1s;`);
-  return `${user}
+  // nginx stays our child, and writes only into our folder and to stderr. By default it takes /run and /var.
+  const top = `${user}
 daemon off;
 worker_processes 1;
 worker_shutdown_timeout 5s;
 pid "${folder}/nginx.pid";
-error_log stderr;
-
-events {}
-
-http {
-  access_log off;
+error_log stderr;`;
+  const files = `access_log off;
   client_body_temp_path "${folder}/body";
   proxy_temp_path "${folder}/proxy";
   fastcgi_temp_path "${folder}/fastcgi";
   uwsgi_temp_path "${folder}/uwsgi";
-  scgi_temp_path "${folder}/scgi";
+  scgi_temp_path "${folder}/scgi";`;
+
+  // #region conf
+  const servers = backends.map((address) => `    server ${address} fail_timeout=1s;`);
+  return `${top}
+
+events {}
+
+http {
+  ${files}
 
   upstream backends {
 ${servers.join('\n')}
-    keepalive 16;
-    keepalive_timeout 4s; # a Node.js server hangs up after 5 s: be the first
+    keepalive 16; # keep connections to the servers: the default since nginx 1.29.7
+    keepalive_timeout 4s; # before a Node.js server closes it, after 5 s
   }
 
   server {
@@ -36,10 +40,7 @@ ${servers.join('\n')}
       proxy_pass http://backends;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
-      proxy_set_header Host $host;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_connect_timeout 1s;
-      proxy_next_upstream error timeout;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -12,20 +12,17 @@ const count = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism())
 const { machines } = parseArgs({ options: { machines: { type: 'boolean' } } }).values;
 const { NGINX_BIN: nginx = 'nginx', PATH } = process.env;
 const env = { ...process.env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` }; // servers are in sbin
+const folder = mkdtempSync(join(tmpdir(), 'nginx-'));
+const file = join(folder, 'nginx.conf');
+const args = ['-p', folder, '-c', file, '-e', 'stderr'];
+let front; // nginx, once it has been started
 
 // #region nginx
-const folder = mkdtempSync(join(tmpdir(), 'nginx-'));
-let front;
-
 function startNginx(backends) {
-  const file = join(folder, 'nginx.conf');
   writeFileSync(file, nginxConf({ port, backends, folder }));
-  const args = ['-p', folder, '-c', file, '-e', 'stderr'];
-  const test = spawnSync(nginx, ['-t', '-q', ...args], { env, stdio: 'inherit' });
-  if (test.error) throw new Error(`is ${nginx} installed? ${test.error.message}`);
-  if (test.status !== 0) throw new Error('nginx does not take its configuration');
   front = spawn(nginx, args, { env, stdio: 'inherit', detached: true }); // Ctrl-C is for us
-  front.on('exit', (code) => isStopping || fail(new Error(`nginx ended with exit code ${code}`)));
+  front.on('error', fail); // there is no such program
+  front.on('exit', (code) => fail(new Error(`nginx exited with code ${code}`)));
   console.log(`http://127.0.0.1:${port} leads to ${backends.join(', ')}`);
 }
 // #endregion nginx
@@ -36,7 +33,7 @@ let isStopping = false;
 async function stop() {
   if (isStopping) return;
   isStopping = true;
-  if (front?.kill('SIGQUIT')) await once(front, 'exit'); // it answers what is under way
+  if (front?.kill('SIGQUIT')) await once(front, 'exit'); // it answers what is in flight
   await stopAll();
   rmSync(folder, { recursive: true });
 }

@@ -111,9 +111,10 @@ function createApp(counter) {
   const telling = (count) => async (request, response) => {
     try {
       const { name } = request.params;
-      response.json({ name, count: await count(name, request.query.id ?? Math.random()) });
+      const told = await count(name, request.query.id ?? Math.random());
+      response.json({ name, count: told, pid: process.pid });
     } catch (error) {
-      response.status(503).json({ error: error.message });
+      response.status(503).json({ error: error.message, pid: process.pid });
     }
   };
   app.post('/count/:name', telling(counter.add));

@@ -1,0 +1,352 @@
+/** What lesson 10 demands of what was seen, in the order of its promises. */
+import {
+  Undecided,
+  demand,
+  demandInTime,
+  eventsOf,
+  howItEnded,
+  momentOf,
+  primaryExitMoment,
+  requestsOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
+import { MACHINES, WORKERS, serversIn } from './looks.js';
+
+const MARKED = 6; // moments of a kind
+
+/** What nginx says when it cannot continue. */
+const emergencyOf = (program) => /\[emerg\] (?:\d+#\d+: )?(.*)/.exec(program.output())?.[1];
+const list = (items) => [...new Set(items)].join(', ');
+const wordsOf = ({ error, status } = /** @type {any} */ ({})) =>
+  error ?? (status ? `status ${status}` : 'no answer');
+
+const shown = (program, seen, says) => ({
+  program,
+  moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
+});
+const serversShown = (program) => {
+  const servers = serversIn(program);
+  return servers.length > 0 ? shown(program, servers, 'listens') : endShown(program);
+};
+const endShown = (program) => ({ program, moments: [primaryExitMoment(program)] });
+const requestsShown = (program, path) =>
+  shown(program, requestsOf(program.events, path), 'a request');
+
+export function demandOwnPorts({ program, count }) {
+  const servers = serversIn(program);
+  const expected = `NODE_CLUSTER_WORKERS=${count}: ${count} processes listen on ${count} ports of 127.0.0.1.`;
+  const exposed = servers.find(({ address }) => !/^(127\.|::1$)/.test(address ?? ''));
+  demand(!exposed, {
+    expected,
+    got: `Process ${exposed?.pid} listens on ${exposed?.address ?? 'every address'}, port ${exposed?.port}.`,
+    why: 'Anyone who reaches that port bypasses nginx: its limits, its log, its certificate.',
+    try: "HOST: '127.0.0.1'",
+    shows: shown(program, exposed ? [exposed] : [], 'listens'),
+  });
+  const [ports, pids] = ['port', 'pid'].map((field) => new Set(servers.map((one) => one[field])));
+  demandInTime(ports.size >= count && pids.size >= count, {
+    expected,
+    got: `Processes that listen: ${pids.size}; ports: ${list(ports) || 'none'}.`,
+    why:
+      whyOfCrash(program.events) ??
+      'Without the cluster module two processes cannot share a port. PORT 0 asks the system for a free one.',
+    try: "Array.from({ length: count }, () => start('backend.js', { HOST: '127.0.0.1', PORT: 0 }))",
+    shows: serversShown(program),
+  });
+  demand(pids.size === count, {
+    expected,
+    got: `Processes that listen: ${pids.size}.`,
+    why: 'NODE_CLUSTER_WORKERS says how many servers there are.',
+    try: 'Array.from({ length: count }, startPort)',
+    shows: serversShown(program),
+  });
+}
+
+export function demandValid({ program, count, first }) {
+  const emergency = emergencyOf(program);
+  const story = {
+    expected: `With ${count} servers nginx starts, and answers on PORT, which is ${program.port} here.`,
+    output: program.output(),
+    shows: endShown(program),
+  };
+  demand(first || !emergency, {
+    ...story,
+    got: `nginx says: ${emergency}`,
+    why: 'nginx reads the whole file before it does anything. One fault, and it does nothing.',
+    try: 'look at the line that it names, and at the one before: each directive ends with a semicolon',
+  });
+  demandInTime(first, {
+    ...story,
+    got: `Nothing listens on port ${program.port}.`,
+    why: whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
+    try: 'listen 127.0.0.1:${port}; in conf.js, and startNginx(backends) in server.js',
+  });
+}
+
+export function demandEveryBackend({ program, count, first }, { answers, pids }) {
+  const all = [first, ...answers];
+  const lost = all.findIndex(({ status }) => status !== 200);
+  demand(lost < 0, {
+    expected: 'Every request is answered by a server, even the very first.',
+    got: `Answer ${lost + 1} was ${wordsOf(all[lost])}.`,
+    why:
+      lost === 0
+        ? 'nginx was up before the servers, or it leads to ports where nothing listens.'
+        : 'One of the addresses in the upstream leads nowhere.',
+    try: 'start nginx when all servers have reported their addresses, and write those into the upstream',
+    shows: serversShown(program),
+    output: program.output(),
+  });
+  demand(pids.length === count, {
+    expected: `${count} servers: all of them answer.`,
+    got: `${answers.length} requests were answered by ${pids.length} of them.`,
+    why: 'Only the servers in the upstream are asked, in turn, unless you say otherwise.',
+    try: 'backends.map((address) => `server ${address};`), all of them within upstream { ... }',
+    shows: requestsShown(program, '/pid'),
+  });
+}
+
+export function demandClientKnown({ program }, { answer, localAddress, claimed }) {
+  const said = answer.body.trim();
+  demand(answer.status === 200 && said === localAddress, {
+    expected: `The client has the address ${localAddress} and claims, in X-Forwarded-For, to be ${claimed}. GET /client says ${localAddress}.`,
+    got: answer.status === 200 ? `It says ${said}.` : `The answer was ${wordsOf(answer)}.`,
+    why:
+      said === claimed
+        ? "nginx passes its client's headers on as they are, even one that lies."
+        : 'To the server the client is nginx, at 127.0.0.1, unless nginx says otherwise.',
+    try: 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; in location, and backend.js as it was',
+    shows: requestsShown(program, '/client'),
+  });
+}
+
+/** What was in flight is answered, and all of the program is gone. */
+export function demandCleanStop({
+  program,
+  how,
+  opening,
+  answers,
+  lost,
+  half,
+  fate,
+  left,
+  files,
+  output,
+  signalMs,
+}) {
+  const expected = `${how}: what is in flight is answered, everything exits, the folder is removed, and the exit code is 0.`;
+  demandInTime(opening?.status === 200, {
+    expected: 'With one server nginx leads to that.',
+    got: `The first answer was ${wordsOf(opening)}.`,
+    why: 'With more servers it answered.',
+    try: 'write as many servers into the upstream as there are backends',
+  });
+  const gone = eventsOf(program.events, 'exit').map((exit) => momentOf(exit, 'exits'));
+  const signal = { pid: program.pid, t: signalMs, says: how };
+  const story = {
+    expected,
+    output,
+    shows: { program, moments: [signal, ...gone.slice(0, MARKED)] },
+  };
+  demand(!fate?.signal, {
+    ...story,
+    got: `It was ended by ${fate?.signal}.`,
+    why: 'Without a handler a signal ends this process at once. nginx has no channel to it, so nothing stops nginx.',
+    try: "process.on('SIGTERM', stop); and process.on('SIGINT', stop);",
+  });
+  demand(lost.length === 0, {
+    ...story,
+    got: `Of ${answers.length} requests in flight ${lost.length} were lost: ${wordsOf(lost[0])}.`,
+    why: 'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers must stay until nginx has exited.',
+    try: "detached: true; on the signal front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
+  });
+  demand(half === '200', {
+    ...story,
+    got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
+    why: 'nginx waits for such a client, then asks a server. By then the servers had exited, or nginx had.',
+    try: "front.kill('SIGQUIT'); await once(front, 'exit'); and only then stopAll()",
+  });
+  demandInTime(fate, {
+    ...story,
+    got: 'It is still running.',
+    why: 'It exits by itself when its children have exited and no timer is set.',
+    try: "front.kill('SIGQUIT'), await its 'exit', then stopAll()",
+  });
+  demand(fate?.code === 0, {
+    ...story,
+    got: `It exited with code ${fate?.code}.`,
+    why: "Stopping when you are told to isn't a failure.",
+    try: 'set process.exitCode only when something has failed',
+  });
+  demandNothingLeft({ left, files }, story);
+}
+
+function demandNothingLeft({ left, files = [] }, story) {
+  demandInTime(left.length === 0, {
+    ...story,
+    got: `Process ${list(left)} is still there.`,
+    why: 'Whoever starts a process must end it.',
+    try: "await the 'exit' of nginx, then stopAll()",
+  });
+  demand(files.length === 0, {
+    ...story,
+    got: `${list(files)} is left in the folder for temporary files.`,
+    why: 'Each start makes a new folder, and nothing else removes it.',
+    try: 'rmSync(folder, { recursive: true }) at the end of the one function that stops everything',
+  });
+}
+
+/** nginx could not start. */
+export function demandReason({ program, env, fate, left, files, output }) {
+  const cause = env.PORT ? `PORT is ${env.PORT}, which isn't a port` : 'there is no nginx';
+  const story = {
+    expected: `When nginx cannot start, because ${cause}: a message, exit code 1, and nothing is left.`,
+    output,
+    shows: endShown(program),
+  };
+  demandInTime(fate, {
+    ...story,
+    got: 'It keeps running.',
+    why: 'Servers that no client can reach are useless, and nothing says so.',
+    try: "front.on('exit', ...): print a message, end the servers, exit code 1",
+  });
+  demand(fate?.code === 1, {
+    ...story,
+    got: `It ended with ${howItEnded(fate ?? {})}.`,
+    why: 'A script or a service manager looks at the exit code, and takes 0 for "all is well".',
+    try: 'process.exitCode = 1;',
+  });
+  demand(/nginx|port/i.test(output), {
+    ...story,
+    got: 'It printed nothing about it.',
+    why: 'Exit code 1 alone tells the person on call nothing.',
+    try: "stdio: 'inherit', which passes on what nginx says, and your own message",
+  });
+  const [, crash] = /(spawn \S+ E[A-Z]+)/.exec(whyOfCrash(program.events) ?? '') ?? [];
+  demandNothingLeft(
+    { left, files },
+    crash && files.length > 0
+      ? { ...story, expected: `${story.expected} An unhandled error ended it first: ${crash}.` }
+      : story,
+  );
+}
+
+export function demandMachines(/** @type {any} */ { missing, program, first, machines, serving }) {
+  if (missing.length > 0) throw new Undecided(withoutAddress(missing[0]));
+  const expected = `--machines: machine.js on ${MACHINES.join(' and on ')}, each with NODE_CLUSTER_WORKERS workers, behind nginx.`;
+  const story = { expected, output: program.output(), shows: serversShown(program) };
+  demandInTime(machines.length === MACHINES.length, {
+    ...story,
+    got: `Listening on ${list(serversIn(program).map(({ address }) => address)) || 'nothing'}.`,
+    why: whyOfCrash(program.events) ?? 'Two machines have two addresses.',
+    try: "['127.0.0.2', '127.0.0.3'].map(startMachine), where startMachine(HOST) does start('machine.js', { HOST, PORT: port })",
+  });
+  demandInTime(first?.status === 200, {
+    ...story,
+    got: `The first answer was ${wordsOf(first)}.`,
+    why: emergencyOf(program) ?? 'nginx is not up, or leads elsewhere.',
+    try: 'listen 127.0.0.1:${port}; and start nginx when both machines listen, with their addresses as its backends',
+  });
+  for (const { address, workers } of machines) {
+    const working = workers.filter((pid) => serving.includes(pid)).length;
+    demandInTime(working === WORKERS, {
+      ...story,
+      got: `On machine ${address}, ${working} of ${WORKERS} workers have answered.`,
+      why: 'A machine that is not asked, or uses only one of its cores, is no second machine.',
+      try: 'both addresses in the upstream; machine.js as it was given',
+      shows: requestsShown(program, '/report'),
+    });
+  }
+}
+
+const withoutAddress = (address) => ({
+  got: `This computer has no address ${address}.`,
+  why: 'Linux has all of 127.0.0.0/8; elsewhere the second and the third have to be added by hand.',
+  try: 'sudo ifconfig lo0 alias 127.0.0.2 && sudo ifconfig lo0 alias 127.0.0.3 (gone after a restart)',
+});
+
+/** A machine has died with requests in flight: each was answered by the other, and no POST was sent twice. */
+export function demandAnotherAnswers({
+  program,
+  address,
+  workers,
+  hit,
+  answers,
+  open,
+  doubles,
+  deadMs,
+  fate,
+}) {
+  const moments = workers.map((pid) => ({ pid, t: deadMs, says: 'SIGKILL' }));
+  const story = { output: program.output(), shows: { program, moments } };
+  const expected = `Machine ${address} dies with ${hit} requests in flight. All ${answers.length} requests are answered.`;
+  demand(!fate, {
+    ...{ ...story, expected },
+    got: `The program ended with ${howItEnded(fate ?? {})}.`,
+    why:
+      whyOfCrash(program.events) ?? 'One machine has died; the other, and nginx, should continue.',
+    try: "child.on('exit', ...) of a machine starts it again, and ends nothing else",
+  });
+  const lost = answers.filter(({ status }) => status !== 200);
+  demand(lost.length === 0, {
+    ...{ ...story, expected },
+    got: `${lost.length} failed: ${list(lost.map(wordsOf))}.`,
+    why: 'A GET may be sent again to another server. After an error nginx does that, unless you say otherwise.',
+    try: 'proxy_next_upstream error timeout; or no such line',
+  });
+  demand(doubles === 0, {
+    ...story,
+    expected: `Of the POSTs ${open} had no answer when machine ${address} died. None is sent again elsewhere.`,
+    got: `The other machine got ${doubles} of them.`,
+    why: 'The dead server may have carried it out before it could say so. Sent again, it is a second purchase.',
+    try: 'proxy_next_upstream error timeout; without non_idempotent',
+  });
+}
+
+/** It is started again, where nginx looks for it, and is asked again. */
+export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }) {
+  const [before, after = before] = ports;
+  const started = eventsOf(program.events, 'child').filter((child) => child.t > deadMs);
+  const story = { output: program.output(), shows: shown(program, started, 'starts a process') };
+  demandInTime(isBack, {
+    ...story,
+    expected: `Machine ${address} has lost its last worker, and exits with code 0. A second later it is started again.`,
+    got: 'Seconds later nothing listens there.',
+    why: 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
+    try: "child.on('exit', () => isStopping || setTimeout(boot, 1_000))",
+  });
+  demandInTime(isUsed, {
+    ...story,
+    expected: `Machine ${address} listens again, and is asked again within a second or two.`,
+    got: 'No request was for it, for several seconds.',
+    why:
+      before === after
+        ? 'After a failure nginx leaves a server alone for fail_timeout, 10 s by default.'
+        : `It was on port ${before}, and is on port ${after} now. nginx knows the address that was written down.`,
+    try:
+      before === after
+        ? 'server ${address} fail_timeout=1s; in the upstream'
+        : "start('machine.js', { HOST, PORT: port }): the same port each time",
+  });
+}
+
+/** With --machines it is told to stop. */
+export function demandMachinesStop({ program, started, fate, left, printed }) {
+  const story = {
+    expected: 'SIGTERM with --machines: both machines exit, and none is started again.',
+    output: printed,
+    shows: shown(program, started, 'starts a process'),
+  };
+  demand(started.length === 0, {
+    ...story,
+    got: 'It started a machine after the signal.',
+    why: 'A machine that is told to exit exits too: its listener cannot tell that from a death.',
+    try: 'isStopping || ..., where a machine is started',
+  });
+  demandInTime(fate && left.length === 0, {
+    ...story,
+    got: fate ? `Process ${list(left)} is still there.` : 'It is still running.',
+    why: 'Something still waits, or was never told.',
+    try: 'stopAll() ends the machines as well',
+  });
+}

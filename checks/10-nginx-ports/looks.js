@@ -1,0 +1,338 @@
+/**
+ * What the check of lesson 10 does to the program: it asks through nginx, presses Ctrl-C while requests are in flight, takes
+ * nginx away, and kills one of two machines.
+ */
+import { readdirSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  canListen,
+  createLoad,
+  disturbanceOf,
+  episode,
+  eventsOf,
+  get,
+  haveTurned,
+  interleave,
+  kill,
+  mean,
+  nowMs,
+  ratioOf,
+  requestsOf,
+  saturate,
+  startRequests,
+  stopAtWork,
+  untilAtRest,
+  watchMachine,
+  whileFrozen,
+} from '../../lib/check/checking.js';
+
+export const MACHINES = ['127.0.0.2', '127.0.0.3'];
+export const WORKERS = 2; // of each machine
+const PATIENCE_MS = 5_000; // with one request
+const KNOCK_MS = 10;
+const MOST_ASKED = 60; // with a random choice among four, one is missed once in ten million checks
+const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
+const IN_FLIGHT = 6;
+const BURST = 12; // requests at once: more than one for each worker of two machines
+const POSTS = 6; // nginx asks in turn: some are for the machine that dies
+const ARRIVE_MS = 100; // an answer takes some milliseconds
+const TAKEN_MS = 3_000; // nginx takes a request at once
+const HEARD = 2; // turns of an event loop: a signal has been handled
+const LATE_SERVERS_MS = 5_000;
+const BOOT_MS = 8_000; // a second and a start, in fact
+const RETURN_MS = 4_000;
+const PAUSE_MS = 40; // between two requests
+const WORK_MS = 90; // a window of blocking work
+const BUDGET = { usualMs: 500, longerMs: 6_000 };
+const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
+const LATENCY = { warmUp: 20, rounds: 30 };
+
+/** The Node.js processes that listen, without the program's first, which isn't a server. */
+export const serversIn = ({ events, pid: first }) =>
+  eventsOf(events, 'listening').filter(({ pid }) => pid !== first);
+
+/** Starts the program and knocks until something answers on its port, or nothing more is going to happen. */
+export async function openDoor(launch, { count, nginx, args = /** @type {string[]} */ ([]) }) {
+  const env = { NODE_CLUSTER_WORKERS: String(count), NGINX_BIN: nginx };
+  const program = await launch({ args, env, temporary: 'temporary' });
+  let first;
+  let isOver = false;
+  const knock = async () => {
+    while (!first && !isOver) {
+      const answer = await get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS });
+      if (answer.status !== undefined || /^no answer/.test(answer.error ?? '')) first = answer;
+      else await sleep(KNOCK_MS);
+    }
+  };
+  const knocking = knock();
+  await program.settled(() => first !== undefined);
+  isOver = true;
+  await knocking;
+  if (first && first.status !== 200)
+    // the servers may come after the door
+    await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
+  return { program, count, first };
+}
+
+/** Asks one after the other until every server has answered, or more than enough were asked. */
+export async function askEveryBackend({ program, count, first }) {
+  if (first?.status !== 200) return { answers: [], pids: [] };
+  const since = program.events.length;
+  const seen = () => new Set(requestsOf(program.events.slice(since), '/pid').map(({ pid }) => pid));
+  const answers = [];
+  const isFine = () => answers.every(({ status }) => status === 200);
+  while (answers.length < MOST_ASKED && seen().size < count && isFine())
+    answers.push(await get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS }));
+  return { answers, pids: [...seen()] };
+}
+
+/** A client with an address other than nginx's claims a third one: which does the server see? */
+export async function askWhoIsThere({ program }) {
+  const localAddress = (await canListen(0, '127.0.0.9')) ? '127.0.0.9' : '127.0.0.1';
+  const agent = new Agent({ localAddress });
+  const headers = { 'x-forwarded-for': CLAIMED };
+  const answer = await get(`${program.url}/client`, { agent, headers, timeoutMs: PATIENCE_MS });
+  agent.destroy();
+  return { answer, localAddress, claimed: CLAIMED };
+}
+
+/**
+ * The signal comes while requests are in flight. One client has sent only half of its request to nginx, and sends the rest when
+ * all others have been answered: until then there must be an nginx that reads it, and a server that answers.
+ */
+export async function stopInFlight({ program, first }, how) {
+  if (first?.status !== 200) return { program, how, opening: first, answers: [], lost: [] };
+  const sendRest = await sendHalf(program);
+  const since = program.events.length;
+  let half;
+  const stopped = await stopAtWork(program, how, {
+    ...{ path: '/report', times: IN_FLIGHT },
+    meanwhile: async (signalMs) => {
+      const areDone = (events) =>
+        requestsOf(events.slice(since), '/report').every(({ endMs }) => endMs) &&
+        haveTurned(events, [program.pid], HEARD, signalMs);
+      await program.until((events) => program.fate || areDone(events), PATIENCE_MS);
+      await sleep(ARRIVE_MS); // servers that were told to exit now do
+      half = await sendRest();
+    },
+  });
+  return { opening: first, half, ...stopped, files: readdirSync(program.temporary) };
+}
+
+/** A client that has begun its request: nginx waits for one more byte. Returns what sends it, and tells the status that came. */
+async function sendHalf(program) {
+  const socket = connect(program.port, '127.0.0.1');
+  let told = '';
+  let isClosed = false;
+  socket.setEncoding('latin1').on('data', (part) => (told += part));
+  socket.on('error', () => {}).on('close', () => (isClosed = true));
+  const head = ['GET /pid HTTP/1.1', 'Host: x', 'Connection: close', 'Expect: 100-continue'];
+  socket.write([...head, 'Content-Length: 1', '', ''].join('\r\n'));
+  const isTaken = () => /^HTTP\/1\.1 100 /.test(told);
+  await program.until(() => isTaken() || isClosed, TAKEN_MS);
+  return async () => {
+    const closed = new Promise((done) => socket.on('close', done));
+    if (!isClosed) {
+      socket.setTimeout(PATIENCE_MS, () => socket.destroy()).write('x');
+      await closed;
+    }
+    return /\r\n\r\nHTTP\/1\.1 (\d+)/.exec(told)?.[1];
+  };
+}
+
+/** nginx cannot start. @returns {Promise<any>} */
+export async function failToStart(launch, env) {
+  const all = { NODE_CLUSTER_WORKERS: '1', ...env };
+  const program = await launch({ env: all, temporary: 'temporary' });
+  await untilAtRest(program, () => program.fate);
+  const { fate } = program;
+  const left = fate ? await program.gone(TAKEN_MS) : [];
+  return {
+    program,
+    env,
+    fate,
+    left,
+    files: readdirSync(program.temporary),
+    output: program.output(),
+  };
+}
+
+/** The machines of a run: the address of each, its workers, and the process that forked them. */
+function machinesOf({ events }) {
+  const parents = new Map(eventsOf(events, 'start').map(({ pid, ppid }) => [pid, ppid]));
+  const machines = new Map();
+  for (const { pid, address, port } of eventsOf(events, 'listening')) {
+    if (!MACHINES.includes(address) || !parents.has(pid)) continue;
+    const machine = machines.get(address) ?? { address, port, workers: [] };
+    const forked = eventsOf(events, 'fork').some(({ workerPid }) => workerPid === pid);
+    if (forked) machine.workers.push(pid);
+    machines.set(address, machine);
+  }
+  return [...machines.values()];
+}
+
+/** Two machines behind one nginx, and which of their workers answer. */
+export async function openMachines(launch, nginx) {
+  const missing = /** @type {string[]} */ ([]);
+  for (const address of MACHINES) if (!(await canListen(0, address))) missing.push(address);
+  if (missing.length > 0) return { missing };
+  const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
+  const { program, first } = door;
+  const machines = machinesOf(program);
+  if (first?.status !== 200) return { ...door, missing, machines, serving: [] };
+  const { begun, answers } = await startRequests(program, '/report', BURST);
+  await answers;
+  const serving = [...new Set(begun().map(({ pid }) => pid))];
+  return { ...door, missing, machines, serving };
+}
+
+/**
+ * One machine dies with requests in flight: its workers are killed, and it exits. They are frozen first, so that nginx has also
+ * sent it POSTs without an answer. Then it is waited for, until it listens again, and has been asked again.
+ */
+export async function killMachine({ program, machines }) {
+  const [{ address, port, workers }] = machines;
+  const burst = await startRequests(program, '/report', BURST);
+  const isOpen = (/** @type {any} */ { pid, endMs }) => workers.includes(pid) && !endMs;
+  const dying = await whileFrozen(program, workers, async () => {
+    const posts = Array.from({ length: POSTS }, (_, id) => post(program, `/report?post=${id}`));
+    await sleep(ARRIVE_MS);
+    const hit = burst.begun().filter(isOpen).length;
+    const open = posts.filter((one) => !one.isBegun());
+    const deadMs = nowMs();
+    kill(program, workers);
+    return { hit, open, posts, deadMs };
+  });
+  const answers = await burst.answers;
+  await Promise.all(dying.posts.map(({ answered }) => answered));
+  const isBack = () => freshIn(program, address, workers).length >= workers.length;
+  await untilAtRest(program, isBack, { deadlineMs: BOOT_MS });
+  const fresh = freshIn(program, address, workers);
+  const isUsed = () => requestsOf(program.events).some(({ pid }) => fresh.includes(pid));
+  const untilMs = nowMs() + RETURN_MS;
+  while (isBack() && !isUsed() && !program.fate && nowMs() < untilMs) {
+    await get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS });
+    await sleep(PAUSE_MS);
+  }
+  return {
+    ...{ program, address, workers, answers, hit: dying.hit, deadMs: dying.deadMs },
+    open: dying.open.length,
+    doubles: dying.open.filter((one) => one.isBegun()).length,
+    ...{ isBack: isBack(), isUsed: isUsed(), fate: program.fate },
+    ports: [
+      port,
+      ...eventsOf(program.events, 'listening').flatMap((one) =>
+        fresh.includes(one.pid) ? one.port : [],
+      ),
+    ],
+  };
+}
+
+/** A POST, and whether a server has begun it. */
+function post(program, path) {
+  const answered = get(program.url + path, { method: 'POST', timeoutMs: PATIENCE_MS });
+  return { answered, isBegun: () => requestsOf(program.events).some(({ url }) => url === path) };
+}
+
+/** The workers that listen on this address, without those of earlier. */
+const freshIn = (program, address, earlier) =>
+  machinesOf(program)
+    .filter((one) => one.address === address)
+    .flatMap(({ workers }) => workers)
+    .filter((pid) => !earlier.includes(pid));
+
+/** Both machines are up, and the program is told to stop. */
+export async function stopMachines({ program }) {
+  const isStart = ({ what, pid }) => what === 'child' && pid === program.pid;
+  const end = await episode(
+    ...[program, 'SIGTERM', () => program.tellToStop('SIGTERM')],
+    (since) => program.fate || since.some(isStart),
+  );
+  const left = end.fate ? await program.gone(TAKEN_MS) : [];
+  return { program, ...end, started: end.events.filter(isStart), left };
+}
+
+/** The ports behind nginx beside one of them alone, with the same work. It decides nothing. */
+export async function measureWays(
+  { launch, isLonger, measured, drawn, conditionsWere },
+  { program: ports, count },
+) {
+  const load = createLoad();
+  const one = aloneOf(ports);
+  const cluster = isLonger && (await startCluster(launch, count));
+  const side = (program, processes) => async () =>
+    (await saturate(load, program, { path: '/', processes, durationMs: WORK_MS })).perSecond;
+  const sides = {
+    one: side(one, 1),
+    ports: side(ports, count),
+    ...(cluster && { cluster: side(cluster, count) }),
+  };
+  const machine = watchMachine();
+  const rates = await interleave(sides, {
+    isEnough: ({ one: control, ports: candidate }) => isNarrow(control, candidate),
+    budgetMs: isLonger ? BUDGET.longerMs : BUDGET.usualMs,
+  });
+  const note = disturbanceOf(conditionsWere(machine()));
+  load.close();
+  for (const [name, label] of [
+    ['ports', `blocking work, ${count} ports behind nginx against one process`],
+    ['cluster', `the same by the cluster module, with ${count} workers`],
+  ]) {
+    if (!rates[name]) continue;
+    const ratio = ratioOf(rates.one, rates[name]);
+    const [controlPerSecond, candidatePerSecond] = [rates.one, rates[name]].map(mean);
+    const both = { controlPerSecond, candidatePerSecond, ceiling: count, unit: 'times' };
+    measured(name, { label, isHeadline: name === 'ports', note, ...both, ...ratio });
+  }
+  const urls = { 'one process': one.url, 'through nginx': ports.url };
+  await drawLatency(drawn, cluster ? { ...urls, cluster: cluster.url } : urls);
+}
+
+/** One of the servers behind nginx, without nginx. @returns {any} */
+function aloneOf(program) {
+  const [{ address, port }] = serversIn(program);
+  return {
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    drained: () => program.drained(),
+    get events() {
+      return program.events;
+    },
+  };
+}
+
+async function startCluster(launch, count) {
+  const entry = fileURLToPath(new URL('starter/machine.js', import.meta.url));
+  const program = await launch({ entry, env: { NODE_CLUSTER_WORKERS: String(count) } });
+  await program.ready(count);
+  return program;
+}
+
+function isNarrow(control, candidate) {
+  const { low, high } = ratioOf(control, candidate);
+  return high < NARROW * low;
+}
+
+/** What the way costs: one client with a connection to each, which asks them in turn. */
+async function drawLatency(drawn, urls) {
+  const agent = new Agent({ keepAlive: true });
+  const sides = Object.entries(urls).map(([name, url]) => ({
+    ...{ name, url, waitsMs: /** @type {number[]} */ ([]) },
+  }));
+  for (let round = 0; round < LATENCY.warmUp + LATENCY.rounds; round += 1)
+    for (const { url, waitsMs } of [...sides, ...[...sides].reverse()]) {
+      const { sentMs, doneMs } = await get(`${url}/pid`, { agent });
+      if (round >= LATENCY.warmUp) waitsMs.push(doneMs - sentMs);
+    }
+  agent.destroy();
+  drawn('latency', {
+    label: 'an answer of /pid on an idle server, half are quicker',
+    unit: 'µs',
+    rows: sides.map(({ name, waitsMs }) => ({ name, value: Math.round(median(waitsMs) * 1_000) })),
+  });
+}
+
+const median = (/** @type {number[]} */ values) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
