@@ -75,7 +75,7 @@ export function demandOneDrains(stop) {
   });
   demand(exit.code === 0, {
     ...story,
-    got: `It exited with ${howItEnded(exit)}.`,
+    got: `It exited (${howItEnded(exit)}).`,
     why: 'An exit code other than 0 says that something was cut. If every worker exits with it, it says nothing.',
     try: 'cluster.worker.disconnect() when the last connection is closed; process.exit(1) only at the limit',
     shows,
@@ -148,7 +148,7 @@ export function demandNothingCut(stop) {
 function demandExitCode({ program, how, expected, fate, exits, output }) {
   demand(fate.code === 0, {
     expected,
-    got: `${how}: the primary exited with ${howItEnded(fate)}.`,
+    got: `${how}: the primary exited (${howItEnded(fate)}).`,
     why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
     try: 'let the primary exit by itself when its last worker has exited',
     shows: exitsShown(program, exits),

@@ -33,8 +33,8 @@ export const AT_WORK = 10; // requests
 const ROUNDS = 12;
 const DEADLINE_MS = 20_000; // a bundle is large, and some looks take many starts
 const ONE_MORE_MS = 60; // by then a loop that forks has forked one more
-const FEWER = 4; // failed starts in a row, one fewer than are enough
-const MANY = 12; // failed starts, when nothing gives up any more
+const FEWER = 3; // failed starts in a row: too few to give up, even if the worker in whose place they came counts as well
+export const MANY = 12; // failed starts, when nothing gives up any more
 const STILL = { turns: 75 }; // a second and a half: Nitro's workers look now and then whether they are done
 const PATHS = ['/', '/report', '/visits', '/nowhere'];
 const WINDOW_MS = 90;
@@ -151,13 +151,12 @@ export async function failToStart({ launch }, { entry }) {
 }
 
 /**
- * Twice a worker that serves is killed, and then the next four before they listen. Each time a fifth may listen, and so no five
- * in a row have failed.
+ * Twice all workers are killed, and then the next three before they listen. The others may listen, so no five in a row have failed.
  */
 export async function killWorkers(program) {
   for (let round = 0; round < 2; round += 1) {
     const forked = forksOf(program.events).length;
-    kill(program, servingIn(program.events).slice(0, 1));
+    kill(program, servingIn(program.events));
     for (let index = forked; index < forked + FEWER; index += 1) {
       const pid = await nextWorker(program, index);
       if (pid) kill(program, [pid]);
@@ -168,8 +167,8 @@ export async function killWorkers(program) {
   const { events, fate } = program;
   const served = exitsOf(events).filter(({ workerPid: pid }) => hasListened(events, pid)).length;
   const failed = exitsOf(events).length - served;
-  const left = forksOf(events).filter(({ workerPid: pid }) => !hasExited(events, pid)).length;
-  return { program, fate, served, failed, left, wanted: PAIR, output: program.output() };
+  const serving = servingIn(events).length;
+  return { program, fate, served, failed, serving, wanted: PAIR, output: program.output() };
 }
 
 async function nextWorker(program, index) {
