@@ -160,7 +160,7 @@ export function demandCleanStop({
     why: 'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers must stay until nginx has exited.',
     try: "detached: true; on the signal front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
   });
-  demand(half === '200', {
+  (half ? demand : demandInTime)(half === '200', {
     ...story,
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
     why: 'nginx waits for such a client, then asks a server. By then the servers had exited, or nginx had.',
