@@ -74,7 +74,13 @@ export async function openDoor(launch, { count, nginx, args = /** @type {string[
   if (first && first.status !== 200)
     // the servers may come after the door
     await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
-  return { program, count, first };
+  return { program, count, first, hasNginx: !program.fate && hasNative(program) };
+}
+
+/** Does a process of the program run that isn't Node.js? */
+function hasNative(program) {
+  const known = new Set(program.events.map(({ pid }) => pid));
+  return program.survivors().some((pid) => !known.has(pid));
 }
 
 /** Asks one after the other until every server has answered, or more than enough were asked. */
