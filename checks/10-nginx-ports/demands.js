@@ -121,6 +121,7 @@ export function demandCleanStop({
   opening,
   answers,
   lost,
+  late = [],
   half,
   fate,
   left,
@@ -154,6 +155,13 @@ export function demandCleanStop({
     why: 'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers must stay until nginx has exited.',
     try: "detached: true; on the signal front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
   });
+  const refused = late.find(({ status }) => status >= 500);
+  demand(!refused, {
+    ...story,
+    got: `A client that came just after the signal got ${wordsOf(refused)}.`,
+    why: 'The servers had stopped accepting, and nginx had not.',
+    try: "first front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
+  });
   (half ? demand : demandInTime)(half === '200', {
     ...story,
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
@@ -175,18 +183,23 @@ export function demandCleanStop({
   demandNothingLeft({ left, files }, story);
 }
 
-function demandNothingLeft({ left, files = [] }, story) {
+/** @param {any} end @param {any} story @param {string} [crash]  an error that nothing handled */
+function demandNothingLeft({ left, files }, story, crash) {
   demandInTime(left.length === 0, {
     ...story,
     got: `Process ${list(left)} is still there.`,
-    why: 'Whoever starts a process must end it.',
+    why: 'What a program starts, it must end.',
     try: "await the 'exit' of nginx, then stopAll()",
   });
   demand(files.length === 0, {
     ...story,
     got: `${list(files)} is left in the folder for temporary files.`,
-    why: 'Each start makes a new folder, and nothing else removes it.',
-    try: 'rmSync(folder, { recursive: true }) at the end of the one function that stops everything',
+    why: crash
+      ? `An error that nothing handled ended the program before it could clean up: ${crash}.`
+      : 'Each start makes a new folder, and nothing else removes it.',
+    try: crash
+      ? "front.on('error', fail)"
+      : 'rmSync(folder, { recursive: true }) at the end of the one function that stops everything',
   });
 }
 
@@ -216,13 +229,8 @@ export function demandReason({ program, env, fate, left, files, output }) {
     why: 'Exit code 1 alone tells the person on call nothing.',
     try: "stdio: 'inherit', which passes on what nginx says, and your own message",
   });
-  const [, crash] = /(spawn \S+ E[A-Z]+)/.exec(whyOfCrash(program.events) ?? '') ?? [];
-  demandNothingLeft(
-    { left, files },
-    crash && files.length > 0
-      ? { ...story, expected: `${story.expected} An unhandled error ended it first: ${crash}.` }
-      : story,
-  );
+  const [crash] = /spawn \S+ E[A-Z]+/.exec(whyOfCrash(program.events) ?? '') ?? [];
+  demandNothingLeft({ left, files }, story, crash);
 }
 
 export function demandMachines(/** @type {any} */ { missing, program, first, machines, serving }) {
@@ -325,7 +333,7 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
 }
 
 /** With --machines it is told to stop. */
-export function demandMachinesStop({ program, started, fate, left, printed }) {
+export function demandMachinesStop({ program, started, fate, printed }) {
   const story = {
     expected: 'SIGTERM with --machines: both machines exit, and none is started again.',
     output: printed,
@@ -337,9 +345,9 @@ export function demandMachinesStop({ program, started, fate, left, printed }) {
     why: 'A machine that is told to exit exits too: its listener cannot tell that from a death.',
     try: 'isStopping || ..., where a machine is started',
   });
-  demandInTime(fate && left.length === 0, {
+  demandInTime(fate, {
     ...story,
-    got: fate ? `Process ${list(left)} is still there.` : 'It is still running.',
+    got: 'It is still running.',
     why: 'Something still waits, or was never told.',
     try: 'stopAll() ends the machines as well',
   });

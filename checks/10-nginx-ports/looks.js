@@ -36,6 +36,7 @@ const KNOCK_MS = 10;
 const MOST_ASKED = 60; // with a random choice among four, one is missed once in ten million checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const IN_FLIGHT = 6;
+const LATE_CLIENTS = 3;
 const BURST = 12; // requests at once: more than one for each worker of two machines
 const POSTS = 6; // nginx asks in turn: some are for the machine that dies
 const ARRIVE_MS = 100; // an answer takes some milliseconds
@@ -106,26 +107,32 @@ export async function askWhoIsThere({ program }) {
 }
 
 /**
- * The signal comes while requests are in flight. One client has sent only half of its request to nginx, and sends the rest when
- * all others have been answered: until then there must be an nginx that reads it, and a server that answers.
+ * The signal comes while requests are in flight, and more clients come just after it. One client has sent only half of its
+ * request to nginx, and sends the rest when all others have been answered: until then there must be an nginx that reads it, and
+ * a server that answers.
  */
 export async function stopInFlight({ program, first }, how) {
   if (first?.status !== 200) return { program, how, opening: first, answers: [], lost: [] };
   const sendRest = await sendHalf(program);
   const since = program.events.length;
+  let late = /** @type {any[]} */ ([]);
   let half;
   const stopped = await stopAtWork(program, how, {
     ...{ path: '/report', times: IN_FLIGHT },
     meanwhile: async (signalMs) => {
-      const areDone = (events) =>
-        requestsOf(events.slice(since), '/report').every(({ endMs }) => endMs) &&
-        haveTurned(events, [program.pid], HEARD, signalMs);
-      await program.until((events) => program.fate || areDone(events), PATIENCE_MS);
+      const isOver = (isDone) => (events) => program.fate || isDone(events);
+      const isHeard = isOver((events) => haveTurned(events, [program.pid], HEARD, signalMs));
+      await program.until(isHeard, PATIENCE_MS);
+      const ask = () => get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS });
+      late = await Promise.all(Array.from({ length: LATE_CLIENTS }, ask));
+      const reports = (events) => requestsOf(events.slice(since), '/report');
+      const areDone = isOver((events) => reports(events).every(({ endMs }) => endMs));
+      await program.until(areDone, PATIENCE_MS);
       await sleep(ARRIVE_MS); // servers that were told to exit now do
       half = await sendRest();
     },
   });
-  return { opening: first, half, ...stopped, files: readdirSync(program.temporary) };
+  return { opening: first, half, late, ...stopped, files: readdirSync(program.temporary) };
 }
 
 /** A client that has begun its request: nginx waits for one more byte. Returns what sends it, and tells the status that came. */
@@ -260,8 +267,7 @@ export async function stopMachines({ program }) {
     ...[program, 'SIGTERM', () => program.tellToStop('SIGTERM')],
     (since) => program.fate || since.some(isStart),
   );
-  const left = end.fate ? await program.gone(TAKEN_MS) : [];
-  return { program, ...end, started: end.events.filter(isStart), left };
+  return { program, ...end, started: end.events.filter(isStart) };
 }
 
 /** The ports behind nginx beside one of them alone, with the same work. It decides nothing. */
