@@ -9,7 +9,8 @@ const peers = JSON.parse(
 );
 
 /** Patterns of a whole import specifier. */
-const NODE = 'node:.+';
+const NODE = 'node:(?!child_process$).+'; // a child of ours is started through lib/common/child.js
+const ANY_NODE = 'node:.+';
 const INSIDE = String.raw`\./(?!.*\.\.).+`; // this folder and below, never up
 const COMMON = String.raw`\.\./common/[^/]+`; // seen from another room of lib
 const LIB = String.raw`\.\./(?!.*\.\.).+`; // any of lib, seen from lib/cli
@@ -20,7 +21,7 @@ const DOOR_BELOW = String.raw`\.\./\.\./\.\./lib/check/checking\.js`;
 const PACKAGES = packages(...Object.keys(manifest.dependencies));
 const DEV_PACKAGES = packages(...Object.keys(manifest.devDependencies));
 const PURE_NODE = 'node:(?:assert|path|url|util)';
-const LEARNER = [NODE, 'express', '#work', 'nitropack/config', INSIDE];
+const LEARNER = [ANY_NODE, 'express', '#work', 'nitropack/config', INSIDE];
 const OTHERS = ['starter', 'right-answers', 'wrong-answers']; // programs in checks/NN-slug/
 const learnerRooms = (key) => [
   ...[`lessons/${key}`, `solutions/${key}`],
@@ -32,6 +33,16 @@ const ZONES = [
   {
     files: ['test/**', 'bench/**', 'docs/**', '*.js'],
     may: [NODE, PACKAGES, DEV_PACKAGES, String.raw`\.\.?/.+`],
+    because: 'a test imports node:*, declared packages and files of this repository',
+  },
+  {
+    // What these start ends by itself, in the test's own time.
+    files: [
+      ...['cli-check', 'cli-commands', 'probe', 'run'].map((name) => `test/${name}.test.js`),
+      ...['fixture-root', 'matrix', 'nothing-left', 'steps'].map((name) => `test/${name}.js`),
+      ...['test/crashes/crash-at.js', 'test/field/**', 'test/peers/**'],
+    ],
+    may: [ANY_NODE, PACKAGES, DEV_PACKAGES, String.raw`\.\.?/.+`],
     because: 'a test imports node:*, declared packages and files of this repository',
   },
   {
@@ -47,7 +58,7 @@ const ZONES = [
   },
   {
     files: ['bench/peers/servers/**', 'bench/peers/applications/**'],
-    may: [NODE, packages(...Object.keys(peers.dependencies)), 'express', String.raw`\.\.?/.+`],
+    may: [ANY_NODE, packages(...Object.keys(peers.dependencies)), 'express', String.raw`\.\.?/.+`],
     because: 'a peer has packages of its own, beside node:* and files of this repository',
   },
   {
@@ -59,6 +70,22 @@ const ZONES = [
     files: ['lib/observe/**'],
     may: [NODE, INSIDE, COMMON],
     because: 'lib/observe imports node:*, its own files and lib/common; no packages',
+  },
+  {
+    files: ['lib/common/child.js', 'lib/common/guard.js'],
+    may: [ANY_NODE, INSIDE],
+    because: 'the door to processes of ours imports node:* and its own files',
+  },
+  {
+    files: ['keeper', 'processes', 'run'].map((name) => `lib/observe/${name}.js`),
+    may: [ANY_NODE, INSIDE, COMMON],
+    because: 'the keeper has a lifeline of its own, and starts what is judged',
+  },
+  {
+    // No process is started here, and the probe imports nothing of ours.
+    files: ['lib/observe/*.cjs'],
+    may: [ANY_NODE, INSIDE],
+    because: 'what is preloaded into a program imports node:* and its own files',
   },
   {
     files: ['lib/measure/**'],
@@ -143,14 +170,14 @@ const ZONES = [
   },
   {
     files: ['checks/*/looks.js', 'checks/*/looks/**'],
-    may: [NODE, DOOR, DOOR_BELOW, String.raw`\./[^/]+`],
+    may: [ANY_NODE, DOOR, DOOR_BELOW, String.raw`\./[^/]+`],
     because: 'a look imports node:*, lib/check/checking.js and other looks',
     strict: true,
   },
   {
     files: ['checks/*/demands.js', 'checks/*/demands/**'],
     may: [
-      ...[NODE, DOOR, DOOR_BELOW, String.raw`\./[^/]+`],
+      ...[ANY_NODE, DOOR, DOOR_BELOW, String.raw`\./[^/]+`],
       String.raw`(?:\.|\.\.)/looks(?:\.js|/[^/]+)`,
     ],
     because: 'a demand imports node:*, lib/check/checking.js, looks and other demands',

@@ -5,8 +5,8 @@
 //
 // Each check and each hog has a session of its own, as neighbours at their own terminals have: Linux deals the cores out by
 // session first (autogroup, see sched(7)), and fourteen checks in one would share what a single hog gets.
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { spawnOurs } from '../lib/common/child.js';
 import { answersOf, makeAnswer } from '../lib/lessons/answers.js';
 import { findLesson, listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { countGiven } from './argument.js';
@@ -25,12 +25,9 @@ const checks = AT_ONCE * times;
 const VERDICTS = ['passed', 'failed', '', 'undecided']; // by exit code; any other is a fault of ours
 /** @type {{ key: string, verdict: string }[]} */
 const told = [];
-/** @type {Set<import('node:child_process').ChildProcess>} */
-const running = new Set();
 let begun = 0;
 const since = performance.now();
 const stopHogs = startHogs(Number(hogs));
-process.once('exit', () => running.forEach((child) => child.kill())); // each ends what it has started
 await Promise.all(Array.from({ length: AT_ONCE }, goOn));
 stopHogs();
 
@@ -67,12 +64,10 @@ function next(count) {
 /** @param {Right} right */
 async function judge({ key, name: what, place }) {
   const flags = ['--quick', '--all', '--json', '--in', place];
-  const child = spawn(process.execPath, [main, 'check', key, ...flags], {
+  const child = spawnOurs([main, 'check', key, ...flags], {
     cwd: rootFolder,
     detached: true,
   });
-  running.add(child);
-  child.once('close', () => running.delete(child));
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part) => (text += part));

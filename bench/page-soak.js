@@ -2,13 +2,13 @@
 // Prints what the server and the page hold at the beginning, when a tenth and a half are done, and at the end, and how
 // much later the page shows a save's first verdict than the terminal. The bar: from the tenth on as many listeners and
 // handles, and memory that does not grow with the saves; at most 0.2 s later; nothing left behind.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
+import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
 import { quantile } from '../lib/measure/stats.js';
@@ -30,7 +30,7 @@ for (const part of ['lessons', 'solutions', 'checks', 'lib', 'package.json'])
 symlinkSync(join(rootFolder, 'node_modules'), join(copy, 'node_modules'));
 const preload = join(rootFolder, 'bench', 'tell-memory.cjs');
 const argv = ['--expose-gc', '--require', preload, 'lib/cli/main.cjs', 'start', '--port', '0'];
-const child = spawn(process.execPath, argv, { cwd: copy });
+const child = spawnOurs(argv, { cwd: copy });
 let said = '';
 let firstSaidMs; // when the terminal had the first verdict of this save
 for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', hear);

@@ -1,9 +1,8 @@
 // Ours beside vegeta, on the same server at the same rate: used by bench/vegeta.js and test/peers/vegeta.test.js.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { spawnGuarded } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { createOpenLoop } from '../lib/measure/open-loop.js';
 import { reportOf } from '../lib/measure/report.js';
@@ -87,10 +86,10 @@ async function attack(vegeta, { url, durationMs, folder }) {
  */
 async function run(command, args, { input = '', output }) {
   const stdio = ['pipe', output ?? 'pipe', 'inherit'];
-  const child = spawn(command, args, { stdio: /** @type {any} */ (stdio) });
-  child.stdin?.end(input);
-  const printed = child.stdout ? text(child.stdout) : '';
-  const [code, signal] = await once(child, 'exit');
+  const { guard, ended } = spawnGuarded(command, args, { stdio });
+  guard.stdin?.end(input);
+  const printed = guard.stdout ? text(guard.stdout) : '';
+  const { code, signal } = await ended;
   if (code !== 0) throw new Error(`${command} ${args[0]} ended with ${signal ?? code}.`);
   return printed;
 }

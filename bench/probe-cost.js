@@ -1,11 +1,11 @@
 // What the probe costs under `npm run xray`: throughput of an empty Express handler with and without it, on a machine that
 // should have nothing else to do. `node bench/probe-cost.js [PAIRS]`
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { spawnOurs } from '../lib/common/child.js';
 import { interleave } from '../lib/measure/compare.js';
 import { disturbanceOf, conditionsNow } from '../lib/measure/conditions.js';
 import { createLoad } from '../lib/measure/load.js';
@@ -26,10 +26,11 @@ const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.
 async function startServer(more) {
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), ...more };
-  const options = { env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] };
-  const server = spawn(process.execPath, [here('empty-server.js')], /** @type {any} */ (options));
+  /** @type {any[]} */
+  const stdio = ['ignore', 'pipe', 'inherit'];
+  const server = spawnOurs([here('empty-server.js')], { env, detached: true, stdio });
   await Promise.race([
-    once(/** @type {any} */ (server).stdout, 'data'),
+    once(server.stdout, 'data'),
     once(server, 'exit').then(() => Promise.reject(new Error('The server ended.'))),
   ]);
   return { url: `http://127.0.0.1:${port}/`, stop: () => server.kill('SIGKILL') };

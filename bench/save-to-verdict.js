@@ -1,9 +1,9 @@
 // How long a learner waits from saving a file to the verdict under `npm start`: node bench/save-to-verdict.js [TIMES]
 // The bar, on an idle machine with 2 cores, medians of 10: a wrong behaviour 1 s, a passing lesson 2 4 s.
-import { spawn } from 'node:child_process';
 import { cpSync, copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { spawnOurs } from '../lib/common/child.js';
 import { wrongAnswer } from '../lib/lessons/answers.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
@@ -24,7 +24,7 @@ for (const part of ['lessons', 'solutions', 'checks', 'lib', 'package.json']) {
   cpSync(join(rootFolder, part), join(copy, part), { recursive: true });
 }
 symlinkSync(join(rootFolder, 'node_modules'), join(copy, 'node_modules'));
-const child = spawn(process.execPath, ['lib/cli/main.cjs', 'start'], { cwd: copy });
+const child = spawnOurs(['lib/cli/main.cjs', 'start'], { cwd: copy });
 let output = '';
 child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
 await shows('whenever you save');

@@ -1,6 +1,5 @@
 // Makes the pictures of the README from the real thing: `npm run pictures`. A copy of the workshop gets a wrong answer; its
 // check is run in a terminal and beside the page; the slide plays what its demo recorded. It needs Chromium.
-import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -14,8 +13,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { spawnOurs } from '../lib/common/child.js';
 import { wrongAnswer } from '../lib/lessons/answers.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { QUIETLY, findBrowser } from '../lib/web/export.js';
@@ -33,8 +34,8 @@ const TRIES = 3;
 const SCHEMES = /** @type {const} */ (['light', 'dark']);
 
 const KEY = '02-cluster-fork';
-const ANSWER = 'primary-takes-its-turn';
-const BROKEN = 'primary-rests';
+const ANSWER = 'idle-workers';
+const BROKEN = 'workers-answer';
 const SLIDE = 'section:has(h1:text-is("See it: kill one"))';
 
 const copy = mkdtempSync(join(tmpdir(), 'forkshop-pictures-'));
@@ -80,17 +81,17 @@ async function drawVerdict() {
 
 /** @param {string[]} argv @param {NodeJS.ProcessEnv} env @returns {Promise<{ code: unknown, text: string }>} */
 function output(argv, env) {
-  return new Promise((resolve) => {
-    execFile(process.execPath, argv, { cwd: copy, env }, (error, text) =>
-      resolve({ code: error?.code, text }),
-    );
-  });
+  const child = spawnOurs(argv, { cwd: copy, env });
+  return Promise.all([once(child, 'close'), textOf(child.stdout)]).then(([[code], text]) => ({
+    code,
+    text,
+  }));
 }
 
 async function shootPage(/** @type {Browser} */ from) {
   rmSync(join(copy, '.forkshop'), { recursive: true, force: true }); // else only what failed is judged again
   const argv = ['lib/cli/main.cjs', 'start', '--port', '0'];
-  const child = spawn(process.execPath, argv, { cwd: copy, env: environment });
+  const child = spawnOurs(argv, { cwd: copy, env: environment });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (part) => (said += part));
   try {

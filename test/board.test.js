@@ -1,18 +1,21 @@
 // Verifies the board of a class without a browser: who is shown where, what a learner's machine says and what never leaves
 // it, and that a wrong code, a huge name, a thousand joins and a foreign page are refused without harm.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
+import net from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { spawnOurs } from '../lib/common/child.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
+import { parseAddress } from '../lib/cli/address.js';
 import { openLine } from '../lib/cli/join.js';
 import { serveBoard } from '../lib/web/board.js';
 import { joinBoard } from '../lib/web/join.js';
 import { createRate } from '../lib/web/rate.js';
-import { createSeats, nameOf, reportOf } from '../lib/web/seats.js';
+import { looksOf, nameOf } from '../lib/web/names.js';
+import { createSeats, reportOf } from '../lib/web/seats.js';
 import { dispatched, ioOf, keys, makeRoot, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
@@ -110,9 +113,70 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.told().here, seats.told().away], [3, 117]);
   });
 
+  test('seats that have never said anything make room first, then those that are away', () => {
+    const { clock, seats, sit } = makeSeats();
+    const [first, second] = [sit('first'), sit('second')];
+    for (let index = 2; index < 60; index += 1) seats.join(`silent ${index}`, 'here');
+    assert.equal(sit('too early').seat, '', 'each may be about to say something');
+    clock.ms = 5_001;
+    for (let index = 2; index < 60; index += 1) assert.ok(sit(`late ${index}`).seat);
+    assert.deepEqual([seats.has(first.seat), seats.has(second.seat)], [true, true]);
+    assert.ok(sit('one more').seat);
+    assert.deepEqual([seats.has(first.seat), seats.has(second.seat)], [false, true]);
+  });
+
+  test('the instructor sees all seats by address, and frees one or all of an address', () => {
+    const { clock, seats, sit } = makeSeats();
+    const ada = sit('Ada');
+    clock.ms = AWAY_MS + 1;
+    seats.join('Silent', 'there');
+    const eve = sit('Eve', report(), 'there');
+    assert.deepEqual(seats.told().seats, [
+      {
+        from: 'there',
+        seats: [
+          { id: 3, name: 'Eve', state: 'here' },
+          { id: 2, name: 'Silent', state: 'silent' },
+        ],
+      },
+      { from: 'here', seats: [{ id: 1, name: 'Ada', state: 'away' }] },
+    ]);
+    for (const none of [{}, { id: 9 }, { id: '1' }, { from: 'nowhere' }, { from: {} }])
+      assert.equal(seats.free(none), false, JSON.stringify(none));
+    assert.equal(seats.free({ id: 1 }), true);
+    assert.deepEqual([seats.has(ada.seat), seats.wasFreed(ada.seat)], [false, true]);
+    assert.deepEqual([seats.has(eve.seat), seats.isClosed('here')], [true, false]);
+    assert.equal(seats.free({ from: 'there' }), true);
+    assert.deepEqual([seats.told().seats, seats.isClosed('there')], [[], true]);
+    clock.ms += 300_001;
+    assert.equal(seats.isClosed('there'), false);
+  });
+
+  test('names that look alike on a wall are told apart', () => {
+    const { clock, seats, sit } = makeSeats();
+    const alike = ['Ada', 'ada', '\u0410d\u0430', '\uff21da', 'A\u00adda', '\u0391da'];
+    assert.deepEqual(
+      alike.map((name) => sit(String(nameOf(name))).given),
+      ['Ada', 'ada 2', '\u0410d\u0430 3', 'Ada 4', 'Ada 5', '\u0391da 6'],
+    );
+    clock.ms = AWAY_MS + 1;
+    assert.equal(
+      sit('\u0410d\u0430').given,
+      '\u0410d\u0430 7',
+      'a seat is taken over by its own name only',
+    );
+    assert.equal(sit('ADA').given, 'ADA', 'in any case');
+    assert.equal(seats.told().away, 5);
+    assert.equal(looksOf('Alan 10'), looksOf('AIan lO'));
+    assert.notEqual(looksOf('Zoë'), looksOf('Zoe'));
+  });
+
   test('a name is one line of letters, and not long', () => {
     assert.equal(nameOf('  Zoë \n O’Neill '), 'Zoë O’Neill');
     assert.equal(nameOf('a\u202eb\u0000c\u001b[2J'), 'abc[2J');
+    assert.equal(nameOf('\u3164Ada\ufe0f\u2800\u{e0041}'), 'Ada');
+    for (const unseen of ['\u3164', '\u115f\u1160', '\uffa0', '\u2800', '\u034f', '\u{e0041}'])
+      assert.equal(nameOf(unseen), undefined, escape(unseen));
     for (const bad of ['', ' ', '\u200b', '...', 'x'.repeat(25), 'x'.repeat(1e6), 7, null, ['Ada']])
       assert.equal(nameOf(bad), undefined, String(bad).slice(0, 30));
   });
@@ -263,7 +327,7 @@ describe('the server of the board', () => {
     const { url, code } = await serve(t);
     assert.equal((await take(url, code, 'x'.repeat(1e6))).status, 413);
     assert.equal((await take(url, 'WRONG', 'x'.repeat(1e6))).status, 403);
-    for (const name of ['', 'x'.repeat(99), '\u202e']) {
+    for (const name of ['', 'x'.repeat(99), '\u202e', '\u3164']) {
       const { status, body } = await take(url, code, name);
       assert.deepEqual([status, body], [400, 'That is not a name of at most 24 letters.\n']);
     }
@@ -279,7 +343,8 @@ describe('the server of the board', () => {
     assert.equal((await say(url, seat, { ...failing, failed: ['x'.repeat(5_000)] })).status, 413);
     for (const none of ['', 'x', `${seat}x`])
       assert.equal((await say(url, none, failing)).status, 404);
-    assert.deepEqual(await shown(url), { here: 0, away: 0, hands: [], lessons: [] });
+    const { here, away, hands, lessons: rows } = await shown(url);
+    assert.deepEqual({ here, away, hands, rows }, { here: 0, away: 0, hands: [], rows: [] });
   });
 
   test('of a thousand joins most are refused, and whoever sits stays', async (t) => {
@@ -300,6 +365,62 @@ describe('the server of the board', () => {
       ['Grace'],
     );
   });
+
+  test('the page frees a seat with its token, and its machine is told not to come back', async (t) => {
+    const { url, code, clock } = await serve(t);
+    const seatsOf = async () => JSON.parse((await take(url, code, 'Ada')).body).seat;
+    const [first, second] = [await seatsOf(), await seatsOf()];
+    const { body: html } = await ask(url, '/');
+    const token = String(/<meta name="token" content="([\w-]{20,})">/.exec(html)?.[1]);
+    const free = (/** @type {unknown} */ which, /** @type {object} */ headers = {}) =>
+      ask(url, '/free', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forkshop-token': token, ...headers },
+        body: JSON.stringify(which),
+      });
+    const [{ from, seats }] = (await shown(url)).seats;
+    assert.deepEqual([from, seats.length], ['127.0.0.1', 2]);
+    for (const headers of [{ 'x-forkshop-token': '' }, { 'x-forkshop-token': code }])
+      assert.equal((await free({ id: seats[0].id }, headers)).status, 403);
+    assert.equal((await free({ id: seats[0].id }, { origin: 'http://example.com' })).status, 403);
+    assert.equal((await free({ id: 99 })).status, 404);
+    assert.equal((await free({ id: seats[0].id })).status, 204);
+    const { status, body } = await say(url, first, failing);
+    assert.deepEqual([status, body], [410, 'The instructor has freed your seat.\n']);
+    assert.equal((await say(url, second, failing)).status, 204);
+    assert.equal((await free({ from })).status, 204);
+    assert.equal((await say(url, second, failing)).status, 410);
+    assert.equal((await take(url, code)).status, 429);
+    await shows(url, (told) => told.seats.length === 0);
+    clock.ms += 300_001;
+    assert.equal((await take(url, code)).status, 201);
+  });
+
+  test(
+    '500 connections from one address, which say nothing or never end, keep no other from joining',
+    { skip: process.platform !== 'linux' && 'Only Linux has all of 127.0.0.0/8' },
+    async (t) => {
+      const { code, address } = await serve(t, { host: '127.0.0.3' });
+      const { hostname: host, port } = new URL(`http://${address}`);
+      const half = `POST /seats HTTP/1.1\r\nHost: ${address}\r\nContent-Length: 9`;
+      const crowd = Array.from({ length: 500 }, (_, index) => {
+        const options = { host, port: Number(port), localAddress: '127.0.0.4' };
+        const socket = net.connect(options, () => index % 2 && socket.write(half));
+        return socket.on('error', () => {}).resume();
+      });
+      t.after(() => crowd.forEach((socket) => socket.destroy()));
+      await Promise.all(crowd.map((socket) => once(socket, 'connect')));
+      const joined = await ask(`http://${address}/`, '/seats', {
+        ...{ method: 'POST', localAddress: '127.0.0.2', body: '{"name":"Ada"}' },
+        headers: { 'x-forkshop-code': code, 'content-type': 'application/json' },
+      });
+      assert.equal(joined.status, 201);
+      const open = () =>
+        crowd.filter((socket) => !socket.destroyed && !socket.readableEnded).length;
+      assert.ok(open() <= 150, `${open()} are open`);
+      await until('those that are left are given up', () => open() === 0, limitMs(15));
+    },
+  );
 
   test('one who says too much is not heard for a while', async (t) => {
     const { url, code } = await serve(t);
@@ -395,6 +516,22 @@ describe("a learner's machine", () => {
     assert.equal(tries, 4);
   });
 
+  test('does not come back by itself where the instructor has freed its seat', async (t) => {
+    const board = await serve(t, { awayMs: 1e6 });
+    let changes = 0;
+    const { line, said } = sit(t, board, { beatMs: 20, onSeat: () => (changes += 1) });
+    const { seats } = await shows(board.url, ({ here }) => here === 1);
+    const token = String(/"token" content="([\w-]+)"/.exec((await ask(board.url, '/')).body)?.[1]);
+    const headers = { 'content-type': 'application/json', 'x-forkshop-token': token };
+    const body = JSON.stringify({ id: seats[0].seats[0].id });
+    await ask(board.url, '/free', { method: 'POST', headers, body });
+    await until('it says so', () => said.length > 1);
+    assert.match(said[1], /^You are no longer on the board: The instructor has freed your seat\./);
+    assert.deepEqual([line.isSeated(), changes], [false, 2]);
+    line.tell({ hand: true });
+    assert.deepEqual((await shown(board.url)).seats, []);
+  });
+
   test('takes a seat again where the board has forgotten it, and nothing from what is no board', async (t) => {
     const asked = /** @type {string[]} */ ([]);
     const answers = [
@@ -487,7 +624,16 @@ describe('the commands', () => {
       'start --join a:b:c K7QM-3XPD --name Ada': /isn't the address of a board/,
       'start --join 127.0.0.1 K7QM-3XPD': /The board needs a name/,
       'start --join 127.0.0.1 K7QM-3XPD --name ...': /A name has at most 24 letters/,
-      'board --host 0.0.0.0': /"0.0.0.0" isn't one address/,
+      'start --join http://a/#b K7QM-3XPD --name Ada': /isn't the address of a board/,
+      'start --join http://:b@a K7QM-3XPD --name Ada': /isn't the address of a board/,
+      'board --host 0.0.0.0': /"0.0.0.0" stands for all addresses of this machine\.\nName the one/,
+      'board --host 0:0:0:0:0:0:0:0': /stands for all addresses/,
+      'board --host ::ffff:0.0.0.0': /stands for all addresses/,
+      'board --host 224.0.0.1': /is for many machines at once/,
+      'board --host 255.255.255.255': /is for many machines at once/,
+      'board --host FF02:0::1': /is for many machines at once/,
+      'board --host fe80::1%eth0': /means another thing on each machine/,
+      'board --host 127.1': /isn't one address/,
       'board --host here': /"here" isn't one address/,
       'board --host 192.0.2.1 --port 0': /does not have the address 192\.0\.2\.1/,
       'board --port x': /isn't a port/,
@@ -503,6 +649,14 @@ describe('the commands', () => {
     assert.match(stderr, new RegExp(`Port ${port} is taken\\.\nAnother: npm run board`));
   });
 
+  test('an address is the same in each spelling', () => {
+    for (const same of ['::1', '0:0:0:0:0:0:0:1', '[::1]', '0::0:1'])
+      assert.deepEqual(parseAddress(same), { address: '::1' }, same);
+    for (const same of ['10.0.0.1', '::ffff:10.0.0.1', '::FFFF:0a00:1'])
+      assert.deepEqual(parseAddress(same), { address: '10.0.0.1' }, same);
+    assert.deepEqual(parseAddress('2001:DB8::0:1'), { address: '2001:db8::1' });
+  });
+
   test('npm start joins npm run board; its verdict is there; both end well', async (t) => {
     const root = makeRoot();
     const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
@@ -516,7 +670,7 @@ describe('the commands', () => {
     const begin = (/** @type {string[]} */ argv) => {
       const main = join(rootFolder, 'lib/cli/main.cjs');
       const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
-      const child = spawn(process.execPath, [main, ...argv], { env });
+      const child = spawnOurs([main, ...argv], { env });
       t.after(() => child.kill('SIGKILL'));
       const said = { text: '' };
       for (const stream of [child.stdout, child.stderr])

@@ -7,6 +7,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { spawnOurs } from '../lib/common/child.js';
 import { checkLesson } from '../lib/cli/check.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { dispatched, forkshop, ioOf, keys, makeRoot, read, write } from './fixture-root.js';
@@ -226,7 +227,7 @@ test('a reader that leaves early does not spoil the exit code', async () => {
   const main = join(rootFolder, 'lib/cli/main.cjs');
   const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
   for (const left of /** @type {const} */ (['stdout', 'stderr'])) {
-    const child = spawn(process.execPath, [main, 'check', '1'], { env });
+    const child = spawnOurs([main, 'check', '1'], { env });
     child[left].destroy();
     child.stdout.resume();
     let said = '';
@@ -240,7 +241,7 @@ test('a reader that leaves early does not spoil the exit code', async () => {
 
 test('start shows where you are, checks what is saved, begins again on the next save, and ends on a signal', async (t) => {
   const root = makeWorkshop();
-  const child = spawn(process.execPath, [join(rootFolder, 'lib/cli/main.cjs'), 'start'], {
+  const child = spawnOurs([join(rootFolder, 'lib/cli/main.cjs'), 'start'], {
     env: { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined },
   });
   t.after(() => child.kill('SIGKILL'));

@@ -370,7 +370,11 @@ test('colour only where it is wanted', async () => {
 // Preloaded into a command: kills it in the middle of its first write, or just before the rename.
 const killers = {
   'in the middle of the write': `const write = fs.writeFileSync;
-    fs.writeFileSync = (file, text) => { write(file, text.slice(0, text.length / 2)); process.kill(process.pid, 'SIGKILL'); };`,
+    fs.writeFileSync = (file, text) => {
+      if (!file.endsWith('.unfinished')) return write(file, text);
+      write(file, text.slice(0, text.length / 2));
+      process.kill(process.pid, 'SIGKILL');
+    };`,
   'before the rename': `fs.renameSync = () => process.kill(process.pid, 'SIGKILL');`,
 };
 for (const [moment, patch] of Object.entries(killers)) {
@@ -386,8 +390,8 @@ for (const [moment, patch] of Object.entries(killers)) {
     assert.equal(readFileSync(progressFile(root), 'utf8'), before);
     assert.equal(
       readdirSync(join(root, '.forkshop')).length,
-      2,
-      'the killed process left its unfinished file',
+      3,
+      'the killed process left its unfinished file, and its turn',
     );
     const { code, stderr, stdout } = await forkshop(root, ['hint']);
     assert.deepEqual([code, stderr], [0, '']);
@@ -403,6 +407,10 @@ for (const text of [
   'null',
   '{"version":2}',
   '{"version":1,"passed":7}',
+  '{"version":1,"passed":{"01-blocking-server":true}}',
+  '{"version":1,"hints":{"01-blocking-server":"one"}}',
+  '{"version":1,"spotted":{"01-blocking-server":[1]}}',
+  '{"version":1,"lastLesson":{}}',
 ]) {
   test(`a progress file that says ${JSON.stringify(text)} is kept aside, with a message`, async () => {
     const root = makeRoot();
@@ -438,6 +446,22 @@ test('history: what is no measurement is left out', () => {
     readHistory(io).map(({ measurements }) => measurements),
     [[whole], [], [], []],
   );
+});
+
+test('history: a line of another shape is left out', async () => {
+  const root = makeRoot();
+  /** @type {object[]} */
+  const lines = [{ failed: 7 }, { failed: [1] }, { verdicts: 'all' }, { verdicts: { a: {} } }];
+  lines.push({ conditions: 'idle' }, { lesson: [keys[0]] }, { at: 1 });
+  const text = lines.map((line) => `${JSON.stringify({ lesson: keys[0], ...line })}\n`).join('');
+  write(root, { '.forkshop/history.jsonl': text });
+  assert.deepEqual(readHistory(ioOf(root)), []);
+});
+
+test('in the environment of a cluster worker no command begins, and says why', async () => {
+  const { code, stdout, stderr } = await forkshop(makeRoot(), ['list'], { NODE_UNIQUE_ID: '1' });
+  assert.deepEqual([code, stdout], [3, '']);
+  assert.match(stderr, /^NODE_UNIQUE_ID is set[^]*env -u NODE_UNIQUE_ID npm run check\n$/);
 });
 
 test('FORKSHOP_HOME moves the state, also relative to the root', () => {

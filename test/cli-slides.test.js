@@ -1,10 +1,10 @@
 // Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses what cannot be meant.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { recordDemos } from '../lib/web/recordings.js';
 import { dispatched, forkshop, keys, makeRoot, write } from './fixture-root.js';
@@ -14,16 +14,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 test('serves the deck until Ctrl-C', async () => {
   const main = join(rootFolder, 'lib/cli/main.cjs');
-  const child = spawn(process.execPath, [
-    main,
-    'slides',
-    '--port',
-    '0',
-    '--plan',
-    'half',
-    '--start',
-    '9:05',
-  ]);
+  const child = spawnOurs([main, 'slides', '--port', '0', '--plan', 'half', '--start', '9:05']);
   let output = '';
   const url = await new Promise((resolve) => {
     child.stdout.on('data', (part) => {

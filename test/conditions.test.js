@@ -1,9 +1,8 @@
 // Verifies what is said of the machine's own business: which reading counts, and that a crowd is counted while it is there.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
+import { startHogs } from '../bench/hog.js';
 import { conditionsNow, disturbanceOf, watchCrowd } from '../lib/measure/conditions.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
@@ -27,14 +26,11 @@ const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
 
 test('processes that want a core are a crowd, while they do', onLinux, async () => {
   const many = 6 * availableParallelism();
-  const spin = `for (const end = Date.now() + ${limitMs(20)}; Date.now() < end; );`;
   const crowd = watchCrowd();
-  const hogs = Array.from({ length: many }, () => spawn(process.execPath, ['-e', spin]));
+  const stop = startHogs(many);
   try {
-    await Promise.all(hogs.map((hog) => once(hog, 'spawn')));
     await until(`${many} hogs are three for each core`, () => crowd() >= 3, limitMs(10));
   } finally {
-    for (const hog of hogs) hog.kill('SIGKILL');
+    await stop();
   }
-  await Promise.all(hogs.map((hog) => hog.exitCode ?? hog.signalCode ?? once(hog, 'exit')));
 });

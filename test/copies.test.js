@@ -1,13 +1,13 @@
 // Verifies that a copy of a program holds real files: what is written into it reaches no file of the learner's, and what
 // cannot be copied is said of the learner's folder.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { execFileSync } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { copyProgram } from '../lib/observe/copy.js';
 import { Broken } from '../lib/verdict/outcome.js';

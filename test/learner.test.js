@@ -1,13 +1,13 @@
 // Verifies the learner's page without a browser: what it serves and refuses, what it tells of a check as it comes, what is
 // kept of one, and that nothing about the page stops `npm start`.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { spawnOurs } from '../lib/common/child.js';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { momentOf } from '../lib/verdict/outcome.js';
@@ -384,7 +384,7 @@ describe('npm start goes on', () => {
   function begin(t, root, argv) {
     const main = join(rootFolder, 'lib/cli/main.cjs');
     const env = { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined };
-    const child = spawn(process.execPath, [main, 'start', ...argv], { env });
+    const child = spawnOurs([main, 'start', ...argv], { env });
     t.after(() => child.kill('SIGKILL'));
     const said = { text: '' };
     for (const stream of [child.stdout, child.stderr])

@@ -1,7 +1,7 @@
 // How long a test may wait for what it waits for. No limit here decides a test: each is there only so that a test
 // ends where what it waits for never comes. So all of them are generous, and a multiple of what this machine needs to
 // start a process: measured once, by test/run.js for all tests or here for a file that is run by itself.
-import { spawnSync } from 'node:child_process';
+import { spawnSync } from '../lib/common/child.js';
 
 const TRIES = 3;
 const USUAL_START_MS = 50; // of `node -e 0`, on a machine with little else to do

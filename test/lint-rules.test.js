@@ -91,9 +91,22 @@ const ZONES = {
       ...['autocannon', '../verdict/style.js', '../check/checking.js', '../../test/run.js'],
     ],
   },
+  'lib/observe/client.js': {
+    allowed: ['node:http', './clock.js', '../common/child.js'],
+    refused: ['node:child_process', 'autocannon', '../measure/load.js'],
+  },
+  'lib/common/child.js': {
+    allowed: ['node:child_process', './tell-parent.js'],
+    refused: ['../observe/run.js', 'yaml'],
+  },
+  'test/any.test.js': {
+    allowed: ['node:test', '../lib/common/child.js', './limits.js'],
+    refused: ['node:child_process'],
+  },
   'lib/measure/load.js': {
     allowed: ['node:net', 'autocannon', './stats.js', '../observe/run.js', '../common/files.js'],
     refused: [
+      'node:child_process',
       '../cli/args.js',
       '../web/server.js',
       '../check/checking.js',

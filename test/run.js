@@ -1,15 +1,16 @@
 // Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
-// `npm run try` tells), `browser` (test/browser/), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
+// `npm run try` tells), `browser` (test/browser/), `crashes`
+// (test/crashes/: solutions that die in the middle), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
 // xray on other people's applications, and on many small ones with a fault). `field planted` runs one file of it, and
 // `field planted 1/3` the first third of that. `proofs all` judges
 // every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and
 // `proofs lesson-5 no-back-off` that one.
 // A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { spawnSync } from '../lib/common/child.js';
 import { measureStartMs } from './limits.js';
 
 /** These measure, or keep the machine busy: one file at a time, with nothing beside it. */
@@ -23,7 +24,7 @@ const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
 const LIMIT_MS = 25 * 60_000;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const rooms = ['unit', 'proofs', 'experiments', 'browser', 'peers', 'field'];
+const rooms = ['unit', 'proofs', 'experiments', 'browser', 'crashes', 'peers', 'field'];
 const [wanted, what = 'quick', answer] = process.argv.slice(2);
 const isAmount = /^(quick|all|\d+\/\d+)$/.test(what);
 if (!rooms.includes(wanted)) {
@@ -34,7 +35,7 @@ if (!rooms.includes(wanted)) {
 const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
 const roomOf = (/** @type {string} */ file) => {
   if (nameOf(file) === 'experiments') return 'experiments';
-  return /^(proofs|browser|peers|field)\b/.exec(file)?.[1] ?? 'unit';
+  return /^(proofs|browser|crashes|peers|field)\b/.exec(file)?.[1] ?? 'unit';
 };
 
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })

@@ -2,7 +2,7 @@
 // made of.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+import { Socket, createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
@@ -260,6 +260,28 @@ describe('traps', () => {
     for (const { stdin } of asked) stdin.end('go');
     assert.equal(new Set(told.flat()).size, 400); // by chance alone seven or so would have come twice
     await Promise.all(ends); // the locks keep nobody alive
+  });
+
+  test('trap 6: where all ports are taken that is said, and so is that we may open nothing more', async (t) => {
+    const fail = (/** @type {string} */ code) =>
+      t.mock.method(
+        Socket.prototype,
+        'bind',
+        /** @this {Socket} */ function bind() {
+          queueMicrotask(() => this.emit('error', Object.assign(new Error(code), { code })));
+          return this;
+        },
+      );
+    const bind = fail('EADDRINUSE');
+    await assert.rejects(freePort, (/** @type {any} */ { name, message, hint }) => {
+      assert.ok(name && message.includes('All ports from 20000 to 31999 are taken.'), message);
+      return /ss -ltnup/.test(hint);
+    });
+    const ports = new Set(bind.mock.calls.map(({ arguments: [how] }) => Object(how).port));
+    assert.equal(ports.size, 12_000, 'each was tried');
+    bind.mock.restore();
+    fail('EMFILE');
+    await assert.rejects(freePort, { code: 'EMFILE' });
   });
 
   test('trap 6: nobody listens on a port that is kept for another one, not even to see whether it is free', async (t) => {

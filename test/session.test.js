@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { Undecided, demand } from '../lib/check/checking.js';
+import { Undecided, demand, demandInTime } from '../lib/check/checking.js';
 import { runSession } from '../lib/check/session.js';
 
 const runner = /** @type {any} */ ({
@@ -208,4 +208,48 @@ test('a session that is ended tells nothing more', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(error.message, 'enough');
   assert.deepEqual(records, []);
+});
+
+const crowds = {
+  idle: { isIdle: true, isCrowded: false },
+  busy: { isIdle: false, isCrowded: false },
+  crowded: { isIdle: false, isCrowded: true },
+};
+
+/** Judges a promise in which something is missing in the first so many scenes; each look says whether it was made. */
+const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
+  let scenes = 0;
+  return judge(
+    ({ observe, hold }, made) => {
+      const start = observe([], () => (made.push('start'), (scenes += 1)));
+      const look = observe([start], (scene) => (made.push('look'), scene));
+      const later = observe([start, look], (scene, seen) => (made.push('later'), [scene, seen]));
+      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing came' }));
+      hold('two', [later], ([scene, seen]) => demand(scene === seen, { got: 'two scenes' }));
+      hold('three', [], () => {});
+    },
+    { crowdOf: () => () => crowds[crowd] },
+  );
+};
+
+test('what is missing on an idle machine fails at once', async () => {
+  const { judged, made } = await judgeMissing('idle', 1);
+  assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
+  assert.deepEqual(made, ['start', 'look', 'later']);
+});
+
+test('else the scene is made once more, from its start, for all that stands on it', async () => {
+  const { judged, made } = await judgeMissing('busy', 1);
+  assert.deepEqual(judged, ['one passed', 'two passed', 'three passed']);
+  const again = made.lastIndexOf('start');
+  assert.ok(again > 0);
+  assert.deepEqual(made.slice(again), ['start', 'look', 'later']);
+});
+
+test('what is missing twice fails, unless so many want each core that it may still come', async () => {
+  const { judged } = await judgeMissing('busy', 2);
+  assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
+  const { judged: crowded, records } = await judgeMissing('crowded', 2);
+  assert.deepEqual(crowded, ['one inconclusive', 'two passed', 'three passed']);
+  assert.equal(records.find(({ promise }) => promise?.id === 'one').promise.got, 'nothing came');
 });

@@ -15,7 +15,9 @@ const beside = ['lint', 'format:check', 'types', 'doctor'];
 const units = isAll || process.env.CI ? 'test:coverage' : 'test:unit';
 
 /** These start programs, and some measure them: one after the other. */
-const alone = isAll ? [units, 'test:proofs -- all', 'test:experiments'] : [units, 'test:proofs'];
+const alone = isAll
+  ? [units, 'test:proofs -- all', 'test:experiments', 'test:crashes']
+  : [units, 'test:proofs'];
 
 /** In CI, whose machine others may use, unit tests have a second try, as each proof has by itself. */
 const hasSecondTry = (/** @type {string} */ name) => name === units && process.env.CI;

@@ -1,10 +1,10 @@
 // Verifies that want of a place for temporary files is told at once, as what it is: exit code 3, no fault, no failure.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { demandRoom, temporaryFolder } from '../lib/observe/temporary.js';
 import { EnvironmentError } from '../lib/common/usage-error.js';
@@ -33,7 +33,11 @@ const obstacles = {
   'is a file': { env: { TMPDIR: file }, says: /file, but that isn't a folder\.\n/ },
   'is full': {
     env: numbers('{ bavail: 1, bsize: 4096, files: 9, ffree: 9 }'),
-    says: /but only 0 MB are free there, and a check wants 16 MB\.\n/,
+    says: /but only 0 MB are free there, and a check wants 48 MB\.\n/,
+  },
+  'is too small for what a program may print': {
+    env: numbers('{ bavail: 20, bsize: 1024 ** 2, files: 9, ffree: 9 }'),
+    says: /but only 20 MB are free there, and a check wants 48 MB\.\n/,
   },
   'takes no more files': {
     env: numbers('{ bavail: 1e9, bsize: 4096, files: 9, ffree: 0 }'),
@@ -57,7 +61,7 @@ for (const [name, { env, says }] of Object.entries(obstacles)) {
 test('start says so at each save, and goes on', async (t) => {
   const root = makeRoot();
   const env = { PATH: process.env.PATH, FORKSHOP_ROOT: root, TMPDIR: nowhere };
-  const child = spawn(process.execPath, [join(rootFolder, 'lib/cli/main.cjs'), 'start'], { env });
+  const child = spawnOurs([join(rootFolder, 'lib/cli/main.cjs'), 'start'], { env });
   t.after(() => child.kill('SIGKILL'));
   let said = '';
   for (const stream of [child.stdout, child.stderr])

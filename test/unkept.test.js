@@ -1,12 +1,12 @@
 // Verifies that a command does its work where progress cannot be kept, says so in one line after it, and loses nothing
 // that was kept before.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { readProgress, updateProgress } from '../lib/cli/progress.js';
 import { tellUnkept } from '../lib/cli/unkept.js';
@@ -100,7 +100,7 @@ test('start goes on', async (t) => {
   const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const main = join(rootFolder, 'lib/cli/main.cjs');
-  const child = spawn(process.execPath, [main, 'start'], {
+  const child = spawnOurs([main, 'start'], {
     env: { PATH: process.env.PATH, FORKSHOP_ROOT: root },
   });
   t.after(() => child.kill('SIGKILL'));

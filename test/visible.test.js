@@ -16,6 +16,12 @@ const STEERING = /(?![\n\t])\p{Cc}/u;
 test('control characters are shown as escapes; line ends, tabs and all letters stay', () => {
   assert.equal(visible(`a${CLEAR}b`), `a${SHOWN}b`);
   assert.equal(visible('ü\t日本 ✔\r\nnext\n'), 'ü\t日本 ✔\nnext\n');
+  assert.equal(visible('a\u202eb\u2066c\u200fd'), String.raw`a\u202eb\u2066c\u200fd`);
+  assert.equal(
+    visible('שלום، سلام 👩‍💻'),
+    'שלום، سلام 👩‍💻',
+    'what writes from the right needs no controls',
+  );
   const record = { rows: [{ name: '\u0000', value: 1 }], note: undefined, left: null, is: true };
   const seen = { rows: [{ name: '\\u0000', value: 1 }], note: undefined, left: null, is: true };
   assert.deepEqual(allVisible(record), seen);

@@ -1,7 +1,7 @@
 // Verifies `xray` on small servers with one fault each, in test/fixtures/xray/, and on healthy ones, of which it says
 // nothing; and the pure parts on events written by hand.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -123,6 +123,44 @@ test('a command that ends, or is not there, is told with what it printed', async
   assert.match(other.stdout, /does not answer HTTP .*port \d+: what it says is no HTTP, HPE_/);
 });
 
+test('a file that cannot be written at the end costs no finding', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'forkshop-xray-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const full = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+    const real = fs.writeFileSync;
+    fs.writeFileSync = (file, text, ...rest) => {
+      if (!String(file).startsWith(${JSON.stringify(folder)})) return real(file, text, ...rest);
+      real(file, text.slice(0, 9), ...rest);
+      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    };
+    syncBuiltinESMExports();`;
+  const env = {
+    ...{ INIT_CWD: fixtures, PORT: String(await freePort()) },
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(full)}`,
+  };
+  const files = ['--html', join(folder, 'x.html'), '--trace', join(folder, 'x.json')];
+  const told = await forkshop(rootFolder, ['xray', 'crashes.js', '--seconds', '1', ...files], env);
+  assert.equal(told.code, 1, 'there are findings');
+  assert.match(told.stdout, /npm run try lesson-5 life-and-death/);
+  assert.match(
+    told.stderr,
+    /^\S+x\.json could not be written \(ENOSPC\)[^]*\n\S+x\.html could not /,
+  );
+  assert.deepEqual(readdirSync(folder), [], 'no half of a file is left');
+});
+
+test('a server that prints too much is told to, and is not blamed for its address', async () => {
+  const floods = `const line = 'x'.repeat(1e6);
+    require('http').createServer((request, response) => response.end()).listen(0, '127.0.0.1', () => {
+      for (let times = 0; times < 70; times += 1) require('fs').writeSync(1, line);
+    });`;
+  const argv = ['xray', '--seconds', '1', '--', process.execPath, '-e', floods];
+  const { code, stdout } = await forkshop(rootFolder, argv);
+  assert.equal(code, 3);
+  assert.match(stdout, /It was ended: it printed more than 64 MB\./);
+  assert.doesNotMatch(stdout, /does not answer/);
+});
+
 test('what cannot be meant is refused', async () => {
   const cases = {
     'Name the server': [],
@@ -141,8 +179,11 @@ test('what cannot be meant is refused', async () => {
     'A reload is asked for by': ['plain.js', '--reload', 'SIGKILL'],
     '--times takes a whole number from 1 to 50': ['plain.js', '--reload', 'SIGHUP', '--times', '0'],
     'needs --reload': ['plain.js', '--times', '3'],
-    'cannot be written': ['plain.js', '--trace', 'nowhere/trace.json'],
+    'There is no folder': ['plain.js', '--trace', 'nowhere/trace.json'],
+    'has no name': ['plain.js', '--html', ''],
     'already exists': ['plain.js', '--html', 'plain.js'],
+    'both name': ['plain.js', '--html', '../new', '--trace', './../new'],
+    'cannot be written (ENAMETOOLONG)': ['plain.js', '--html', 'x'.repeat(300)],
     '--scale takes 2 to 5 numbers': ['plain.js', '--scale', '4'],
     'from 1 to 16': ['plain.js', '--scale', '1,200'],
     'name of an environment variable': ['plain.js', '--scale', '1,2', '--workers-env', 'A=B'],

@@ -10,10 +10,10 @@
  * @property {() => string | undefined} [obstacle]  why it cannot be measured here
  * @property {() => string} [version]
  */
-import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { execFileSync, spawnSync } from '../../lib/common/child.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { ownOfUser } from '../../lib/observe/environment.js';
 import { findTool } from '../../lib/tools/tools.js';

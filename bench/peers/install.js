@@ -1,9 +1,9 @@
 // Installs what the field is, into bench/peers/node_modules, unless it is there as its package-lock.json says:
 // `node bench/peers/install.js`, or by `npm run bench:peers` and `npm run test:field`.
-import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { spawnSync } from '../../lib/common/child.js';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 

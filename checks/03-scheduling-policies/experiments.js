@@ -106,7 +106,7 @@ export default [
       return {
         observed: [...program.output().trim().split('\n'), `seen from outside: ${who} accepts`],
         because:
-          'The first fork() copies the policy; after that the property is a variable that nobody reads. There is no error to tell you.',
+          'The first fork() copies the policy; after that the property is a variable that nothing reads. There is no error to tell you.',
         asExpected: isNone && who === 'the primary',
       };
     },
@@ -233,7 +233,7 @@ export default [
     name: 'where-they-wait',
     title: 'All workers are blocked, and 40 clients come',
     question:
-      'Somebody has to hold 40 connections that nobody can answer yet. Who, under rr and under none?',
+      'Which process holds 40 connections that no worker can answer yet, under rr and under none?',
     async run(lab) {
       if (process.platform !== 'linux')
         return {

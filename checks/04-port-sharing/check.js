@@ -1,133 +1,74 @@
-import { Undecided, check } from '../../lib/check/checking.js';
+import { check } from '../../lib/check/checking.js';
 import {
   demandByHand,
+  demandDealt,
   demandFaster,
   demandNoOrphans,
-  demandNoneLost,
   demandOneOpener,
-  demandParentRests,
   demandShared,
   demandSurvivors,
-  demandTurns,
   demandUnharmed,
   tellClosed,
 } from './demands.js';
 import {
   CHILDREN,
-  GATHERING,
-  askBesideStopped,
+  FEW,
   killNext,
   killParent,
+  launchParent,
   measureBlocking,
   measureMore,
   meetCrowd,
-  openDoor,
+  meetCrowdWhileFrozen,
   prepareContest,
   sendGoneClients,
-  startOne,
-  stopParent,
-  takeTurnsBesideOne,
+  takeTurns,
 } from './looks.js';
 
 const promises = {
   'by-hand': 'four children are started by child_process.fork(), without the cluster module',
   'one-opener': 'the port is opened once, by the parent',
-  'none-lost': '--give connections: 60 clients at once, and the first to come, are all answered',
-  'parent-rests': "the children execute the requests, on the clients' own connections",
-  'connections-in-turn': '--give connections: the children take turns: 1 2 3 4, 1 2 3 4',
+  'connections-dealt':
+    '--give connections: clients are dealt in turn, 60 at once are all answered, the parent executes nothing',
   'listener-shared':
     '--give listener: the children accept clients themselves, the parent no longer does',
-  'gone-clients': 'clients that connect and leave at once harm nobody',
-  'death-survived': 'when a child dies, the parent, the others and its next client go on',
+  'gone-clients': 'clients that hang up before they are dealt harm no process',
+  'death-survived': 'when a child dies, the others and its next client are still served',
   'no-orphans': 'when the parent is killed, its children end too',
   speedup: 'four children serve blocking work about four times as fast as one process',
 };
 
 check('04-port-sharing', promises, (lesson) => {
-  const { hold, observe, meanwhile, measure, isLonger } = lesson;
-  const open = async (give, children, special) =>
-    tellClosed(await openDoor(lesson, give, children, special));
-  const byDefault = { args: [], ...GATHERING };
-  const dealing = observe([], () => open('connections', CHILDREN, byDefault));
-  const dealt = observe([dealing], meetCrowd);
-  const turns = observe([dealing, dealt], (door) => takeTurnsBesideOne(door, 4 * CHILDREN));
-  const parentStopped = observe([dealing, turns], stopParent);
-  const one = meanwhile([], () => startOne(lesson));
-  const sharing = meanwhile([], () => open('listener'));
+  const { ready, hold, observe, meanwhile, measure, isLonger } = lesson;
+  const open = (give, listeners) => (program) =>
+    ready(program, listeners).catch((error) => tellClosed(error, program, give));
+  const started = observe([], () => launchParent(lesson, CHILDREN));
+  const dealing = observe([started], open('connections', 1));
+  const dealt = observe([dealing], meetCrowdWhileFrozen);
+  const turns = observe([dealing, dealt], takeTurns);
+  const startedSharing = meanwhile([], () => launchParent(lesson, FEW, 'listener'));
+  const sharing = meanwhile([startedSharing], open('listener', 1 + FEW));
   const shared = meanwhile([sharing], meetCrowd);
-  const rude = meanwhile([], () => open('connections', CHILDREN)); // a door that is not measured afterwards
-  const besideStopped = meanwhile([rude], askBesideStopped);
-  const goneRude = meanwhile([rude, besideStopped], sendGoneClients);
-  const goneShared = meanwhile([sharing, shared], sendGoneClients);
-  const deathRude = meanwhile([rude, goneRude], orUndecided(killNext));
-  const deathShared = meanwhile([sharing, goneShared], orUndecided(killNext));
-  const orphanedRude = meanwhile([rude, deathRude], killParent);
-  const orphanedShared = meanwhile([sharing, deathShared], killParent);
+  const startedRude = meanwhile([dealing], () => launchParent(lesson, FEW)); // it is not measured afterwards
+  const rude = meanwhile([startedRude], open('connections', 1));
+  const gone = meanwhile([rude], sendGoneClients);
+  const death = meanwhile([rude, gone], killNext);
+  const orphans = meanwhile([sharing, shared], killParent);
   const contest = meanwhile([turns], () => prepareContest(lesson));
 
-  const judged =
-    (demand) =>
-    (door, ...seen) =>
-      judge(door, () => demand(door, ...seen));
-  hold('by-hand', [dealing, one], judged(demandByHand));
-  hold('one-opener', [dealing, one], judged(demandOneOpener), { isGate: true });
-  hold('none-lost', [dealing, dealt], judged(demandNoneLost), { needs: ['by-hand'] });
-  hold('parent-rests', [dealing, dealt], judged(demandParentRests), { needs: ['none-lost'] });
-  const inTurn = [dealing, turns, besideStopped, parentStopped];
-  hold('connections-in-turn', inTurn, judged(demandTurns), { needs: ['parent-rests'] });
-  hold('listener-shared', [sharing, shared], judged(demandShared), { needs: ['by-hand'] });
-
-  /** The same demand of two doors. */
-  const both = (demand) => (one, seen, other, seenThere) => {
-    const faults = [
-      faultOf(() => judged(demand)(one, seen)),
-      faultOf(() => judged(demand)(other, seenThere)),
-    ].filter(Boolean);
-    if (faults.length > 0) throw faults.find((fault) => !(fault instanceof Undecided)) ?? faults[0];
-  };
-  const open2 = ['parent-rests', 'listener-shared'];
-  hold('gone-clients', [rude, goneRude, sharing, goneShared], both(demandUnharmed), {
-    needs: open2,
-  });
-  hold('death-survived', [rude, deathRude, sharing, deathShared], both(demandSurvivors), {
-    needs: [...open2, 'connections-in-turn', 'gone-clients'],
-  });
-  hold('no-orphans', [rude, orphanedRude, sharing, orphanedShared], both(demandNoOrphans), {
-    needs: ['death-survived'],
-  });
-
-  const faster = async (door, sides) =>
-    demandFaster(door, await measureBlocking(lesson, { ...sides, candidate: door.program }));
+  hold('by-hand', [started], demandByHand);
+  hold('one-opener', [dealing], demandOneOpener, { isGate: true });
+  hold('connections-dealt', [dealing, dealt, turns], demandDealt, { needs: ['by-hand'] });
+  hold('listener-shared', [sharing, shared], demandShared, { needs: ['by-hand'] });
+  const needs = ['connections-dealt'];
+  hold('gone-clients', [rude, gone], demandUnharmed, { needs });
+  hold('death-survived', [rude, death], demandSurvivors, { needs: [...needs, 'gone-clients'] });
+  hold('no-orphans', [sharing, orphans], demandNoOrphans, { needs: ['listener-shared'] });
+  const faster = async (program, sides) =>
+    demandFaster(await measureBlocking(lesson, { ...sides, candidate: program }));
   hold('speedup', [dealing, contest], faster, {
     needs: Object.keys(promises).slice(0, -1),
     isAlone: true,
   });
-  if (isLonger) measure([dealing, contest], (door, sides) => measureMore(lesson, sides, door));
+  if (isLonger) measure([dealing, contest], (...seen) => measureMore(lesson, ...seen));
 });
-
-/** A failure shows what this very program printed. */
-function judge(door, look) {
-  try {
-    look();
-  } catch (/** @type {any} */ error) {
-    if (error.story) error.story.output ??= door.program.output();
-    throw error;
-  }
-}
-
-/** What it throws, if anything. */
-function faultOf(judge) {
-  try {
-    judge();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
-/** A look that showed nothing is no reason not to report the other door. */
-const orUndecided = (look) => (door) =>
-  look(door).catch((error) => {
-    if (error instanceof Undecided) return error;
-    throw error;
-  });

@@ -1,211 +1,116 @@
 import { tmpdir } from 'node:os';
 import { check } from '../../lib/check/checking.js';
 import {
-  demandCrowdInTurn,
-  demandElsewhere,
-  demandFewInTurn,
+  demandAfterPoison,
+  demandFailureOfPoison,
   demandFirst,
+  demandIdleReplaced,
+  demandInTurn,
   demandMatch,
-  demandNoCrowd,
-  demandOneChild,
-  demandOneQueue,
-  demandOwnFile,
-  demandPatience,
-  demandResponsive,
-  demandSize,
-  demandSizeAboveCores,
-  demandSizeElsewhere,
-  tellOfImport,
-} from './demands/jobs.js';
-import {
-  demandFailureElsewhere,
+  demandNoListeners,
   demandNoneLeft,
   demandOneFailure,
-  demandOneOfTwo,
+  demandOwnFile,
+  demandQueueGoesOn,
   demandReplaced,
-  demandReplacedBeside,
-  demandReplacedElsewhere,
-  demandReplacedInCrowd,
-  demandReplacedInTurn,
-  demandReplacedOften,
-  demandReplacedUnheard,
-} from './demands/deaths.js';
+  demandResponsive,
+  demandSize,
+  demandUnheard,
+} from './demands.js';
 import {
   CHILDREN,
-  CHILDREN_ELSEWHERE,
   CORES,
-  JOBS,
-  MORE_THAN_CORES,
-  SOON,
-  ask,
-  askAll,
+  askBeside,
   askFirst,
-  askForOne,
-  askInTurn,
-  askMeanwhile,
-  askMore,
-  askSome,
-  askWhileStopped,
-} from './looks/jobs.js';
-import {
-  askLater,
+  askFrozen,
   askPoison,
   askTheDead,
-  endEarly,
-  endServer,
-  endUnasked,
-  endUnheard,
-  killBesideIdle,
-  killBoth,
-  killInCrowd,
-  killInTurn,
-  killOften,
-  killOneOfTwo,
-  startsEarly,
-} from './looks/deaths.js';
-import { SOON_EVERYWHERE, askInHaste } from './looks/haste.js';
-import { measureCosts, measureDelays, tellOfCosts, tellOfDelays } from './looks/measure.js';
+  jobs,
+  killAtWork,
+  killIdle,
+  killServer,
+  measureCosts,
+  measureDelays,
+  rest,
+  tellOfCosts,
+  tellOfDelays,
+} from './looks.js';
 
 const promises = {
-  answers: 'a report is answered, with the right digest',
-  'own-file': 'children that run their own file build the reports',
-  'stays-responsive': 'while a report is built, the server answers /',
-  'answers-match': 'each of 20 reports asked for at once gets the answer to its own request',
-  'any-cwd': 'started from another folder it works just as well',
-  'small-pool': 'JOB_CHILDREN says how many children there are, however many requests come',
-  'in-turn': 'reports that have to wait are built in the order in which they came',
-  'listens-once': 'a job leaves no listener behind when its report is answered',
-  'fails-one': 'when a child is killed, the report that it was building fails, and no other',
-  replaced: 'another child takes its place, and what was queued is answered',
-  'ends-with-parent': 'when the server ends, its children end too',
+  answers: 'a report gets the right digest, whichever folder the server was started in',
+  'own-file': 'children that run job.js build the reports',
+  'stays-responsive': 'while reports are built, the server answers /',
+  'answers-match': 'of 20 reports asked for at once, each gets its own answer',
+  'small-pool': 'there are as many children as JOB_CHILDREN says, and they are used again',
+  'in-turn':
+    'each child has one report at a time; the others are built in the order in which they came',
+  'listens-once': 'a job leaves no listener behind',
+  'fails-one': 'when a child dies, the report that it was building gets 503, and no other fails',
+  replaced: 'another child takes its place, and what waits is built',
+  'ends-with-parent': 'when the server is killed, its children exit',
 };
-const PRETENDED_CORES = 5; // a pool of this size has not read JOB_CHILDREN
 
 check('06-child-process-fork', promises, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
-  const begin = (children, options) =>
-    launch({
-      env: { JOB_CHILDREN: children && String(children) },
-      followsChildren: true,
-      ...options,
-    });
-  const start = async (children, options) => ready(await begin(children, options));
-  const main = observe([], () =>
-    start(CHILDREN, { pretendCores: PRETENDED_CORES }).catch(tellOfImport),
-  );
-  const first = observe([main], askFirst);
-  const stopped = observe([main, first], askWhileStopped);
-  const batch = observe([main, first], askAll);
-  const responsive = observe([main, first, stopped, batch], askMeanwhile); // when every child has started
-  const sized = observe([batch], (seen) => demandSize(seen, CHILDREN));
-  const elsewhere = meanwhile([first], () =>
-    start(undefined, {
-      pretendCores: CHILDREN_ELSEWHERE,
-      pretendExitCodeBelow: 0, // who only hears of signals, or of codes that aren't 0, misses the end of a child
-      cwd: tmpdir(),
-    }),
-  );
-  const elsewhereFirst = meanwhile([elsewhere], (program) => ask(program, JOBS.at(-1)));
-  const elsewhereMore = meanwhile([elsewhere, elsewhereFirst], askSome);
-  const crash = observe([main, batch, sized], killBoth);
-  const later = observe([main, crash], askLater);
-  const ofTwo = observe([main, later], killOneOfTwo);
-  const besideIdle = observe([main, later, ofTwo], killBesideIdle);
-  const dead = observe([main, later, besideIdle], askTheDead);
-  const poisoned = meanwhile([elsewhere, elsewhereMore], askPoison);
-  const killed = meanwhile([elsewhere, poisoned], endUnheard);
-  const another = meanwhile([first], () => start(1, { pretendTimersBelow: SOON }));
-  const crowd = meanwhile([another], askForOne);
-  const isSlow = true;
-  const inTurn = meanwhile([another, crowd], askInTurn);
-  const killedInTurn = meanwhile([another, inTurn], killInTurn, { isSlow });
-  const more = meanwhile(
-    [first],
-    async () => {
-      const program = await start(MORE_THAN_CORES, { pretendCores: CORES });
-      return askMore(program);
-    },
-    { isSlow },
-  );
-  const haste = meanwhile([first], async () => askInHaste(await start(CHILDREN, SOON_EVERYWHERE)), {
-    isSlow,
-  });
-  const killedInCrowd = meanwhile([another, killedInTurn], killInCrowd, { isSlow });
-  const killedOften = meanwhile([another, killedInTurn, killedInCrowd], killOften, { isSlow });
-  const ended = meanwhile([another, killedOften], (program) => endServer(program, 'SIGTERM'), {
-    isSlow,
-  });
-  const unasked = meanwhile(
-    [main, first],
-    async (program) => (startsEarly(program) ? endUnasked(await start(1)) : undefined),
-    { isSlow },
-  );
-  const endedEarly = meanwhile(
-    [first],
-    async () => endEarly(await begin(1, { haltsChildren: true })),
-    {
-      isSlow,
-    },
-  );
-
+  const start = async (children, options) =>
+    ready(
+      await launch({ env: { JOB_CHILDREN: String(children) }, followsChildren: true, ...options }),
+    );
   const isGate = true;
-  hold('answers', [main, first], demandFirst, { isGate });
-  hold('own-file', [main, stopped], demandOwnFile, { isGate });
-  hold('stays-responsive', [responsive], demandResponsive);
-  hold('answers-match', [main, batch], demandMatch);
-  hold('any-cwd', [elsewhere, elsewhereFirst], demandElsewhere);
-  const needs = ['answers-match', 'any-cwd'];
-  holdInSteps(
-    'small-pool',
-    [
-      [[sized], () => {}], // it demands that itself
-      [[elsewhereMore], demandSizeElsewhere],
-      [[crowd], demandOneChild],
-      [[more], demandSizeAboveCores],
-      [[haste], demandPatience],
-    ],
-    { needs },
+
+  const server = observe([], () => start(CHILDREN, { pretendCores: CORES, cwd: tmpdir() }));
+  const first = observe([server], askFirst);
+  const beside = observe([server, first], askBeside);
+  const crowd = observe([server, beside], (program) => askFrozen(program, jobs('customer', 20)));
+  const resting = observe([server, crowd], rest);
+  const killed = observe([server, resting], killAtWork);
+  const again = observe([server, killed], (program) =>
+    askFrozen(program, jobs('again', 4), { isKilled: true }),
   );
-  holdInSteps(
-    'in-turn',
-    [
-      [[batch], demandOneQueue],
-      [[inTurn], demandFewInTurn],
-      [[crowd], demandCrowdInTurn],
-    ],
-    { needs: ['stays-responsive', 'small-pool'] }, // with one child, as told
-  );
-  hold('listens-once', [crowd], demandNoCrowd, { needs: ['answers-match'] });
+  const besideIdle = observe([server, again], (program) => askFrozen(program, jobs('later', 4)));
+  const idle = observe([server, besideIdle], killIdle);
+  const dead = observe([server, idle], askTheDead);
+
+  const single = meanwhile([first], () => start(1));
+  const poisoned = meanwhile([single], askPoison);
+  const orphaned = meanwhile([single, poisoned], killServer);
+
+  hold('answers', [server, first], demandFirst, { isGate });
+  hold('own-file', [server, first], demandOwnFile, { isGate });
+  hold('stays-responsive', [beside], demandResponsive);
+  hold('answers-match', [server, crowd], demandMatch);
+  const needs = ['answers-match'];
+  hold('small-pool', [crowd], demandSize, { needs });
+  hold('in-turn', [server, crowd], demandInTurn, { needs: ['stays-responsive', 'small-pool'] });
+  hold('listens-once', [resting], demandNoListeners, { needs });
   holdInSteps(
     'fails-one',
     [
-      [[main, crash], demandOneFailure],
-      [[main, ofTwo], demandOneOfTwo],
-      [[elsewhere, poisoned], demandFailureElsewhere],
+      [[server, killed], demandOneFailure],
+      [[single, poisoned], demandFailureOfPoison],
     ],
-    { needs },
+    { needs: ['in-turn'] },
   );
+  const [atWork, nextToIdle] = [
+    'A child was killed at work.',
+    'A child was killed at work while another was idle.',
+  ];
   holdInSteps(
     'replaced',
     [
-      [[main, later], demandReplaced],
-      [[main, besideIdle], demandReplacedBeside],
-      [[main, dead], demandReplacedUnheard],
-      [[another, killedInTurn], demandReplacedInTurn],
-      [[another, killedInCrowd], demandReplacedInCrowd],
-      [[another, killedOften], demandReplacedOften],
-      [[elsewhere, poisoned], demandReplacedElsewhere],
+      [[server, killed], demandQueueGoesOn],
+      [[server, again], (program, seen) => demandReplaced(program, seen, atWork)],
+      [[server, besideIdle], (program, seen) => demandReplaced(program, seen, nextToIdle)],
+      [[server, idle], demandIdleReplaced],
+      [[server, dead], demandUnheard],
+      [[single, poisoned], demandAfterPoison],
     ],
-    { needs: ['fails-one', 'in-turn'] },
+    { needs: ['fails-one'] },
   );
-  const ends = [ended, killed, endedEarly, unasked];
-  holdInSteps(
-    'ends-with-parent',
-    ends.map((end) => [[end], demandNoneLeft]),
-  );
+  hold('ends-with-parent', [single, orphaned], demandNoneLeft, { needs: ['fails-one'] });
 
-  const control = meanwhile([later], async () => ready(await launch({ isReference: true })));
-  const delays = observe([main, control, dead], (candidate, reference) =>
+  const control = meanwhile([dead], async () => ready(await launch({ isReference: true })));
+  const delays = observe([server, control, dead], (candidate, reference) =>
     measureDelays(lesson, candidate, reference),
   );
   measure([delays], (seen) => tellOfDelays(lesson, seen));

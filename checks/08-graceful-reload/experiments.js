@@ -22,7 +22,7 @@ const BUSY_MS = 2_000;
 const SHORT_LIMIT_MS = 800;
 const TIMES = 3;
 const CLIENTS = 4;
-const LEAVES_MS = 100; // less than our goodbye
+const GOODBYE_MS = 100; // less than ours takes
 
 async function start(launch, file, workers, { env = {}, ...options } = {}) {
   const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
@@ -64,7 +64,7 @@ async function askTooLate(program) {
   await program.until((events) => eventsOf(events, 'connection').length > 0, DEADLINE_MS);
   program.kill(program.pid, 'SIGHUP');
   await program.until((events) => listenedOf(events)[1], DEADLINE_MS);
-  await sleep(LEAVES_MS);
+  await sleep(GOODBYE_MS);
   socket.end('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
   if (!socket.closed) await once(socket, 'close');
   return answer.startsWith('HTTP/1.1 200') ? ANSWERED : 'closed, without an answer';
@@ -79,13 +79,13 @@ export default [
     name: 'kill-all',
     title: 'All at once',
     question:
-      'Four workers under 100 requests per second. On SIGHUP all are ended, then four are forked. How many requests fail?',
+      'Four workers under 100 requests per second. On SIGHUP all are killed, then four are forked. How many requests fail?',
     async run({ launch }) {
       const counts = await reloadUnderLoad(await start(launch, ways, 4, { args: ['kill-all'] }));
       return {
         observed: countsOf(counts),
         because:
-          'What was under way died with its worker. And when the last of them was gone, nothing listened until the first new one did: each client that came in this time was refused.',
+          'The requests in flight died with their workers. And when the last worker was gone, nothing listened until the first new one did: each client that connected in that time was refused.',
         asExpected: counts.lost > 3,
       };
     },
@@ -94,20 +94,20 @@ export default [
     name: 'one-by-one',
     title: 'One after the other, by SIGTERM',
     question:
-      'Now one worker is ended and replaced, then the next. The other three are there all the time. How many requests fail?',
+      'Now one worker is killed and replaced, then the next. The other three keep serving. How many requests fail?',
     async run({ launch }) {
       const counts = await reloadUnderLoad(await start(launch, ways, 4, { args: ['one-by-one'] }));
       return {
         observed: countsOf(counts),
         because:
-          'Nobody was refused. But each worker took whatever it was doing with it: the port was never closed, but the connections were.',
+          'No client was refused. But each worker took its requests in flight along: the port was never closed, the connections were.',
         asExpected: counts.lost > 0 && counts.done === 1,
       };
     },
   },
   {
     name: 'disconnect-only',
-    title: 'disconnect(), and clients that go on asking',
+    title: 'disconnect(), and clients that keep asking',
     question:
       'One worker, and four clients that ask for /slow on connections that they keep. A new worker listens, and the old one disconnects. How long is it still there?',
     async run({ launch }) {
@@ -136,28 +136,29 @@ export default [
           `requests that it began after disconnect(): ${later.length}`,
           left
             ? `it left ${((left.t - began.t) / 1_000).toFixed(1)} s after the new one listened, when they had gone`
-            : 'when they had gone it stayed all the same',
+            : 'when they had gone it stayed anyway',
         ],
         because:
-          'disconnect() takes no new connections and closes idle ones. These were never idle for long, and nobody told their clients to stop. They would have gone on as long as they liked.',
+          'disconnect() takes no new connections and closes idle ones. These were never idle for long, and nothing told their clients to stop. They could have continued as long as they liked.',
         asExpected: !gone && later.length > 4,
       };
     },
   },
   {
     name: 'just-come',
-    title: 'A client that has only just come',
+    title: 'A client that has only just connected',
     question:
-      'A client has connected, and its request is on the way, when the worker leaves: by disconnect(), or the way ours does. Does it get an answer?',
+      'A client has connected, and its request is on its way, when the worker leaves: by disconnect(), or the way ours does. Does it get an answer?',
     async run({ launch }) {
       const simple = await askTooLate(await start(launch, ways, 1, { args: ['disconnect-only'] }));
       const ours = await askTooLate(await start(launch, solution, 1));
-      const closesNew = Number(process.versions.node.split('.')[0]) >= 26;
+      const [major, minor] = process.versions.node.split('.').map(Number);
+      const closesNew = major > 26 || (major === 26 && minor >= 4);
       return {
         observed: [`disconnect(), on Node.js ${process.versions.node}: ${simple}`, `ours: ${ours}`],
         because: closesNew
-          ? "disconnect() calls http's close(), which closes whatever is idle; since Node.js 26 also a connection that has not asked anything yet. net's close() does not."
-          : "disconnect() calls http's close(), which closes whatever is idle. Up to Node.js 24 that excludes a connection that has not asked anything yet; since Node.js 26 it doesn't, and this client is cut.",
+          ? "disconnect() calls http's close(), which closes whatever is idle; since Node.js 26.4 that includes a connection that hasn't asked anything yet. net's close() doesn't."
+          : "disconnect() calls http's close(), which closes whatever is idle. Before Node.js 26.4 that excludes a connection that hasn't asked anything yet; since then this client is cut.",
         asExpected: ours === ANSWERED && (simple === ANSWERED) === !closesNew,
       };
     },
@@ -172,7 +173,7 @@ export default [
       return {
         observed: countsOf(counts),
         because:
-          'Nobody is cut, and nobody is refused. It takes longer: each worker says goodbye for 0.3 s, and answers what is under way. Nobody waits for that.',
+          'No client is cut, and none is refused. It takes longer: each worker says goodbye for 0.3 s and answers the requests in flight. No client waits for that.',
         asExpected: counts.lost === 0 && counts.done === 1,
       };
     },
@@ -181,7 +182,7 @@ export default [
     name: 'bad-version',
     title: 'A version that cannot start',
     question:
-      'The new app.js throws at the top of the file, and SIGHUP comes. How many workers are forked, how many old ones leave, and which version answers?',
+      'The new app.js throws at the top of the file, and SIGHUP arrives. How many workers are forked, how many old ones exit, and which version answers?',
     async run({ launch, copy }) {
       const { entry, write } = copy('solutions/08-graceful-reload');
       const program = await start(launch, entry, 2);
@@ -199,12 +200,12 @@ export default [
         .find((each) => each.startsWith('it does not start'));
       return {
         observed: [
-          `forked: ${forks}; old ones that left: ${left.length}`,
+          `forked: ${forks}; old ones that exited: ${left.length}`,
           `/version says ${body.trim()}`,
           `the primary says: ${line}`,
         ],
         because:
-          "The new worker ended before it listened. The loop waits for both, 'listening' and 'exit'; after 'exit' it stops, with all old ones in their places.",
+          "The new worker exited before it listened. The loop waits for both, 'listening' and 'exit'; after 'exit' it stops, and all old workers stay.",
         asExpected: forks === 1 && left.length === 0 && body.trim() === '1' && Boolean(line),
       };
     },
@@ -212,7 +213,7 @@ export default [
   {
     name: 'never-ending',
     title: 'A response that never ends',
-    question: `A worker is in the middle of a response that never ends, and has to leave. DRAIN_LIMIT_MS is ${SHORT_LIMIT_MS}. What becomes of it, and of the reload?`,
+    question: `A worker must leave in the middle of a response that never ends. DRAIN_LIMIT_MS is ${SHORT_LIMIT_MS}. What becomes of it, and of the reload?`,
     async run({ launch, copy }) {
       const { entry, write } = copy('solutions/08-graceful-reload');
       write(
@@ -238,7 +239,7 @@ export default [
       return {
         observed: [...lines, `its client: ${error}`],
         because:
-          'The limit is the difference between "as long as it takes" and "for ever". Its client is cut, and everybody else has the new version.',
+          'The limit is the difference between "as long as it takes" and "forever". Its client is cut, and all the others get the new version.',
         asExpected:
           exits.length === 2 &&
           exits.some(({ code, workerPid }) => code === 1 && workerPid === pid),
@@ -254,7 +255,7 @@ export default [
       return {
         observed: [`${counts.done} reloads`, countsOf(counts)],
         because:
-          'A reload that loses one request in a thousand looks fine once. This one has no moment when it could lose one, except for the race on an idle connection, and there clients repeat.',
+          'A reload that loses one request in a thousand looks fine once. This one can lose one only in the race on an idle connection, and there clients repeat it.',
         asExpected: counts.done === TIMES && counts.lost === 0,
       };
     },

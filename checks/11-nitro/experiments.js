@@ -84,7 +84,7 @@ export default [
       return {
         observed: rows.map(({ value, forks, end }) => `${value.padEnd(4)} ${forks}${end}`),
         because:
-          "It reads Number.parseInt(...) || os.cpus().length: 0 and abc don't count as numbers, so it takes the cores; 1e9 is 1; and a loop up to -1 forks nobody, so the program simply ends, as if all were well. Nothing is refused. Lesson 2 refused all four.",
+          "It reads Number.parseInt(...) || os.cpus().length: 0 and abc don't count as numbers, so it takes the cores; 1e9 is 1; and a loop up to -1 forks no worker, so the program simply exits, as if all were well. Nothing is refused. Lesson 2 refused all four.",
         asExpected:
           count('0') === cpus().length &&
           count('abc') === cpus().length &&
@@ -146,7 +146,7 @@ export default [
           `the primary: ${program.fate ? howOf(program.fate) : 'runs'}`,
         ],
         because:
-          "Nitro catches every uncaught exception, the server's EADDRINUSE too, logs it, and goes on (nitrojs/nitro#3710). So nobody dies, nobody is replaced, and nobody serves. Only a request from outside finds that out.",
+          "Nitro catches every uncaught exception, including the server's EADDRINUSE, logs it, and carries on (nitrojs/nitro#3710). So no worker exits, none is replaced, and none serves. Only a request from outside finds that out.",
         asExpected: listening === 0 && ended === 0 && !program.fate,
       };
     },
@@ -156,7 +156,7 @@ export default [
     title: 'SIGTERM for the primary',
     needs,
     question:
-      "Nitro's primary gets SIGTERM, with no request under way. NITRO_SHUTDOWN_TIMEOUT is 2000 (30000 if unset). Does it still serve half a second later? When does it end? And ours?",
+      "Nitro's primary gets SIGTERM, with no request in flight. NITRO_SHUTDOWN_TIMEOUT is 2000 (30000 if unset). Does it still serve half a second later? When does it end? And ours?",
     async run(lab) {
       const { cluster, ours } = await openBuilds(lab);
       const nitro = await cluster({ ...withWorkers(2), NITRO_SHUTDOWN_TIMEOUT: '2000' });
@@ -178,7 +178,7 @@ export default [
           `ours: after ${ourMs} ms with ${howOf(ourFate)}`,
         ],
         because:
-          'The primary hears the signal, stops forking, and waits for its workers to end. But nobody has told them. When its time is up it leaves, and takes them with it, whatever is under way. A container platform often waits no longer than that. We pass the signal on, and the workers know what to do.',
+          'The primary hears the signal, stops forking, and waits for its workers to exit. But nothing has told them. When its time is up it exits, and takes them along, with all requests in flight. A container platform often waits no longer than that. We pass the signal on, and the workers know what to do.',
         asExpected: status === 200 && fate?.code === 0 && nitroMs >= 1_900 && ourFate?.code === 0,
       };
     },
@@ -188,7 +188,7 @@ export default [
     title: 'A counter in useStorage()',
     needs,
     question:
-      "/visits counts in Nitro's storage, which nobody has configured. Twelve requests, one after the other, to one process and to four workers. What does the last answer say?",
+      "/visits counts in Nitro's storage, which isn't configured. Twelve requests, one after the other, to one process and to four workers. What does the last answer say?",
     async run(lab) {
       const { single, cluster } = await openBuilds(lab);
       const programs = [await single(), await cluster(withWorkers(4))];
@@ -204,7 +204,7 @@ export default [
       return {
         observed: [`one process: ${told[0].join(', ')}`, `four workers: ${told[1].join(', ')}`],
         because:
-          'Unless somebody configures it, the storage is a Map in memory, and each worker has its own (unjs/unstorage#633). The same goes for what Nitro caches: each worker fills its own cache. Lesson 9 is about what to do.',
+          'Unless you configure it, the storage is a Map in memory, and each worker has its own (unjs/unstorage#633). The same goes for what Nitro caches: each worker fills its own cache. Lesson 9 is about what to do.',
         asExpected: told[0].at(-1) === 12 && Math.max(...told[1]) === 3,
       };
     },

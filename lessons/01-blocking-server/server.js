@@ -14,7 +14,7 @@ app.get('/', (request, response) => {
 // #endregion home
 
 // #region report
-// Task 2: a slow database answers after 100 ms. Wait for it without stopping everybody else.
+// Task 2: a slow database answers after 100 ms. Wait for it without holding up all the others.
 app.get('/report', (request, response) => {
   blockFor(100);
   response.json({ rows: 100 });
@@ -22,7 +22,7 @@ app.get('/report', (request, response) => {
 // #endregion report
 
 // #region health
-// Task 3: report the longest event-loop delay since the last time somebody asked, in milliseconds.
+// Task 3: report the longest event-loop delay since /health was last asked, in milliseconds.
 app.get('/health', (request, response) => {
   response.json({ status: 'ok', eventLoopDelayMs: 0 });
 });

@@ -7,15 +7,15 @@ const port = process.env.PORT ?? 8080;
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 
 // #region restart
-// Task 1: log how each worker ended (pid, code or signal, a crash or not), and put a new one in
+// Task 1: log how each worker exited (pid, code or signal, a crash or not), and put a new one in
 // the place of each that crashed.
-// Task 2: wait before each restart, longer each time, and give up after four restarts in a row
+// Task 2: wait before each restart, twice as long each time, and give up after four restarts in a row
 // none of which listened.
 // #endregion restart
 
 // #region stop
-// Task 3: on SIGTERM and on Ctrl-C (SIGINT) stop for good: no new worker, let each answer what is
-// under way, end with exit code 0.
+// Task 3: on SIGTERM and on Ctrl-C (SIGINT) stop for good: fork no more, let each worker answer its
+// requests in flight, exit with code 0.
 // #endregion stop
 
 function serve() {
@@ -32,7 +32,7 @@ function serve() {
     if (error) throw error;
     console.log(`worker ${process.pid} listens on http://127.0.0.1:${port}`);
   });
-  // A graceful exit: take no new connection, answer what is under way, end. Once is enough.
+  // A graceful exit: take no new connections, answer the requests in flight, exit. Once is enough.
   process.on('SIGTERM', () => cluster.worker.exitedAfterDisconnect || cluster.worker.disconnect());
 }
 

@@ -12,7 +12,7 @@ app.get('/', (request, response) => {
 });
 
 // #region report
-// Task 3: when the child working on it dies, answer 503 and say why.
+// Task 3: when the child that builds it dies, answer 503 and say why.
 app.get('/report', async (request, response) => {
   const { name = 'ada', rows = 100_000 } = request.query;
   const job = { name, rows: Math.min(Number(rows), 2_000_000) };

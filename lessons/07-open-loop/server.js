@@ -17,9 +17,27 @@ function render() {
 // Task 1: how many milliseconds does a page take here? Run render() a few times and take the median.
 // #endregion measure
 
+const SETTINGS = {
+  RATE: { rule: 'a number above 0', isRight: (value) => value > 0 && value < Infinity },
+  UTILIZATION: { rule: 'above 0 and at most 1', isRight: (value) => value > 0 && value <= 1 },
+  NODE_CLUSTER_WORKERS: {
+    rule: 'a whole number from 1 to 99',
+    isRight: (value) => Number.isInteger(value) && value >= 1 && value <= 99,
+  },
+};
+
+/** Reads a setting, or takes `usual` if it isn't set. Refuses a number that breaks the rule, wherever it comes from. */
+function readNumber(name, usual) {
+  const text = process.env[name] ?? usual;
+  const { rule, isRight } = SETTINGS[name];
+  if (isRight(Number(text))) return Number(text);
+  console.error(`${name} must be ${rule}, not "${text}".`);
+  process.exit(1);
+}
+
 // #region count
 // Task 2: how many workers? RATE requests a second (200 if unset), UTILIZATION (0.7 if unset), and what you have
-// measured. NODE_CLUSTER_WORKERS, if set, wins. Refuse what makes no sense: name the variable, exit with code 1.
+// measured. NODE_CLUSTER_WORKERS, if set, wins.
 // #endregion count
 
 function serve() {

@@ -10,10 +10,10 @@ process.env.PORT ??= '8080'; // Nitro would take 3000
 await import('./.output/node-cluster/server/index.mjs'); // the primary forks here, a worker serves
 
 // #region stop
-// Task 3: in the primary, on SIGTERM and on Ctrl-C (SIGINT), tell the workers.
+// Task 3: in the primary, on SIGTERM and on Ctrl-C (SIGINT), pass the signal on to the workers.
 // #endregion stop
 
 // #region give-up
-// Task 3: in the primary, after five workers in a row that ended and had never listened: say that
-// you are giving up, and end with exit code 1.
+// Task 3: in the primary, after five workers in a row that exited and had never listened: say that
+// you are giving up, and exit with code 1.
 // #endregion give-up

@@ -74,13 +74,13 @@ export async function startRequests(program, path, times, options = {}) {
  * Tells a program to stop while requests are in flight, and waits until it has exited, or nothing more comes.
  * @param {Program} program
  * @param {'Ctrl-C' | 'SIGTERM'} how
- * @param {{ path: string, times: number, meanwhile?: (signalMs: number) => Promise<any> }} inFlight  meanwhile: done after
- *   the signal
+ * @param {{ path: string, times: number, meanwhile?: (signalMs: number) => Promise<any> } & Parameters<typeof untilAtRest>[2]} inFlight
+ *   meanwhile: done after the signal; and how long it may be at rest
  * @returns {Promise<Episode & { program: Program, signalMs: number, answers: import('../observe/client.js').Answer[],
  *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], output: string }>}  lost: answers
- *   that are not 200; left: pids of what has outlived the first process
+ *   other than 200 to requests that the program had begun; left: pids of what has outlived the first process
  */
-export async function stopAtWork(program, how, { path, times, meanwhile }) {
+export async function stopAtWork(program, how, { path, times, meanwhile, ...options }) {
   const asked = await startRequests(program, path, times);
   const signalMs = nowMs();
   const end = await episode(
@@ -91,12 +91,14 @@ export async function stopAtWork(program, how, { path, times, meanwhile }) {
       await meanwhile?.(signalMs);
     },
     () => program.fate,
+    options,
   );
   const left = end.fate ? await program.gone(LEFT_MS) : [];
   const output = program.output();
   if (!end.fate) await program.stop(); // else its clients would wait for their own limits
   const answers = await asked.answers;
-  const lost = answers.filter(({ status, error }) => error || status !== 200);
+  const begun = new Set(asked.begun().map(({ client }) => client ?? undefined));
+  const lost = answers.filter(({ client, status }) => begun.has(client) && status !== 200);
   const forksAfter = forkedAfter(program, signalMs);
   return { ...end, program, signalMs, answers, lost, forksAfter, left, output };
 }

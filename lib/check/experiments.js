@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
 import { placesOf } from '../lessons/places.js';
-import { Starved } from '../observe/turn.js';
+import { Shortage } from '../observe/shortage.js';
 import { explainMissing, findTool } from '../tools/tools.js';
 import { Undecided } from '../verdict/outcome.js';
 import { createLab } from './lab.js';
@@ -79,7 +79,7 @@ export async function performExperiment(experiment, { root, signal, onProgram })
     const { observed, because, asExpected } = await Promise.race([look, stop.aborted]);
     return { observed: [observed].flat(), because: [because].flat(), asExpected };
   } catch (error) {
-    if (error instanceof Starved || error instanceof Undecided) return { obstacle: error.story };
+    if (error instanceof Shortage || error instanceof Undecided) return { obstacle: error.story };
     throw error;
   } finally {
     stop.release();

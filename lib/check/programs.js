@@ -59,6 +59,24 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     return made;
   };
 
+  /** What can be said of why a program is not what was expected; of a copy as if it were where the learner has it. */
+  const factsOf = (/** @type {Program} */ program) => {
+    const { port, fate, events, options } = program;
+    const deployed = copies.get(options.entry);
+    const name = nameOf(deployed ? subject() : options.entry, root);
+    const atHome = (/** @type {string} */ text) =>
+      deployed
+        ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))
+        : text;
+    const command = [name, ...(options.args ?? []).map(quoted)].join(' ');
+    const isUnseen = hasUnseenWorker(events);
+    const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
+    const told = events.map((event) =>
+      event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
+    );
+    return { name, port, fate, events: told, output: atHome(program.output()), ...seen };
+  };
+
   /** Waits until so many of its processes listen on PORT, or nothing more will happen; then rejects with Broken. */
   const ready = async (/** @type {Program} */ program, listeners = 1) => {
     const isReady = await program.ready(listeners);
@@ -67,18 +85,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     const listens = events.some((event) => event.what === 'listening' && event.port === port);
     const isUnseen = hasUnseenWorker(events);
     if (isReady || (listens && !fate && !isUnseen)) return program;
-    const deployed = copies.get(program.options.entry);
-    const name = nameOf(deployed ? subject() : program.options.entry, root);
-    const atHome = (/** @type {string} */ text) =>
-      deployed
-        ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))
-        : text;
-    const command = [name, ...(program.options.args ?? []).map(quoted)].join(' ');
-    const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
-    const told = events.map((event) =>
-      event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
-    );
-    const facts = { name, port, fate, events: told, output: atHome(program.output()), ...seen };
+    const facts = factsOf(program);
     const expected = `The program listens on PORT, which is ${port} here.`;
     const broken = explainNotReady(facts, expected);
     const crash = events.find(({ what }) => what === 'crash');
@@ -94,7 +101,13 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   /** Ends programs of this check. @param {number[]} numbers */
   const stopAll = (numbers) => Promise.all(numbers.map((number) => all[number].stop()));
 
-  return { first: () => first, numberOf, stopAll, launch, copy, ready };
+  /** The learner's of these programs, by their numbers: not those to which theirs are compared, nor Redis. */
+  const ofLearner = (/** @type {number[]} */ numbers) =>
+    numbers
+      .map((number) => all[number])
+      .filter((program) => !references.has(program) && !program.options.isNative);
+
+  return { first: () => first, numberOf, stopAll, ofLearner, factsOf, launch, copy, ready };
 }
 
 /** A process that is reported to listen belongs to this run, or has just ended, as the timeline will show. */

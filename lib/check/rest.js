@@ -1,6 +1,13 @@
 /**
  * The end of waiting for what may never come: a program is at rest when each of its event loops has turned for a while since
  * the last event, and none has a timer more than it usually has. That does not depend on how busy the machine is.
+ *
+ * @typedef {object} RestOptions
+ * @property {number[]} [except]  pids that are frozen, and don't count
+ * @property {number} [turns]  of each event loop: how long a rest is
+ * @property {string[]} [kinds]  of event that interrupt a rest; all unless named
+ * @property {boolean} [isHandedOn]  other processes do the work of a request, so one in flight does not keep the first process
+ *   from rest
  */
 import { nowMs } from '../observe/clock.js';
 import { eventsOf, forksOf } from '../observe/timeline.js';
@@ -18,56 +25,71 @@ const DEADLINE_MS = 10_000;
  * Waits until `isDone`, or the program is at rest or has exited, or time is up.
  * @param {Program} program
  * @param {(events: Event[]) => unknown} [isDone]
- * @param {{ except?: number[], deadlineMs?: number }} [options]  except: pids that are frozen and don't count
+ * @param {RestOptions & { deadlineMs?: number }} [options]
  * @returns {Promise<boolean>}  whether it is done; rejects with Starved when the program had no turn
  */
 export async function untilAtRest(program, isDone = () => false, options = {}) {
-  const { except = [], deadlineMs = DEADLINE_MS } = options;
+  const { deadlineMs = DEADLINE_MS, ...rest } = options;
   const sinceMs = nowMs();
   let done = false;
   await program.until((events) => {
     done = Boolean(isDone(events));
-    return done || isAtRest(program, { sinceMs, except });
+    return done || isAtRest(program, { sinceMs, ...rest });
   }, deadlineMs);
   return done || Boolean(isDone(program.events));
 }
 
 /**
- * Will nothing more happen by itself? A worker that has not listened yet, has crashed, or has more timers than usual (a wait
- * before a restart, a request in flight) is given three seconds.
+ * Will nothing more happen by itself? A worker that has not listened yet, has crashed, has a request in flight, or more timers
+ * than usual (a wait before a restart) is given three seconds.
  * @param {Program} program
- * @param {{ sinceMs: number, except?: number[] }} options  sinceMs: rest before that does not count
+ * @param {RestOptions & { sinceMs: number }} options  sinceMs: rest before that does not count
  */
-export function isAtRest({ events, pid: primary }, { sinceMs, except = [] }) {
-  const last = events.findLast(({ what }) => what !== 'beat')?.t ?? 0;
+export function isAtRest({ events, pid: primary }, options) {
+  const { sinceMs, except = [], turns = REST_TURNS, kinds, isHandedOn = false } = options;
+  const interrupts = (what) => (kinds ? kinds.includes(what) : what !== 'beat');
+  const last = events.findLast(({ what }) => interrupts(what))?.t ?? 0;
   const fromMs = Math.max(last, sinceMs);
-  if (nowMs() < fromMs + REST_TURNS * BEAT_MS) return false;
+  if (nowMs() < fromMs + turns * BEAT_MS) return false;
   const alive = aliveIn(events);
   if (primary !== undefined && !alive.includes(primary)) return false; // how it ended will be known in a moment
   const forked = forksOf(events).map(({ workerPid }) => workerPid);
   if (forked.some((pid) => !alive.includes(pid) && !hasExited(events, pid))) return false; // and so will be this exit
-  return alive.every((pid) => except.includes(pid) || isProcessAtRest(events, pid, fromMs));
+  return alive
+    .filter((pid) => !except.includes(pid))
+    .every((pid) => {
+      const isFirst = pid === primary;
+      const mayAnswer = isFirst && isHandedOn;
+      return isProcessAtRest(events, pid, { fromMs, least: turns, isFirst, mayAnswer });
+    });
 }
 
-function isProcessAtRest(events, pid, fromMs) {
+function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
   const beats = eventsOf(events, 'beat').filter(
     (beat) => beat.pid === pid && beat.tid === undefined,
   );
   const turns = beats.filter(({ t }) => t > fromMs);
   const timers = turns.findLast((beat) => beat.timers !== undefined)?.timers;
-  if (timers === undefined || turns.length < REST_TURNS) return false;
+  if (timers === undefined || turns.length < least) return false;
   if (turns.length >= LONG_TURNS) return true;
   const isStarting =
     forksOf(events).some(({ workerPid }) => workerPid === pid) && !hasListened(events, pid);
-  const hasCrashed = eventsOf(events, 'crash').some((crash) => crash.pid === pid);
-  return !isStarting && !hasCrashed && timers <= usualTimers(events, beats, pid);
+  const count = (kind) => eventsOf(events, kind).filter((event) => event.pid === pid).length;
+  const isAnswering = !mayAnswer && count('request') > count('response');
+  const hasCrashed = count('crash') > 0;
+  const isWaiting = timers > usualTimers(events, beats, { pid, isFirst });
+  return !isStarting && !isAnswering && !hasCrashed && !isWaiting;
 }
 
-/** The fewest timers that a process has reported since it listens; a server has one of its own then. */
-function usualTimers(events, beats, pid) {
-  const listensMs = eventsOf(events, 'listening').find((event) => event.pid === pid)?.t ?? 0;
+/**
+ * The fewest timers that a process has reported since it listens: a server has one of its own then. A child that never listens
+ * sets its own while it loads its file, so its first report does not count.
+ */
+function usualTimers(events, beats, { pid, isFirst }) {
+  const listening = eventsOf(events, 'listening').find((event) => event.pid === pid);
+  const sinceMs = (listening ?? (isFirst ? undefined : beats[0]))?.t ?? 0;
   const counts = beats.flatMap(({ t, timers }) =>
-    t > listensMs && timers !== undefined ? [timers] : [],
+    t > sinceMs && timers !== undefined ? [timers] : [],
   );
   return Math.min(...counts);
 }

@@ -59,6 +59,7 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
+ * @property {typeof countCrowd} [crowdOf]  counts who wants a core
  * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
  * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
@@ -68,8 +69,9 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
-import { Starved } from '../observe/turn.js';
+import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
+import { isOutcome, meaningOf } from './unexpected-end.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
@@ -87,10 +89,12 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
  */
 export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
-  const { onProgram, overrunBy = overrunNow } = options;
-  const { first, numberOf, stopAll, ...programs } = createPrograms({
-    ...{ root, key, place, runner, onProgram },
-  });
+  const { onProgram, overrunBy = overrunNow, crowdOf = countCrowd } = options;
+  const made = createPrograms({ root, key, place, runner, onProgram });
+  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = made;
+  const shortage = watchShortages(runner.home);
+  const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
+    meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
   let conditions = conditionsNow();
   const { held, measurements, retake, ...door } = createDeclarations(promises);
   const takeAgain = async (/** @type {Look[]} */ looks) => {
@@ -98,7 +102,9 @@ export async function runSession({ key, promises, declare }, options, report) {
     retake(looks);
     await stopAll(before);
   };
-  const judge = createJudge({ held, promises, report, numberOf, overrunBy, takeAgain });
+  const judge = createJudge({
+    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
+  });
   const session = async () => {
     declare({
       ...programs,
@@ -119,7 +125,11 @@ export async function runSession({ key, promises, declare }, options, report) {
       if ((isBrief && judge.hasFailed()) || judge.overrun()) break;
     }
     for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
-      await body(...(await Promise.all(looks.map((look) => look.see()))));
+      try {
+        await body(...(await Promise.all(looks.map((look) => look.see()))));
+      } catch (error) {
+        if (!isOutcome(meaning(error, looks))) throw error; // else what decides nothing is left out
+      }
   };
   try {
     await Promise.race([session(), whenAborted(signal)]);
@@ -163,7 +173,8 @@ function createDeclarations(promises) {
 }
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
-function createJudge({ held, promises, report, numberOf, overrunBy, takeAgain }) {
+function createJudge(session) {
+  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -194,7 +205,7 @@ function createJudge({ held, promises, report, numberOf, overrunBy, takeAgain })
     if (lacks(one)) return { verdict: 'skipped' };
     return outcomeOf(
       async () => {
-        const crowd = countCrowd();
+        const crowd = crowdOf();
         const steps = one.steps.map(([looks, judge]) => ({ looks, seen: seeAll(looks), judge }));
         if (one.isAlone) {
           await Promise.all(steps.map(({ seen }) => seen));
@@ -202,13 +213,13 @@ function createJudge({ held, promises, report, numberOf, overrunBy, takeAgain })
         }
         const confirm = async (step, missing) => {
           if (crowd().isIdle) throw missing;
-          const again = countCrowd();
+          const again = crowdOf();
           await takeAgain(step.looks);
           await judgeAgain(step, again);
         };
         await judgeSteps(steps, one.areApart, confirm);
       },
-      { told, numberOf },
+      { told, numberOf, meaning: (error) => meaning(error, one.looks) },
     );
   };
   return {
@@ -293,12 +304,13 @@ const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state
  * What one promise has told already (a program that never started) is not told again by the next.
  * @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>}
  */
-async function outcomeOf(body, { told, numberOf }) {
+async function outcomeOf(body, { told, numberOf, meaning }) {
   try {
     await body();
     return { verdict: 'passed' };
-  } catch (/** @type {any} */ error) {
-    if (![Broken, Undecided, Starved].some((kind) => error instanceof kind)) throw error;
+  } catch (thrown) {
+    const error = meaning(thrown);
+    if (!isOutcome(error)) throw error;
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);
     const verdict = error instanceof Broken ? 'failed' : 'inconclusive';

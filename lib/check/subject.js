@@ -1,5 +1,5 @@
 /** What is judged: the learner's file, or another that stands in for it. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rootFolder } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
@@ -34,10 +34,14 @@ export function entryOf(place, root = rootFolder) {
   if (stats.isFile()) return readable(place, root);
   const found = ENTRIES.map((name) => join(place, name)).find((file) => existsSync(file));
   if (found) return readable(found, root);
+  const [other, ...more] = readdirSync(place).filter((name) => /\.[cm]?js$/.test(name));
+  const isRenamed = other !== undefined && more.length === 0;
   throw new Broken({
     expected: 'a file server.js',
-    got: `There is no server.js in ${nameOf(place, root)}.`,
-    try: "copy the lesson's whole folder, then edit the copy",
+    got: `There is no server.js in ${nameOf(place, root)}${isRenamed ? `, but a ${other}` : ''}.`,
+    try: isRenamed
+      ? `rename ${other} to server.js`
+      : 'save your program as server.js; npm run reset brings the starter back',
   });
 }
 

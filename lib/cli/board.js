@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { listLessons } from '../lessons/catalog.js';
 import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
 import { BOARD_PORT, HEARD } from '../web/seats.js';
+import { parseAddress } from './address.js';
 import { parse, portOf } from './args.js';
 
 const options = /** @type {const} */ ({
@@ -45,10 +45,10 @@ export async function run(argv, io) {
 
 function hostOf(/** @type {string | undefined} */ host) {
   if (host === undefined) return undefined;
-  const isOne = isIP(host) && !['0.0.0.0', '::'].includes(host);
-  if (isOne) return host;
+  const { address, why } = parseAddress(host);
+  if (address) return address;
   throw new UsageError(
-    `${quoted(host)} isn't one address.`,
+    `${quoted(host)} ${why}.`,
     `Name the one by which learners reach this machine${known(' (it has ', ')')}.`,
   );
 }

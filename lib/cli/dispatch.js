@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { rootFolder } from '../lessons/catalog.js';
 import { hasCode } from '../common/files.js';
@@ -56,9 +57,16 @@ export async function main() {
     process.exit();
   };
   process.on('uncaughtException', fail);
+  if (cluster.isWorker) return fail(asWorker);
   process.exitCode = await dispatch(process.argv.slice(2), { stdout, stderr, stdin, env, root });
   stdout.write('', () => process.exit()); // a look that nobody waited for keeps no command
 }
+
+/** Every port that it opens it would ask of a primary that is not there, and wait for ever. */
+const asWorker = new EnvironmentError(
+  'NODE_UNIQUE_ID is set in your environment: to Node.js this command is a worker of a cluster, which opens no port itself.',
+  'Run it without, as in: env -u NODE_UNIQUE_ID npm run check',
+);
 
 /**
  * Runs one command.

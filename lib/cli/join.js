@@ -1,7 +1,9 @@
 /** `npm start` on the board of a class: what was typed, and what is told of each check. */
+import { isIPv6 } from 'node:net';
 import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
-import { BOARD_PORT, HEARD, LONGEST_NAME, nameOf } from '../web/seats.js';
+import { LONGEST_NAME, nameOf } from '../web/names.js';
+import { BOARD_PORT, HEARD } from '../web/seats.js';
 import { LEFT, ask } from './ask.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -38,9 +40,17 @@ export async function joiningOf({ join, name }, [code], io) {
 }
 
 function urlOf(/** @type {string} */ address) {
-  const text = /^http:\/\//.test(address) ? address : `http://${address}`;
+  const plain = isIPv6(address) ? `[${address}]` : address;
+  const text = /^http:\/\//.test(plain) ? plain : `http://${plain}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url?.hostname || url.username || url.pathname !== '/' || url.search)
+  if (
+    !url?.hostname ||
+    url.username ||
+    url.password ||
+    url.pathname !== '/' ||
+    url.search ||
+    url.hash
+  )
     throw new UsageError(
       `${quoted(address)} isn't the address of a board.`,
       `For example: ${EXAMPLE}`,

@@ -1,7 +1,20 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readIfThere, timestamp, writeWhole } from '../common/files.js';
+import {
+  having,
+  isCount,
+  isFlag,
+  isNumber,
+  isRecord,
+  isText,
+  listOf,
+  maybe,
+  parseAs,
+  recordOf,
+} from '../common/shape.js';
 import { visible } from '../verdict/visible.js';
+import { takeTurn } from './turn-file.js';
 import { WrongKind, attempt, keeping, refuse } from './unkept.js';
 
 const HISTORY = 'history.jsonl';
@@ -45,7 +58,8 @@ export function homeFolder({ root, env }) {
  * @returns {Progress}
  */
 export function readProgress(io) {
-  return load(io).progress;
+  const { progress, isOdd } = load(io, false);
+  return isOdd ? updateProgress(io, () => {}) : progress;
 }
 
 /**
@@ -55,8 +69,11 @@ export function readProgress(io) {
  */
 const unwritten = new WeakMap();
 
-/** isUnread: there is one, which can be neither read nor moved aside, and is not to be written over. */
-function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
+/**
+ * isUnread: there is one, which can be neither read nor moved aside, and is not to be written over. isOdd: it could not be
+ * understood, and only in its turn may a command move it aside, since another one may just have replaced it.
+ */
+function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io, isOurTurn = true) {
   const file = join(homeFolder(io), 'progress.json');
   const text = readKept(io, 'progress.json');
   /** @type {Progress} */
@@ -74,9 +91,10 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
   if (kept && kept.over === (text ?? null))
     return { progress: structuredClone(kept.progress), isUnread: text === undefined, text };
   if (typeof text !== 'string') return { progress: fresh, isUnread: text === undefined, text };
-  const found = parseObject(text);
+  const found = parseAs(text, isRecord);
   if (found && isProgress({ ...fresh, ...found }))
     return { progress: { ...fresh, ...found }, text };
+  if (!isOurTurn) return { progress: fresh, isUnread: true, isOdd: true, text };
   const aside = `${file}.unreadable-${timestamp()}`;
   const isMoved = attempt(io, () => (renameSync(file, aside), true));
   if (!isMoved) return { progress: fresh, isUnread: true, text };
@@ -89,21 +107,28 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io) {
 
 /**
  * Changes the learner's progress. At any moment, also after a crash, the file holds either all of
- * the old progress or all of the new. Where it cannot be written, it is remembered for as long as the command runs.
+ * the old progress or all of the new, and what several commands change at once is all in it. Where it cannot be written, it
+ * is remembered for as long as the command runs.
  *
  * @param {Pick<Io, 'root' | 'env' | 'stderr'>} io
  * @param {(progress: Progress) => void} change changes the object that it gets
  * @returns {Progress} the new progress
  */
 export function updateProgress(io, change) {
-  const { progress, isUnread, text: over } = load(io);
-  change(progress);
-  if (isUnread) refuse(io);
-  const text = `${JSON.stringify(progress, null, 2)}\n`;
-  const isKept = !isUnread && keeping(io, () => writeWhole(placeOf(io, 'progress.json'), text));
-  if (isKept) unwritten.delete(io);
-  else unwritten.set(io, { over: over ?? null, progress: structuredClone(progress) });
-  return progress;
+  const endTurn = attempt(io, () => takeTurn(placeOf(io, 'progress.json')));
+  try {
+    const { progress, isUnread, text: over } = load(io, endTurn !== undefined);
+    change(progress);
+    const isWritable = endTurn !== undefined && !isUnread;
+    if (!isWritable) refuse(io);
+    const text = `${JSON.stringify(progress, null, 2)}\n`;
+    const isKept = isWritable && keeping(io, () => writeWhole(placeOf(io, 'progress.json'), text));
+    if (isKept) unwritten.delete(io);
+    else unwritten.set(io, { over: over ?? null, progress: structuredClone(progress) });
+    return progress;
+  } finally {
+    attempt(io, () => endTurn?.());
+  }
 }
 
 /**
@@ -123,7 +148,7 @@ export function appendHistory(io, entry, name = HISTORY) {
 }
 
 /**
- * Reads the history. A line that a crash tore is left out, and so is anything that isn't a measurement.
+ * Reads the history. A line that a crash tore is left out, and so is one that isn't an entry, and what isn't a measurement.
  *
  * @param {Pick<Io, 'root' | 'env'>} io
  * @param {string} [name] of another file of such lines
@@ -131,8 +156,9 @@ export function appendHistory(io, entry, name = HISTORY) {
  */
 export function readHistory(io, name = HISTORY) {
   const lines = (readKept(io, name) || '').split('\n');
-  return lines.map(parseObject).flatMap((entry) => {
-    if (entry === undefined) return [];
+  return lines.flatMap((line) => {
+    const entry = parseAs(line, isEntry);
+    if (!entry) return [];
     if (!('measurements' in entry)) return [entry];
     const { measurements } = entry;
     return [
@@ -144,8 +170,14 @@ export function readHistory(io, name = HISTORY) {
   });
 }
 
-const isMeasurement = (/** @type {any} */ one) =>
-  typeof one?.name === 'string' && Number.isFinite(one.value);
+const isEntry = having({
+  ...{ at: maybe(isText), lesson: maybe(isText), conditions: maybe(isRecord) },
+  ...{ failed: maybe(listOf(isText)), verdicts: maybe(recordOf(isText)) },
+});
+
+const isMeasurement = having({
+  ...{ name: isText, value: isNumber, low: maybe(isNumber), high: maybe(isNumber) },
+});
 
 /** @returns {string | null | undefined} null where there is nothing, undefined where it cannot be read */
 function readKept(/** @type {Pick<Io, 'root' | 'env'>} */ io, /** @type {string} */ name) {
@@ -179,18 +211,10 @@ function demandKind(/** @type {string} */ path, /** @type {'a file' | 'a folder'
   if (!isRight) throw new WrongKind(`${path} should be ${kind}. Remove it, or rename it.`);
 }
 
-function isProgress(/** @type {Record<string, any>} */ { version, ...rest }) {
-  const records = [rest.passed, rest.hints, rest.solutionAsked, rest.predictions];
-  records.push(rest.spotAsked, rest.spotted);
-  return version === 1 && records.every((each) => each && typeof each === 'object');
-}
-
-/** @returns {Record<string, any> | undefined} undefined when the text is not a JSON object */
-function parseObject(/** @type {string} */ text) {
-  try {
-    const value = JSON.parse(text);
-    return value && typeof value === 'object' && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const isProgress = having({
+  version: (value) => value === 1,
+  passed: recordOf(having({ at: isText })),
+  ...{ hints: recordOf(isCount), solutionAsked: recordOf(isCount), spotAsked: recordOf(isCount) },
+  ...{ predictions: recordOf(isNumber), spotted: recordOf(recordOf(isFlag)) },
+  lastLesson: maybe(isText),
+});

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
 import { parse, portOf } from './args.js';
+import { newFile } from './new-file.js';
 
 const DEFAULT_PORT = 4000;
 
@@ -77,7 +78,7 @@ async function recordAll(io, name) {
 }
 
 async function writePdf(io, name, hasNotes) {
-  const file = newFile(name, '--pdf deck.pdf');
+  const file = newFile(name, { example: 'npm run slides -- --pdf deck.pdf' });
   const { exportPdf } = await import('../web/export.js');
   const pages = await exportPdf({ root: io.root, file, hasNotes, env: io.env });
   io.stdout.write(`${name}: ${pages} pages\n`);
@@ -85,24 +86,11 @@ async function writePdf(io, name, hasNotes) {
 }
 
 async function writeHandout(io, name) {
-  const file = newFile(name, '--handout handout.pdf');
+  const file = newFile(name, { example: 'npm run slides -- --handout handout.pdf' });
   const { exportHandout } = await import('../web/export.js');
   const pages = await exportHandout({ root: io.root, file, env: io.env });
   io.stdout.write(`${name}: ${pages} pages\n`);
   return 0;
-}
-
-/** @returns {string}  its absolute path; nothing is there yet, and its folder is */
-function newFile(name, example) {
-  const file = resolve(name);
-  if (name === '' || existsSync(file))
-    throw new UsageError(
-      name === '' ? 'The PDF has no name.' : `${name} already exists.`,
-      `Name a new file: npm run slides -- ${example}`,
-    );
-  if (!isFolder(dirname(file)))
-    throw new UsageError(`There is no folder ${dirname(file)}.`, 'Make it first, or name another.');
-  return file;
 }
 
 async function writeHtml(io, name) {

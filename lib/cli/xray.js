@@ -1,11 +1,11 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
 import { conditionsNow } from '../measure/conditions.js';
 import { closingGenerators } from '../measure/generator.js';
 import { ownOfUser } from '../observe/environment.js';
 import { createRunner } from '../observe/run.js';
-import { Starved } from '../observe/turn.js';
+import { Shortage } from '../observe/shortage.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { allVisible, cutLine, visible } from '../verdict/visible.js';
@@ -26,6 +26,7 @@ import {
 import { traceOf } from '../xray/trace.js';
 import { tryKill, tryReload, tryStop } from '../xray/trials.js';
 import { parse } from './args.js';
+import { newFile, writeNew } from './new-file.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
@@ -103,7 +104,10 @@ async function see({ runner, order, plan, trials, values, io }) {
   };
   print([style.dim(`${aboutLoad(plan)}, on 127.0.0.1. Ctrl-C stops it.`), '']);
   const { facts, events } = await look(runner, order, plan);
-  if (values.trace) writeFileSync(values.trace, JSON.stringify(traceOf({ ...facts, events })));
+  /** @type {string[]} */
+  const unwritten = [];
+  if (values.trace)
+    unwritten.push(...writeNew(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
   print(factLines(allVisible(facts), style, columns));
   const sections = sectionsOf(allVisible(facts));
   const done = [];
@@ -117,7 +121,7 @@ async function see({ runner, order, plan, trials, values, io }) {
       sections.push(section);
       print(sectionLines(section, style, columns).slice(1));
     } catch (error) {
-      if (!(error instanceof Starved)) throw error;
+      if (!(error instanceof Shortage)) throw error;
       isUndecided = true;
       print([`  It cannot be told now. ${error.story.got} ${error.story.why}`]);
     }
@@ -133,12 +137,14 @@ async function see({ runner, order, plan, trials, values, io }) {
     const { titleOf, xrayPage } = await import('../web/xray-page.js');
     const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
     const shown = { sections, findings: allVisible(findings), events, silences: facts.silences };
-    writeFileSync(values.html, xrayPage({ name: visible(titleOf(order)), about, ...shown }));
+    const page = xrayPage({ name: visible(titleOf(order)), about, ...shown });
+    unwritten.push(...writeNew(values.html, page));
   }
   if (values.json) printJson({ facts, trials: done, findings }, io);
   else print(findingLines(allVisible(findings), style, columns));
+  for (const fault of unwritten) io.stderr.write(`${visible(fault)}\n`);
   if (findings.length > 0) return EXIT_CODES.failed;
-  return isUndecided ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
+  return isUndecided || unwritten.length > 0 ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
 
 /** @returns {import('../xray/tell.js').Section} */
@@ -163,7 +169,7 @@ const aboutLoad = ({ rate, connections, seconds, method, path }) =>
 
 /** Why there is nothing to tell. */
 async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ io) {
-  if (error instanceof Starved) {
+  if (error instanceof Shortage) {
     io.stderr.write(`It cannot be told now. ${error.story.got} ${error.story.why}\n`);
     return EXIT_CODES.inconclusive;
   }
@@ -192,7 +198,13 @@ function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const port = values.port === undefined ? undefined : numberOf('port', values.port);
   const [script] = positionals;
   for (const name of /** @type {const} */ (['trace', 'html']))
-    if (values[name] !== undefined) values[name] = fileToWrite(name, cwd, values[name]);
+    if (values[name] !== undefined)
+      values[name] = newFile(values[name], { cwd, example: `--${name} ${EXAMPLES[name]}` });
+  if (values.trace !== undefined && values.trace === values.html)
+    throw new UsageError(
+      `--trace and --html both name ${values.trace}.`,
+      `Name two files: --trace ${EXAMPLES.trace} --html ${EXAMPLES.html}`,
+    );
   if (script)
     return {
       values,
@@ -219,23 +231,6 @@ function scriptAt(/** @type {string} */ file) {
   throw new UsageError(
     there ? `${file} is a folder.` : `There is no file ${file}.`,
     'Name the script that Node.js runs. A command goes after two more dashes: npm run xray -- -- npm start',
-  );
-}
-
-/** As an export of the slides: nothing that is there is written over. */
-function fileToWrite(
-  /** @type {string} */ flag,
-  /** @type {string} */ cwd,
-  /** @type {string} */ name,
-) {
-  const file = resolve(cwd, name);
-  if (name !== '' && statSync(file, { throwIfNoEntry: false }))
-    throw new UsageError(`${file} already exists.`, `Name a new file: --${flag} ${EXAMPLES[flag]}`);
-  if (name !== '' && statSync(resolve(file, '..'), { throwIfNoEntry: false })?.isDirectory())
-    return file;
-  throw new UsageError(
-    `${file} cannot be written.`,
-    `After --${flag} comes a new file, in a folder that is there.`,
   );
 }
 

@@ -4,12 +4,11 @@
  *
  * @typedef {object} Spinners
  * @property {(threads: number, durationMs: number) => Promise<number>} spin
- *   lets so many threads spin and resolves to the rounds of work that they did together in a second
+ *   lets so many threads spin and resolves to the rounds of work that they did together in a second; rejects with Shortage
+ *   when the spinners are gone
  * @property {() => void} close
  */
-import { fork } from 'node:child_process';
-import { environmentOfOurs } from '../observe/environment.js';
-import { keepTrack } from './generator.js';
+import { createGenerator } from './generator.js';
 
 /**
  * Starts the spinners, idle at first: a process with `count` threads. It is detached, as the learner's program is,
@@ -18,25 +17,7 @@ import { keepTrack } from './generator.js';
  * @returns {Spinners}
  */
 export function createSpinners(count) {
-  const file = new URL('spinner-process.js', import.meta.url);
-  const options = { detached: true, env: environmentOfOurs(), execArgv: [] };
-  const spinners = fork(file, [String(count)], options);
-  spinners.unref();
-  spinners.channel?.unref(); // as in load.js
-  const isReady = new Promise((resolve) => spinners.once('message', resolve));
-  return {
-    async spin(threads, durationMs) {
-      await isReady;
-      return new Promise((resolve, reject) => {
-        const onExit = () => reject(new Error('The spinners ended.'));
-        spinners.once('exit', onExit);
-        spinners.once('message', (/** @type {any} */ { perSecond }) => {
-          spinners.off('exit', onExit);
-          resolve(perSecond);
-        });
-        spinners.send({ threads, durationMs });
-      });
-    },
-    close: keepTrack(() => spinners.connected && spinners.disconnect()),
-  };
+  const how = { args: [String(count)], detached: true };
+  const { ask, close } = createGenerator('spinner-process.js', how);
+  return { spin: (threads, durationMs) => ask({ threads, durationMs }), close };
 }

@@ -1,7 +1,8 @@
 /** A load generator's process: one window of load after another, told and answered by messages. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { fork } from 'node:child_process';
+import { forkOurs } from '../common/child.js';
 import { environmentOfOurs } from '../observe/environment.js';
+import { noteShortage, shortOf, watchShortages } from '../observe/shortage.js';
 import { tellParent } from '../common/tell-parent.js';
 
 /** @type {AsyncLocalStorage<Set<() => void>>} how to end each generator of the check that opened it */
@@ -34,63 +35,60 @@ export async function closingGenerators(work) {
 }
 
 /**
- * Starts a generator; it is ready when the first window is asked for.
- * @param {string} file  in this folder; it answers each message { id, ...options } with { id, result } or { id, error }
- * @returns {{ fire: (options: { url: string, [option: string]: unknown }) => Promise<any>, close: () => void }}
- *   fire rejects when the generator fails, never because the server does; what is under way when it is closed, or ended by
- *   Ctrl-C, stays so
+ * Starts a generator, idle at first.
+ * @param {string} file  in this folder; it answers each message { id, ...order } with { id, result, short } or { id, error }
+ * @param {{ args?: string[], detached?: boolean }} [options]
+ * @returns {{ ask: (order: object) => Promise<any>, close: () => void }}
+ *   ask rejects when the generator fails, never because the server does: with Shortage when it is gone, or was short of
+ *   something; what is in flight when it is closed, or ended by Ctrl-C, stays so
  */
-export function createGenerator(file) {
-  const options = { env: environmentOfOurs(), execArgv: [] };
-  const generator = fork(new URL(file, import.meta.url), options);
+export function createGenerator(file, options = {}) {
+  const env = environmentOfOurs();
+  const generator = forkOurs(new URL(file, import.meta.url), { env, ...options });
   const waiting = new Map();
-  /** Whoever waits for a window is kept alive by it; a check that fails elsewhere does not hang on an idle generator. */
-  const keepAlive = (/** @type {boolean} */ isNeeded) => {
-    if (isNeeded) generator.ref();
-    else generator.unref();
-    if (isNeeded) generator.channel?.ref();
-    else generator.channel?.unref();
+  /** Who waits for a window is kept alive by it; a check that fails elsewhere does not hang on an idle generator. */
+  const keepAlive = () => {
+    const how = waiting.size > 0 ? 'ref' : 'unref';
+    generator[how]();
+    generator.channel?.[how]();
   };
-  let windows = 0;
-  keepAlive(false);
+  keepAlive();
   let lastId = 0;
   let isClosed = false;
-  const isReady = new Promise((resolve, reject) => {
-    generator.once('message', resolve);
-    generator.once('exit', (code, signal) => {
-      if (isClosed) return; // a look that nobody waits for may still have a window under way
-      if (signal === 'SIGINT') return; // Ctrl-C: the command has got it too, perhaps later, and ends everything
-      const error = new Error(`The load generator ended (${signal ?? `exit code ${code}`}).`);
-      reject(error);
-      waiting.forEach((wait) => wait.reject(error));
-    });
+  /** @type {import('../observe/shortage.js').Shortage | undefined} */
+  let end;
+  const hasEnded = () => {
+    end ??= shortOf('LOAD');
+    waiting.forEach((wait) => wait.reject(end));
+  };
+  generator.once('error', hasEnded);
+  generator.once('exit', (code, signal) => {
+    if (isClosed) return; // a look that nobody waits for may still have a window in flight
+    if (signal === 'SIGINT') return; // Ctrl-C: the command has got it too, perhaps later, and ends everything
+    hasEnded();
   });
-  isReady.catch(() => {}); // whoever fires is told
-  generator.on('message', (/** @type {any} */ { id, result, error }) => {
+  generator.on('message', (/** @type {any} */ { id, result, error, short }) => {
     const wait = waiting.get(id);
-    waiting.delete(id);
-    if (error) wait?.reject(new Error(error));
+    if (short) wait?.reject(shortOf(short));
+    else if (error) wait?.reject(new Error(error));
     else wait?.resolve(result);
   });
   return {
-    async fire(options) {
-      if (!/^http:\/\/127\./.test(options.url))
-        throw new Error(`No load is sent to ${options.url}: it is not on 127.0.0.0/8.`);
-      windows += 1;
-      keepAlive(true);
+    async ask(order) {
+      if (end) throw end;
+      lastId += 1;
+      const id = lastId;
       try {
-        await isReady;
-        lastId += 1;
-        const id = lastId;
         return await new Promise((resolve, reject) => {
           waiting.set(id, { resolve, reject });
-          generator.send({ id, ...options }, (error) => {
-            if (error) reject(new Error('The load generator is closed.'));
+          keepAlive();
+          generator.send({ id, ...order }, (error) => {
+            if (error && isClosed) reject(new Error('The load generator is closed.'));
           });
         });
       } finally {
-        windows -= 1;
-        if (windows === 0) keepAlive(false);
+        waiting.delete(id);
+        keepAlive();
       }
     },
     close: keepTrack(() => {
@@ -101,16 +99,32 @@ export function createGenerator(file) {
 }
 
 /**
- * The generator's own side: fires as told, until its parent is gone.
- * @param {(options: any) => Promise<any>} fire
+ * A generator that sends requests.
+ * @param {string} file  in this folder
+ * @returns {{ fire: (options: { url: string, [option: string]: unknown }) => Promise<any>, close: () => void }}
  */
-export function answerParent(fire) {
-  process.on('disconnect', () => process.exit());
-  process.on('message', async (/** @type {any} */ { id, ...options }) => {
-    await fire(options).then(
-      (result) => tellParent({ id, result }),
-      (error) => tellParent({ id, error: error.message }),
+export function createSender(file) {
+  const { ask, close } = createGenerator(file);
+  return {
+    async fire(options) {
+      if (!/^http:\/\/127\./.test(options.url))
+        throw new Error(`No load is sent to ${options.url}: it is not on 127.0.0.0/8.`);
+      return ask(options);
+    },
+    close,
+  };
+}
+
+/**
+ * The generator's own side: works as told. It ends with its parent (child.js).
+ * @param {(order: any) => Promise<any>} work
+ */
+export function answerParent(work) {
+  process.on('message', async (/** @type {any} */ { id, ...order }) => {
+    const shortage = watchShortages();
+    await work(order).then(
+      (result) => tellParent({ id, result, short: shortage()?.what }),
+      (error) => tellParent({ id, error: error.message, short: noteShortage(error) }),
     );
   });
-  tellParent({ ready: true });
 }

@@ -24,14 +24,14 @@
  * @property {(options: LoadOptions) => Promise<Window>} fire  rejects when the generator fails, never because the server does
  * @property {() => void} close
  */
-import { createGenerator } from './generator.js';
+import { createSender } from './generator.js';
 
 /**
  * Starts the load generator; it is ready when the first window is asked for.
  * @returns {Load}
  */
 export function createLoad() {
-  const { fire, close } = createGenerator('load-process.js');
+  const { fire, close } = createSender('load-process.js');
   return {
     fire: ({ isFresh = false, timeoutMs = 30_000, ...options }) =>
       fire({ isFresh, timeoutMs, ...options }),

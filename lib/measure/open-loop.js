@@ -23,14 +23,14 @@
  *
  * @typedef {{ startMs: number, endMs: number, answers: Sent[] }} OpenWindow  answers in the order in which they were due
  */
-import { createGenerator } from './generator.js';
+import { createSender } from './generator.js';
 
 /**
  * Starts the open-loop generator; it is ready when the first window is asked for.
  * @returns {{ fire: (options: OpenLoopOptions) => Promise<OpenWindow>, close: () => void }}
  */
 export function createOpenLoop() {
-  const { fire, close } = createGenerator('open-loop-process.js');
+  const { fire, close } = createSender('open-loop-process.js');
   return {
     fire: ({ isFresh = true, timeoutMs = 5_000, ...options }) =>
       fire({ isFresh, timeoutMs, ...options }),

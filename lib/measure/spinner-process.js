@@ -3,24 +3,25 @@
  * the rounds of a fixed amount of work that it finishes before the time is up.
  */
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';
-import { tellParent } from '../common/tell-parent.js';
+import { nowMs } from '../observe/clock.js';
+import { answerParent } from './generator.js';
 
 const ROUND = 100_000;
 
 if (isMainThread) lead(Number(process.argv[2]));
 parentPort?.on('message', (untilMs) => parentPort?.postMessage(countRounds(untilMs)));
 
-function lead(count) {
+function lead(/** @type {number} */ count) {
   const threads = Array.from({ length: count }, () => new Worker(new URL(import.meta.url)));
-  process.on('disconnect', () => process.exit());
-  process.on('message', async (/** @type {any} */ { threads: wanted, durationMs }) => {
-    const startMs = Date.now();
+  const areReady = Promise.all(threads.map((thread) => order(thread, 0)));
+  answerParent(async ({ threads: wanted, durationMs }) => {
+    await areReady;
+    const startMs = nowMs();
     const used = threads.slice(0, wanted);
     const rounds = await Promise.all(used.map((thread) => order(thread, startMs + durationMs)));
     const sum = rounds.reduce((total, one) => total + one, 0);
-    tellParent({ perSecond: (sum / (Date.now() - startMs)) * 1000 });
+    return (sum / (nowMs() - startMs)) * 1000;
   });
-  Promise.all(threads.map((thread) => order(thread, 0))).then(() => tellParent({ ready: true }));
 }
 
 function order(thread, untilMs) {
@@ -34,7 +35,7 @@ let value = 1;
 
 function countRounds(untilMs) {
   let rounds = 0;
-  while (Date.now() < untilMs) {
+  while (nowMs() < untilMs) {
     for (let count = 0; count < ROUND; count += 1) value = Math.imul(value, 1_664_525) + 1;
     rounds += 1;
   }

@@ -3,10 +3,10 @@
  * cache is made once, by a process of ours that loads what lessons import. Every run gets a copy, in its own folder: a
  * program can spoil that, and nobody else's.
  */
-import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
+import { spawnGuarded } from '../common/child.js';
 import { rootFolder, scrub } from './environment.js';
 
 const LOADED = ['express', '@redis/client', 'node:cluster', 'node:http']; // what the lessons' programs import
@@ -42,12 +42,13 @@ export async function makeCache(to = ours) {
   if (!to || existsSync(to)) return;
   const making = `${to}-${process.pid}`;
   try {
-    mkdirSync(making, { recursive: true });
     const text = LOADED.map((name) => `import '${name}';`).join(' ');
     const args = ['--input-type=module', '--eval', text];
     const env = { ...scrub(process.env), NODE_COMPILE_CACHE: making };
-    const child = spawn(process.execPath, args, { cwd: rootFolder, env, stdio: 'ignore' });
-    const code = await new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
+    const options = { cwd: rootFolder, env, stdio: ['ignore', 'ignore', 'ignore'] };
+    const { ended } = spawnGuarded(process.execPath, args, { ...options, removes: [making] });
+    mkdirSync(making, { recursive: true }); // now that there is one who removes it, whatever happens to us
+    const { code } = await ended;
     if (code === 0) renameSync(making, to);
     else rmSync(making, { recursive: true, force: true });
   } catch {

@@ -5,6 +5,7 @@ import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:f
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { copyRealFiles } from '../common/real-files.js';
+import { isRecord, parseAs } from '../common/shape.js';
 
 const rootFolder = fileURLToPath(new URL('../../', import.meta.url));
 const WORK = '.work.js'; // lessons/work.js in a copy
@@ -79,6 +80,6 @@ function completeWithin(folder, /** @type {string} */ around) {
 /** What the nearest package.json says of its .js files: 'module' or 'commonjs', or nothing. */
 function typeAround(/** @type {string} */ folder) {
   const manifest = join(folder, 'package.json');
-  if (existsSync(manifest)) return JSON.parse(readFileSync(manifest, 'utf8')).type;
+  if (existsSync(manifest)) return parseAs(readFileSync(manifest, 'utf8'), isRecord)?.type;
   return dirname(folder) === folder ? undefined : typeAround(dirname(folder));
 }

@@ -100,5 +100,5 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
   };
 }
 
-/** As NODE_OPTIONS takes it: in quotes, because of blanks. */
-const requiring = (file) => `--require=${JSON.stringify(fileURLToPath(here(file)))}`;
+/** As NODE_OPTIONS takes it: in quotes, because of blanks; an escape means its second character, so that "\n" would be an n. */
+const requiring = (file) => `--require="${fileURLToPath(here(file)).replace(/["\\]/g, '\\$&')}"`;

@@ -1,9 +1,12 @@
 /** Ports for the programs of a run. */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
+import { hasCode } from '../common/files.js';
+import { EnvironmentError } from '../common/usage-error.js';
 
 const LOWEST = 20_000;
-const HIGHEST = 32_000; // the ephemeral range, from which clients' ports come, begins at 32768 on Linux
+const COUNT = 12_000; // the ephemeral range, from which clients' ports come, begins at 32768 on Linux
+const STRIDE = 7_919; // has no factor in common with COUNT: each port is tried once, none beside the last
 const KEPT_MS = 600_000; // where nobody says sooner that it is free: by then the check is over
 
 /** @type {Map<number, () => void>} what is kept */
@@ -15,15 +18,21 @@ const locks = new Map();
  * one whose workers have all died listens no more until they are replaced.
  * @param {number} [row]  so many in a row, of which it is the first
  * @returns {Promise<number>}
+ * @throws {EnvironmentError}  when all are taken
  */
 export async function freePort(row = 1) {
-  for (;;) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+  const first = Math.floor(Math.random() * COUNT);
+  for (let tries = 0; tries < COUNT; tries += 1) {
+    const port = LOWEST + ((first + tries * STRIDE) % COUNT);
     const ports = Array.from({ length: row }, (_, index) => port + index);
     const kept = await Promise.all(ports.map(keep));
     if (kept.every(Boolean) && (await areFree(ports))) return port;
     ports.forEach((one, index) => kept[index] && letGo(one));
   }
+  throw new EnvironmentError(
+    `All ports from ${LOWEST} to ${LOWEST + COUNT - 1} are taken.`,
+    'End a program that holds them: on Linux, ss -ltnup lists it, elsewhere lsof -i',
+  );
 }
 
 /**
@@ -50,13 +59,15 @@ export function letGo(port) {
  * takes it back when that ends.
  * @param {number} port
  * @returns {Promise<boolean>}  false when another one has it
+ * @throws {Error}  when this process may open nothing more
  */
 function keep(port) {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const lock = createSocket('udp4').unref();
-    lock.once('error', (/** @type {NodeJS.ErrnoException} */ { code }) => {
+    lock.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       lock.close();
-      resolve(code !== 'EADDRINUSE'); // where there is no UDP, it may do without
+      if (hasCode(error, 'EMFILE', 'ENFILE')) reject(error);
+      else resolve(!hasCode(error, 'EADDRINUSE')); // where there is no UDP, it may do without
     });
     lock.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
       const timer = setTimeout(() => letGo(port), KEPT_MS).unref();

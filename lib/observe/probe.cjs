@@ -32,6 +32,7 @@
  *               its whole answer before. Only where FORKSHOP_PROBE is 'waits', and then beside all the rest
  *   child       childPid: a process that it started, by whatever way but spawnSync and its like; worker (the cluster's id), if
  *               it is one: known at once, where 'fork' comes later, and never if the primary ends before
+ *   kill        target ('keeper' | 'check'), signal: it is about to signal the process that started it, or the check
  *   crash       error (its stack), origin
  *   exit        code, more (as above, since the last beat)
  * and in a primary, about a worker: fork (policy), online, worker-listening (port), disconnect, worker-exit (code,
@@ -142,6 +143,7 @@ function observe(fd) {
   });
   let countRequests = () => ({});
   reportLife(tell, () => countRequests(0));
+  if (keptBy) reportKills(tell);
   const { watch, countListeners } = watchListeners();
   reportChildren(tell, watch);
   reportServers(tell);
@@ -210,6 +212,16 @@ function reportLife(tell, countRequests) {
     if (event === 'exit') tell('exit', { code: value, ...countRequests() });
     else tell('crash', { error: String(value?.stack ?? value).slice(0, 2000), origin });
   });
+}
+
+/** Told before it is done: afterwards nobody may be left to hear it. */
+function reportKills(tell) {
+  const targets = { __proto__: null, [keptBy[0]]: 'keeper', [keptBy[1]]: 'check' };
+  process.kill = function (pid, signal = 'SIGTERM') {
+    const target = targets[pid];
+    if (target && signal !== 0) tell('kill', { target, signal });
+    return kill.apply(this, arguments);
+  };
 }
 
 /** A child has its pid a moment after it was made; a program that exits in that moment has it too. */

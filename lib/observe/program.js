@@ -59,6 +59,7 @@ const READY_DEADLINE_MS = 10_000;
 const CALM_MS = 10; // the next of several queued requests would have begun by then
 const DRAIN_DEADLINE_MS = 3_000;
 const OUTPUT_SHOWN = 16 * 1024;
+const ENDING = new Set(['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL']); // signals that are sent so that a process ends
 
 /** One started program: its timeline, its output, its fate. */
 export class Program {
@@ -72,6 +73,10 @@ export class Program {
   lastRequestMs = 0;
   /** @type {Map<number, string>} every pid seen in the family, and when it was born */
   known = new Map();
+  /** When the check first told one of its processes to end: what ends later may do so for that. */
+  toldMs = Infinity;
+  /** Has it come to its end, though the check had told none of its processes to? */
+  hasEndedUnasked = false;
   sinceMs = nowMs();
 
   /**
@@ -152,6 +157,12 @@ export class Program {
 
   /** What the keeper says of this program. */
   hear(message) {
+    const isNews = this.fate === undefined && this.toldMs === Infinity;
+    this.#take(message);
+    if (isNews && this.fate) this.hasEndedUnasked = true;
+  }
+
+  #take(message) {
     if (message.started) this.pid = message.pid;
     else if (message.stopped) this.noteStopped(message.left);
     else if (message.excess) this.fate = { kind: 'excess', of: message.of, amount: message.amount };
@@ -251,7 +262,12 @@ export class Program {
         (what === 'start' && event.pid === pid) || [event.childPid, event.workerPid].includes(pid),
     );
     if (!isOurs) throw new Error(`Process ${pid} does not belong to this run.`);
+    this.#note(signal);
     return sendSignal(pid, signal);
+  }
+
+  #note(/** @type {NodeJS.Signals} */ signal) {
+    if (ENDING.has(signal)) this.toldMs = Math.min(this.toldMs, nowMs());
   }
 
   /**
@@ -270,6 +286,7 @@ export class Program {
    */
   interrupt(signal = 'SIGINT') {
     if (!this.pid) return false;
+    this.#note(signal);
     return sendSignal(process.platform === 'win32' ? this.pid : -this.pid, signal);
   }
 
@@ -327,6 +344,7 @@ export class Program {
     if (!this.closed) {
       this.#read();
       this.lastOutput = this.output();
+      this.#note('SIGKILL');
       this.closed = true;
       this.timeline.close();
       this.send({ stop: this.id });

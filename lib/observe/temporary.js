@@ -3,10 +3,12 @@ import { accessSync, constants, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { EnvironmentError } from '../common/usage-error.js';
+import { LIMITS } from './limits.js';
 
 const IN_MEMORY = '/dev/shm'; // on Linux
 const MEGABYTE = 1024 ** 2;
-const LEAST_MB = 16; // a check writes one or two; without room the probe falls silent, as if nothing happened
+/** A check writes one or two, but a flooding program so much before it is ended; on a full disk the probe falls silent. */
+const LEAST_MB = (LIMITS.output + LIMITS.timeline) / MEGABYTE;
 
 /**
  * A folder that is kept in memory, where there is one: what a probe writes in a flood of requests would else keep the

@@ -10,6 +10,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import os from 'node:os';
 import { nowMs } from './clock.js';
 import { countRunnable } from './processes.js';
+import { Shortage } from './shortage.js';
 
 const LOOK_EVERY_MS = 100;
 const OWN_SHARE = 0.5; // of all cores
@@ -18,20 +19,17 @@ const LEAST_PATIENCE_MS = 4_000;
 const ENOUGH = 0.5; // of a limit that a clock has kept
 
 /** A limit was reached, and the program had not had its turn. */
-export class Starved extends Error {
+export class Starved extends Shortage {
   /** @param {number} waitedMs @param {number} ownMs  of these it had its turn */
   constructor(waitedMs, ownMs) {
     const cores = os.availableParallelism();
     const seconds = (/** @type {number} */ ms) => (ms / 1000).toFixed(1);
-    super(
-      `In ${seconds(waitedMs)} s the program had its turn for ${seconds(Math.max(0, ownMs))} s.`,
-    );
-    this.name = 'Starved';
-    this.story = {
-      got: this.message,
+    super({
+      got: `In ${seconds(waitedMs)} s the program had its turn for ${seconds(Math.max(0, ownMs))} s.`,
       why: `The machine is too busy: a moment ago ${wanting()} processes or threads wanted its ${cores} cores.`,
       try: 'close other programs, then check again',
-    };
+    });
+    this.name = 'Starved';
   }
 }
 

@@ -40,6 +40,7 @@ import {
 import { basename, dirname, extname, join } from 'node:path';
 import { filesBelow, rootFolder } from '../lessons/catalog.js';
 import { hasCode, isFile, readIfThere } from '../common/files.js';
+import { having, isCount, isText, parseAs } from '../common/shape.js';
 import { entryOf } from '../check/subject.js';
 import { demandTool, findTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
@@ -153,10 +154,13 @@ function hashOf(files, sources) {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** @returns {Omit<Build, 'outputs'> | undefined} */
+/** What cannot be understood is built again. @returns {Omit<Build, 'outputs'> | undefined} */
 function readBuild(folder) {
   const text = readIfThere(join(folder, 'build.json'));
-  return text === undefined ? undefined : JSON.parse(text);
+  if (text === undefined) return undefined;
+  const build = parseAs(text, having({ command: isText, code: isCount, output: isText }));
+  if (!build) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  return build;
 }
 
 /**
@@ -251,10 +255,12 @@ function write(folder, files) {
 function outputsIn(run) {
   return readdirSync(run, { recursive: true, encoding: 'utf8' })
     .filter((name) => basename(name) === 'nitro.json')
-    .map((name) => {
-      const { preset } = JSON.parse(readFileSync(join(run, name), 'utf8'));
+    .flatMap((name) => {
+      const text = readFileSync(join(run, name), 'utf8');
+      const told = parseAs(text, having({ preset: isText }));
       const folder = dirname(name);
-      return { preset, folder, server: join(run, folder, 'server/index.mjs') };
+      const server = join(run, folder, 'server/index.mjs');
+      return told ? [{ preset: told.preset, folder, server }] : [];
     });
 }
 

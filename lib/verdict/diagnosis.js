@@ -33,7 +33,7 @@ export function explainNotReady({ fate, ...run }, expected) {
 }
 
 /** @param {import('../observe/program.js').Fate} fate */
-function fromFate({ kind, code, signal, of, amount, error }, { name, events, output }) {
+function fromFate({ kind, code, signal, of, amount, error }, { name, port, events, output }) {
   if (kind === 'unstarted') return { got: `It could not be started: ${error}.` };
   if (kind === 'orphaned') {
     return {
@@ -42,6 +42,9 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, events, out
     };
   }
   if (kind === 'excess') return fromExcess(of, amount);
+  const why = crashOf({ name, events, output });
+  const taken = /EADDRINUSE.*?:(\d+)/.exec(why ?? '')?.[1];
+  const isElsewhere = taken && Number(taken) !== port;
   const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   const workers = events.filter(({ what }) => what === 'worker-exit').length;
   const when = events.some(({ what }) => what === 'listening')
@@ -49,10 +52,10 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, events, out
     : 'before it listened';
   return {
     got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
-    why:
-      crashOf({ name, events, output }) ??
-      EXIT_WHYS[code ?? -1]?.(name) ??
-      (output.trim() || undefined),
+    why: why ?? EXIT_WHYS[code ?? -1]?.(name) ?? (output.trim() || undefined),
+    ...(isElsewhere && {
+      try: `listen on process.env.PORT, which was ${port}: port ${taken} is taken`,
+    }),
   };
 }
 

@@ -1,13 +1,13 @@
 /** What programs print and how paths are named, safe to show in a terminal: nothing in it can control that. */
 
-const STEERING = /(?![\n\t])\p{Cc}/gu; // C0, DEL and C1
+const STEERING = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu; // C0, DEL and C1, and what turns the writing round
 const LINES = 8;
 const COLUMNS = 400;
 const CUT = ' [...]';
 
 /**
  * Shows control characters except line ends and tabs as escapes: one clears the screen, renames the window, or paints a
- * verdict of its own.
+ * verdict of its own; another has a line read backwards.
  * @param {string} text
  * @returns {string}  for example `\u001b[2J`
  */

@@ -5,28 +5,22 @@
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
  */
 import { randomInt } from 'node:crypto';
-import express from 'express';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { boardPage } from './board-page.js';
-import { createRate } from './rate.js';
-import { createSeats, nameOf, reportOf } from './seats.js';
-import { LOOPBACK, isSame, openServer, send } from './server.js';
+import { joining, json } from './joining.js';
+import { createSeats } from './seats.js';
+import { LOOPBACK, demandToken, openServer, send } from './server.js';
 import { createStream } from './stream.js';
 
 const AWAY_MS = 30_000; // a learner's machine says something every ten seconds
 const CALM_MS = 100; // many say something at once: the board is told once
-const MOST_BYTES = '2kb';
-const LIMITS = { maxConnections: 500, headersTimeout: 10_000, requestTimeout: 10_000 };
+/** Without the code too, nobody keeps others out: not by connections that say nothing, and not for long. */
+const LIMITS = {
+  ...{ maxConnections: 500, mostFromOne: 150 }, // more than the seats: a class may be behind one address
+  ...{ headersTimeout: 3_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+};
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'; // none is mistaken for another
 const CODE_LENGTH = 8;
-
-/** From one address: all it asks, its wrong codes, its joins. From one seat: what it says. */
-const RATES = {
-  requests: { most: 300, perSecond: 50 },
-  wrong: { most: 20, perSecond: 0.2 },
-  joins: { most: 80, perSecond: 1 },
-  reports: { most: 30, perSecond: 3 },
-};
 
 /**
  * @param {object} options
@@ -54,10 +48,7 @@ export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...
       pages.tell();
     }, CALM_MS);
   };
-  const rates = Object.fromEntries(
-    Object.entries(RATES).map(([name, rate]) => [name, createRate({ ...rate, now })]),
-  );
-  const joining = { seats, subjects, code, tell, rates };
+  const door = joining({ seats, subjects, code, tell, now });
   const common = {
     limits: LIMITS,
     another: (/** @type {number} */ taken) => `Another: npm run board -- --port ${taken + 1}`,
@@ -66,16 +57,23 @@ export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...
   let address = '';
   const own = await openServer({
     ...{ ...common, port },
-    mount(app) {
-      app.get('/', (request, response) => send(response, () => boardPage({ address, code })));
+    mount(app, token) {
+      app.get('/', (request, response) =>
+        send(response, () => boardPage({ address, code, token })),
+      );
       app.get('/events', (request, response) => pages.add(response));
-      mountJoining(app, joining);
+      app.post('/free', demandToken(token), json, (request, response) => {
+        const isFree = seats.free(request.body ?? {});
+        if (isFree) tell();
+        response.status(isFree ? 204 : 404).end();
+      });
+      app.use(door);
     },
   });
   const others = isForAll
     ? await openServer({
         ...{ ...common, host, hasPages: false, port: Number(new URL(own.url).port) },
-        mount: (app) => mountJoining(app, joining),
+        mount: (app) => void app.use(door),
       }).catch(async (error) => {
         await own.close();
         throw error;
@@ -104,62 +102,4 @@ function newCode() {
   const letters = Array.from({ length: CODE_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]);
   letters.splice(CODE_LENGTH / 2, 0, '-');
   return letters.join('');
-}
-
-/** Case and hyphens do not count. @param {string} code */
-const plain = (code) => code.toUpperCase().replaceAll('-', '');
-
-/** What a learner's machine may ask. Whoever lacks the code, or a seat, gets none of what he sends read. */
-function mountJoining(app, { seats, subjects, code, tell, rates }) {
-  const from = (request) => request.socket.remoteAddress ?? '';
-  const refuse = (response, status, words) =>
-    void response.status(status).type('text').send(`${words}\n`);
-  const json = express.json({ limit: MOST_BYTES });
-
-  const slowly = (request, response, next) =>
-    rates.requests.take(from(request)) ? next() : refuse(response, 429, 'Too much at once.');
-
-  const demandCode = (request, response, next) => {
-    const given = plain(request.get('x-forkshop-code') ?? '');
-    const isRight = isSame(given, plain(code));
-    if (rates.wrong.isEmpty(from(request)))
-      return refuse(response, 429, 'Too many wrong codes came from your address. Wait a minute.');
-    if (isRight) return next();
-    rates.wrong.take(from(request));
-    refuse(response, 403, 'That is not the code of the day.');
-  };
-
-  const demandSeat = (request, response, next) => {
-    const key = request.get('x-forkshop-seat') ?? '';
-    if (!seats.has(key)) return refuse(response, 404, 'You have no seat here: join again.');
-    if (!rates.reports.take(key)) return refuse(response, 429, 'Too much at once.');
-    response.locals.seat = key;
-    next();
-  };
-
-  app.post('/seats', slowly, demandCode, json, (request, response) => {
-    const name = nameOf(request.body?.name);
-    if (!name) return refuse(response, 400, 'That is not a name of at most 24 letters.');
-    if (!rates.joins.take(from(request)))
-      return refuse(response, 429, 'Too many have joined from your address. Wait a minute.');
-    const seat = seats.join(name, from(request));
-    if (!seat) return refuse(response, 503, 'The board is full.');
-    response.status(201).json(seat);
-  });
-  app.put('/seat', slowly, demandSeat, json, (request, response) => {
-    const report = reportOf(request.body, subjects);
-    if (!report)
-      return refuse(
-        response,
-        400,
-        'This lesson is not known here; is it the same version of the workshop?',
-      );
-    if (seats.tell(response.locals.seat, report)) tell();
-    response.status(204).end();
-  });
-  app.delete('/seat', slowly, demandSeat, (request, response) => {
-    seats.leave(response.locals.seat);
-    if (seats.sweep()) tell();
-    response.status(204).end();
-  });
 }

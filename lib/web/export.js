@@ -1,10 +1,11 @@
 /** The deck away from this server: as PDF, and as a static folder. */
-import { execFile } from 'node:child_process';
-import { accessSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { accessSync, constants, cpSync, existsSync, mkdirSync } from 'node:fs';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
+import { spawnGuarded } from '../common/child.js';
 import { demandRoom } from '../observe/temporary.js';
 import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
@@ -13,7 +14,6 @@ import { readRecordings } from './recordings.js';
 import { revealFolder, serveDeck } from './serve.js';
 import { clientFolder } from './server.js';
 
-const run = promisify(execFile);
 const PDF_LIMIT_MS = 120_000;
 const BROWSERS = [
   'chromium',
@@ -56,17 +56,28 @@ async function printToPdf({ root, file, path, env }) {
   const browser = findBrowser(env);
   const place = demandRoom(resolve(tmpdir()));
   const { url, close } = await serveDeck({ root });
-  const profile = mkdtempSync(join(place, 'forkshop-browser-'));
+  const profile = join(place, `forkshop-browser-${randomUUID()}`);
   try {
     const paper = ['--no-pdf-header-footer', '--generate-pdf-document-outline'];
     const args = [...QUIETLY.split(' '), `--user-data-dir=${profile}`, ...paper];
     args.push(`--print-to-pdf=${file}`, `${url}${path}`);
-    await run(browser, args, { timeout: PDF_LIMIT_MS, killSignal: 'SIGKILL' });
+    await run(browser, args, [profile]);
   } finally {
     await close();
     rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
   if (!existsSync(file)) throw new Error(`${browser} wrote no PDF.`);
+}
+
+/** @param {string} browser @param {string[]} args @param {string[]} removes  what is removed even where we are killed */
+async function run(browser, args, removes) {
+  const { guard, ended, end } = spawnGuarded(browser, args, { removes });
+  const timer = setTimeout(end, PDF_LIMIT_MS);
+  const outputs = [guard.stdout, guard.stderr].map((stream) => stream && text(stream));
+  const { code, error } = await ended;
+  clearTimeout(timer);
+  if (code === 0) return;
+  throw new Error(`${browser} failed: ${error ?? (await Promise.all(outputs)).join('')}`);
 }
 
 /**

@@ -3,7 +3,7 @@
  * be reached, that is said once, and tried again quietly: nothing waits for it.
  */
 import { visible } from '../verdict/visible.js';
-import { nameOf } from './seats.js';
+import { nameOf } from './names.js';
 
 const BEAT_MS = 10_000;
 const LIMIT_MS = 5_000;
@@ -72,9 +72,18 @@ export function joinBoard({ url, code, name, report, say, onSeat, ...timing }) {
     return false;
   }
 
+  /** The instructor has freed it; whoever is meant to be there starts again. */
+  function giveUp(/** @type {string} */ text) {
+    sayOnce(`You are no longer on the board: ${text} npm start goes on without it.`);
+    isOver = true;
+    seat = '';
+    onSeat?.();
+  }
+
   async function put() {
     const { status, text } = await ask('PUT', 'seat', { 'x-forkshop-seat': seat }, report);
     if (status === 400) sayOnce(`The board says: ${text}`);
+    if (status === 410) giveUp(text);
     return status;
   }
 

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { chapterKeys } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
 import { conditionsNow } from '../measure/conditions.js';
+import { having, isNumber, isText, listOf, parseAs } from '../common/shape.js';
 import { UsageError } from '../common/usage-error.js';
 import { spotDemos } from './spots.js';
 import { perform } from './stage.js';
@@ -91,11 +92,21 @@ export function findRecording(root, name) {
   return key && readRecording(root, key, name);
 }
 
+const isMade = having({
+  recorded: having({ cpu: isText, cores: isNumber, node: isText, date: isText }),
+});
+
+/** @type {import('../common/shape.js').Shape} what record() writes */
+const isRecording = (value) =>
+  listOf(having({ at: isNumber }))(value) && isMade(/** @type {any[]} */ (value)[0]);
+
 function readRecording(root, key, name) {
   const file = recordingOf(root, key, name);
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
+  const isThere = existsSync(file);
+  const recording = isThere && parseAs(readFileSync(file, 'utf8'), isRecording);
+  if (recording) return recording;
   throw new UsageError(
-    `The demo ${name} has no recording.`,
+    isThere ? `${file} is no recording.` : `The demo ${name} has no recording.`,
     `Record it: npm run slides -- --record ${name}`,
   );
 }

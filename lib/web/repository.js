@@ -1,7 +1,7 @@
 /** Where the workshop can be had: what the last slide says. */
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execFileSync } from '../common/child.js';
 
 const LIMIT_MS = 2_000;
 /** Hosts that everybody can reach. Another may be a company's own, which is not for every wall. */

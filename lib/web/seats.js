@@ -12,6 +12,8 @@
  * @property {boolean} hand  is it raised?
  */
 import { randomBytes } from 'node:crypto';
+import { classOf, seatsOf } from './class.js';
+import { looksOf } from './names.js';
 
 /**
  * What a Report holds, in the same words on both sides.
@@ -21,9 +23,10 @@ export const HEARD =
   'a chosen name, the lesson, how its check went, failed promises, a raised hand';
 
 export const BOARD_PORT = 4020;
-export const LONGEST_NAME = 24;
 const MOST_SEATS = 120;
 const MOST_FROM_ONE = 60; // a class behind one address
+const SILENT_MS = 5_000; // a learner's machine reports at once when it has joined
+const CLOSED_MS = 300_000;
 const STATES = ['reading', 'checking', 'passed', 'failed', 'inconclusive'];
 
 /**
@@ -32,32 +35,39 @@ const STATES = ['reading', 'checking', 'passed', 'failed', 'inconclusive'];
 export function createSeats({ lessons, awayMs, now = () => performance.now() }) {
   /** @type {Map<string, any>} */
   const seats = new Map();
+  /** @type {Set<string>} keys that the instructor has freed: their machines are not to come back by themselves */
+  const freed = new Set();
+  /** @type {Map<string, number>} until when nobody joins from an address */
+  const closed = new Map();
+  let lastId = 0;
   const isAway = ({ heardMs }) => now() - heardMs > awayMs;
+  const isIdle = (seat) => isAway(seat) || (!seat.report && now() - seat.heardMs > SILENT_MS);
   const all = () =>
     [...seats.entries()].map(([key, seat]) => ({ ...seat, key, away: isAway(seat) }));
 
-  /** Somebody who comes again takes the old seat; two at once get different names. */
+  /** Somebody who comes again takes the old seat; two at once get different names, and so do two that look alike. */
   function freeName(name) {
-    const same = all().find((one) => one.name === name);
+    const same = all().find((one) => one.name.toLowerCase() === name.toLowerCase());
     if (same?.away) seats.delete(same.key);
-    if (!same || same.away) return name;
-    const taken = new Set(all().map((one) => one.name));
-    let number = 2;
-    while (taken.has(`${name} ${number}`)) number += 1;
-    return `${name} ${number}`;
+    const taken = new Set(all().map((one) => looksOf(one.name)));
+    let [free, number] = [name, 2];
+    for (; taken.has(looksOf(free)); number += 1) free = `${name} ${number}`;
+    return free;
   }
 
   function hasRoom(from) {
-    if (all().filter((one) => one.from === from).length >= MOST_FROM_ONE) dropAway(from);
-    if (seats.size >= MOST_SEATS) dropAway();
+    if (all().filter((one) => one.from === from).length >= MOST_FROM_ONE) dropIdle(from);
+    if (seats.size >= MOST_SEATS) dropIdle();
     const mine = all().filter((one) => one.from === from).length;
     return mine < MOST_FROM_ONE && seats.size < MOST_SEATS;
   }
 
-  function dropAway(from) {
-    const away = all().filter((one) => one.away && (from === undefined || one.from === from));
-    away.sort((a, b) => a.heardMs - b.heardMs);
-    if (away.length > 0) seats.delete(away[0].key);
+  /** First a seat that has never said anything, then the one that has been away for longest. */
+  function dropIdle(from) {
+    const idle = all().filter((one) => isIdle(one) && (from === undefined || one.from === from));
+    const isReal = ({ report }) => (report ? 1 : 0);
+    idle.sort((a, b) => isReal(a) - isReal(b) || a.heardMs - b.heardMs);
+    if (idle.length > 0) seats.delete(idle[0].key);
   }
 
   return {
@@ -66,10 +76,27 @@ export function createSeats({ lessons, awayMs, now = () => performance.now() }) 
       const name = freeName(wanted);
       if (!hasRoom(from)) return undefined;
       const key = randomBytes(18).toString('base64url');
-      seats.set(key, { name, from, heardMs: now(), wasAway: false, report: undefined });
+      const id = (lastId += 1);
+      seats.set(key, { id, name, from, heardMs: now(), wasAway: false, report: undefined });
       return { seat: key, name };
     },
     has: (/** @type {string} */ key) => seats.has(key),
+    wasFreed: (/** @type {string} */ key) => freed.has(key),
+    isClosed: (/** @type {string} */ from) => now() < (closed.get(from) ?? 0),
+    /**
+     * Frees one seat, or all of an address, from which nobody joins for a while.
+     * @param {{ id?: unknown, from?: unknown }} which
+     * @returns {boolean}  were there any?
+     */
+    free({ id, from }) {
+      const gone = all().filter((one) => one.id === id || one.from === from);
+      for (const { key } of gone) {
+        seats.delete(key);
+        freed.add(key);
+      }
+      if (from !== undefined && gone.length > 0) closed.set(gone[0].from, now() + CLOSED_MS);
+      return gone.length > 0;
+    },
     /** @param {string} key  @param {Report} report  @returns {boolean} is there anything new to tell? */
     tell(key, report) {
       const seat = seats.get(key);
@@ -90,54 +117,8 @@ export function createSeats({ lessons, awayMs, now = () => performance.now() }) 
       for (const seat of gone) seat.wasAway = true;
       return gone.length > 0;
     },
-    told: () => toldOf(all(), lessons),
+    told: () => ({ ...classOf(all(), lessons), seats: seatsOf(all()), most: MOST_SEATS }),
   };
-}
-
-const byName = new Intl.Collator('en', { numeric: true }).compare;
-
-/** What the board shows. */
-function toldOf(seats, lessons) {
-  const shown = seats.filter(({ report }) => report);
-  const here = shown.filter(({ away }) => !away);
-  const numberOf = (key) => lessons.find((one) => one.key === key).number;
-  const hands = here.filter(({ report }) => report.hand).sort((a, b) => a.handMs - b.handMs);
-  return {
-    here: here.length,
-    away: shown.length - here.length,
-    hands: hands.map(({ name, report }) => ({ name, number: numberOf(report.lesson) })),
-    lessons: lessons.flatMap((lesson) => {
-      const mine = shown.filter(({ report }) => report.lesson === lesson.key);
-      return mine.length > 0 ? [rowOf(lesson, mine)] : [];
-    }),
-  };
-}
-
-function rowOf({ number, title, promises }, seats) {
-  const learners = seats.map(({ name, away, report: { state, failed, hand } }) => ({
-    ...{ name, away, state, failed: failed.length, hand },
-  }));
-  const failing = seats.filter(({ away }) => !away).flatMap(({ report }) => report.failed);
-  const fails = Object.entries(promises).flatMap(([id, sentence]) => {
-    const count = failing.filter((one) => one === id).length;
-    return count > 0 ? [{ sentence, count }] : [];
-  });
-  return {
-    ...{ number, title },
-    learners: learners.sort((a, b) => byName(a.name, b.name)),
-    fails: fails.sort((a, b) => b.count - a.count),
-  };
-}
-
-/**
- * The name that somebody chose, as it is shown: one line, nothing in it that steers a terminal or turns the writing round.
- * @param {unknown} value
- * @returns {string | undefined}  undefined for what isn't a name, or is too long
- */
-export function nameOf(value) {
-  if (typeof value !== 'string' || value.length > 4 * LONGEST_NAME) return undefined;
-  const name = value.normalize('NFC').replace(/\s+/gu, ' ').replace(/\p{C}/gu, '').trim();
-  return /[\p{L}\p{N}]/u.test(name) && [...name].length <= LONGEST_NAME ? name : undefined;
 }
 
 /**

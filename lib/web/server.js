@@ -15,22 +15,33 @@ export const LOOPBACK = '127.0.0.1';
 export const clientFolder = fileURLToPath(new URL('client', import.meta.url));
 
 /**
+ * @typedef {object} Limits  for what listens beyond this machine
+ * @property {number} [maxConnections]  open at once
+ * @property {number} [mostFromOne]  of these, from one address
+ * @property {number} [headersTimeout]  in ms, also for a connection that says nothing
+ * @property {number} [requestTimeout]  in ms
+ * @property {number} [connectionsCheckingInterval]  in ms: how often the two are looked at
+ */
+
+/**
  * Opens a server: /client, unless it has no pages, and what `mount` adds to it.
  * @param {object} options
  * @param {string} [options.host]  an address of this machine; the loopback interface unless told
  * @param {number} [options.port]  0: any that is free
  * @param {boolean} [options.hasPages]
- * @param {{ maxConnections?: number, headersTimeout?: number, requestTimeout?: number }} [options.limits]
+ * @param {Limits} [options.limits]
  * @param {(port: number) => string} options.another  what to do when that port is taken
  * @param {(app: import('express').Express, token: string) => void} options.mount
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
  * @throws {UsageError}  when the port is taken, or no such address is here
  */
 export async function openServer({ host = LOOPBACK, port = 0, hasPages = true, ...options }) {
-  const { limits = {}, another, mount } = options;
+  const { limits: { maxConnections, mostFromOne, ...limits } = {}, ...rest } = options;
+  const { another, mount } = rest;
   const token = randomBytes(18).toString('base64url');
   const app = express();
-  const server = Object.assign(createServer(app), limits);
+  const server = Object.assign(createServer(limits, app), { maxConnections });
+  if (mostFromOne) limitEach(server, mostFromOne);
   const portOf = () => /** @type {import('node:net').AddressInfo} */ (server.address()).port;
   const names = () => namesOf(host).map((name) => `${name}:${portOf()}`);
   app.disable('x-powered-by');
@@ -66,18 +77,13 @@ export function isSame(given, wanted) {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A page, or in plain words why there is none; a mistake in a text must not end the class. */
-export function send(response, make) {
-  try {
-    response.type('html').send(make());
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    response.status(500).type('text').send(`${error.message}\n${error.hint}\n`);
-  }
-}
+/** A page, or in plain words why there is none (tellFault): a mistake in a text must not end the class. */
+export const send = (response, make) => void response.type('html').send(make());
 
 /** An address that cannot be read, or a fault of ours: whoever asked learns no more than that. */
 function tellFault(error, request, response, next) {
+  if (error instanceof UsageError && !response.headersSent)
+    return void response.status(500).type('text').send(`${error.message}\n${error.hint}\n`);
   const isTheirs = error.status >= 400 && error.status < 500;
   if (!isTheirs) console.error(error);
   if (response.headersSent) return next(error);
@@ -86,6 +92,23 @@ function tellFault(error, request, response, next) {
     .status(isTheirs ? error.status : 500)
     .type('text')
     .send(words);
+}
+
+/** Closes the connections of an address that has more than its share. */
+function limitEach(/** @type {import('node:http').Server} */ server, /** @type {number} */ most) {
+  /** @type {Map<string, number>} */
+  const open = new Map();
+  server.on('connection', (socket) => {
+    const from = socket.remoteAddress ?? '';
+    const count = open.get(from) ?? 0;
+    if (count >= most) return void socket.destroy();
+    open.set(from, count + 1);
+    socket.once('close', () => {
+      const left = Number(open.get(from)) - 1;
+      if (left > 0) open.set(from, left);
+      else open.delete(from);
+    });
+  });
 }
 
 function listen(server, { host, port, another }) {

@@ -1,7 +1,6 @@
 /** A command of the user's, run once in a shell, as `pm2 reload shop`; it ends with us, and in time. */
-import { spawn } from 'node:child_process';
+import { spawnGuarded } from '../common/child.js';
 import { keepTrack } from '../measure/generator.js';
-import { sendSignal } from '../observe/ending.js';
 
 const ENDS_WITHIN_MS = 60_000;
 const MOST_CHARACTERS = 4_000; // of what it printed last
@@ -15,30 +14,21 @@ const MOST_CHARACTERS = 4_000; // of what it printed last
  * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it ended with exit code 0
  */
 export function runCommand({ command, cwd, env }) {
-  const isGroup = process.platform !== 'win32';
-  const child = spawn(command, {
-    ...{ cwd, env, shell: true, detached: isGroup, windowsHide: true },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const { guard, ended, end } = spawnGuarded(command, [], { cwd, env, shell: true });
   let printed = '';
   let isOver = false;
   const hear = (/** @type {Buffer} */ data) => (printed = (printed + data).slice(-MOST_CHARACTERS));
-  child.stdout.on('data', hear);
-  child.stderr.on('data', hear);
-  const kill = () => {
-    if (!isOver && child.pid) sendSignal(isGroup ? -child.pid : child.pid, 'SIGKILL');
-  };
-  const timer = setTimeout(kill, ENDS_WITHIN_MS);
-  const release = keepTrack(kill);
-  const ended = new Promise((resolve) => {
-    const end = (/** @type {number | null} */ code) => {
+  guard.stdout?.on('data', hear);
+  guard.stderr?.on('data', hear);
+  const timer = setTimeout(end, ENDS_WITHIN_MS);
+  const release = keepTrack(end);
+  return {
+    isOver: () => isOver,
+    ended: ended.then(({ code, error = '' }) => {
       isOver = true;
       clearTimeout(timer);
       release();
-      resolve(code === 0 ? undefined : { code, printed });
-    };
-    child.on('error', (error) => ((printed += error.message), end(null)));
-    child.on('exit', (code) => end(code)); // and not 'close': what it has left running may hold its output open
-  });
-  return { ended, isOver: () => isOver };
+      return code === 0 ? undefined : { code, printed: printed + error };
+    }),
+  };
 }

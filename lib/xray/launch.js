@@ -17,6 +17,7 @@
  * @property {number[]} otherPorts  on which its Node.js processes listen, too
  */
 import { get } from '../observe/client.js';
+import { THEIR_LIMITS } from '../observe/limits.js';
 import { holdersOf } from '../observe/sockets.js';
 import { listenersOf, processesOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/turn.js';
@@ -32,8 +33,9 @@ const IS_SILENT = /^(no|only a part of the) answer/;
 const NONE = -1;
 const ENDS = 12; // of workers in a row: one more will not be better
 const SETTLED_WITHIN_MS = 6_000;
+const TOLD_WITHIN_MS = 1_000; // that it has ended
 
-/** It never came to listen. What is known of it is in its program. */
+/** It never came to answer, or not for long enough. What is known of it is in its program. */
 export class NotUp extends Error {
   /** @param {Program} program @param {string} message  a full sentence */
   constructor(program, message) {
@@ -60,7 +62,7 @@ export async function launch(runner, order, plan) {
     (events) => portOf(program, events, order.port) ?? (isCrashLoop(events) && NONE),
     UP_WITHIN_MS,
   );
-  if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order));
+  if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order.port));
   await program.until(isAtRest, SETTLED_WITHIN_MS).catch(ignoreStarved);
   const ports = [...listenersOf(program.events).keys()].filter((one) => one > 0);
   const answering = await firstThatAnswers(program, order.port ? [port] : ports, plan);
@@ -89,6 +91,7 @@ async function firstThatAnswers(
     if (!error || isSeen || IS_SILENT.test(error)) return port;
     failed.push(`port ${port}: ${inWords(error, addressOf(program, port))}`);
   }
+  if (await program.ended(TOLD_WITHIN_MS)) throw new NotUp(program, whyNot(program));
   throw new NotUp(
     program,
     `It does not answer HTTP on 127.0.0.1 (${failed.join(', ')}). ` +
@@ -117,13 +120,27 @@ const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ eve
   events.filter(({ what }) => what === 'worker-exit').length >= ENDS &&
   !events.some(({ what }) => what === 'worker-listening');
 
-function whyNot(/** @type {Program} */ { fate, events }, /** @type {Order} */ { port: wanted }) {
+/** What it did too much of, and is ended for. */
+const EXCESSES = {
+  output: `it printed more than ${THEIR_LIMITS.output / 1024 ** 2} MB`,
+  processes: `it had more than ${THEIR_LIMITS.processes} processes at once`,
+  timeline: `it did more than can be recorded (${THEIR_LIMITS.timeline / 1024 ** 2} MB)`,
+};
+
+/**
+ * @param {import('../observe/program.js').Fate} fate
+ * @returns {string | undefined}  undefined when we did not end it
+ */
+export const whyEnded = ({ kind, of = 'memory' }) =>
+  kind === 'excess' ? `It was ended: ${EXCESSES[of] ?? `it took too much ${of}`}.` : undefined;
+
+function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
   if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
-  if (fate?.kind === 'excess') return `It was ended: it took too much (${fate.of}).`;
   if (fate) {
     const how = fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`;
+    const when = listenersOf(events).size > 0 ? 'answered' : 'listened on any port';
     const crash = events.findLast(({ what }) => what === 'crash')?.error.split('\n')[0];
-    return `It ended ${how} before it listened on any port.${crash ? ` ${crash}` : ''}`;
+    return whyEnded(fate) ?? `It ended ${how} before it ${when}.${crash ? ` ${crash}` : ''}`;
   }
   if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
   const ports = [...listenersOf(events).keys()];

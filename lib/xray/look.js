@@ -2,7 +2,7 @@
 import { listProcesses, titleOf } from '../observe/processes.js';
 import { listeningSockets } from '../observe/sockets.js';
 import { factsOf } from './facts.js';
-import { launch } from './launch.js';
+import { NotUp, launch, whyEnded } from './launch.js';
 import { putUnderLoad } from './load.js';
 import { tryApart, unevenOf } from './spread.js';
 
@@ -20,6 +20,8 @@ import { tryApart, unevenOf } from './spread.js';
 export async function look(runner, order, plan) {
   const { program, port, otherPorts } = await launch(runner, order, plan);
   const loaded = await putUnderLoad(program, plan);
+  const whyNot = program.fate && whyEnded(program.fate);
+  if (whyNot) throw new NotUp(program, `${whyNot} It was under load by then.`);
   const pids = program.survivors();
   const family = listProcesses()
     .filter(({ pid }) => pids.includes(pid))

@@ -7,9 +7,9 @@ import { blockFor } from '#work';
 const port = process.env.PORT ?? 8080;
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 
-// #region policy
 const policies = { rr: cluster.SCHED_RR, none: cluster.SCHED_NONE };
 
+/** The policy that --policy names, or else NODE_CLUSTER_SCHED_POLICY, or else rr; any other name ends the process. */
 function choosePolicy() {
   const { values } = parseArgs({ options: { policy: { type: 'string' } } });
   const name = values.policy ?? process.env.NODE_CLUSTER_SCHED_POLICY ?? 'rr';
@@ -17,26 +17,18 @@ function choosePolicy() {
   console.error(`The scheduling policy is rr or none, not "${name}".`);
   process.exit(1);
 }
-// #endregion policy
 
 function serve() {
   const app = express();
 
   // #region count
   let served = 0;
-  const waiting = []; // responses; a channel keeps the order, so first asked is first answered
 
   app.get('/', (request, response) => {
     served += 1;
     process.send({ served });
     response.type('text').send(String(process.pid));
   });
-
-  app.get('/counts', (request, response) => {
-    waiting.push(response);
-    process.send({ ask: 'counts' });
-  });
-  process.on('message', (counts) => waiting.shift().json(counts));
   // #endregion count
 
   app.get('/block', (request, response) => {
@@ -57,10 +49,10 @@ function serve() {
 // #region start
 if (cluster.isPrimary) {
   cluster.schedulingPolicy = choosePolicy(); // before the first fork, which fixes it
-  const counts = {}; // by pid: how many requests for / each worker has had
-  cluster.on('message', (worker, message) => {
-    if (message.served) counts[worker.process.pid] = message.served;
-    else worker.send(counts); // it asks
+  const table = {}; // by pid: how many requests for / each worker has had
+  cluster.on('message', (worker, { served }) => {
+    table[worker.process.pid] = served;
+    console.log(JSON.stringify(table));
   });
   for (let count = 0; count < workers; count += 1) cluster.fork();
 } else {

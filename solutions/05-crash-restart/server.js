@@ -14,8 +14,8 @@ function keepOne(restarts = 0) {
   worker.on('listening', () => (restarts = 0)); // healthy again: forget earlier failures
   worker.on('exit', (code, signal) => {
     const isCrash = !worker.exitedAfterDisconnect && code !== 0;
-    const how = signal ? `by ${signal}` : `with exit code ${code}`;
-    console.log(`worker ${worker.process.pid} ended ${how}${isCrash ? ', a crash' : ''}`);
+    const how = signal ? `on ${signal}` : `with code ${code}`;
+    console.log(`worker ${worker.process.pid} exited ${how}${isCrash ? ', a crash' : ''}`);
     if (!isCrash || isStopping) return;
     if (restarts === waitsMs.length) return giveUp();
     setTimeout(() => isStopping || keepOne(restarts + 1), waitsMs[restarts]);
@@ -55,7 +55,7 @@ function serve() {
     if (error) throw error;
     console.log(`worker ${process.pid} listens on http://127.0.0.1:${port}`);
   });
-  // A graceful exit: take no new connection, answer what is under way, end. Once is enough.
+  // A graceful exit: take no new connections, answer the requests in flight, exit. Once is enough.
   process.on('SIGTERM', () => cluster.worker.exitedAfterDisconnect || cluster.worker.disconnect());
 }
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 let built = 0;
 
-// A report of so many rows: each is the SHA-256 of the one before, the first of the name. It cannot be split
-// among several, it cannot wait for anything, and it keeps a core busy until it is finished.
+// A report: each row is the SHA-256 of the row before, the first that of the name. The work can't be split, it
+// waits for nothing, and it keeps a core busy until it is finished.
 function buildReport({ name, rows }) {
   let digest = name;
   for (let row = 0; row < rows; row += 1)
@@ -17,10 +17,10 @@ setInterval(() => console.log(`process ${process.pid} has built ${built} reports
 
 // #region child
 process.on('message', ({ id, job }) => {
-  // If nobody is listening any more, 'disconnect' says so.
-  process.send({ id, digest: buildReport(job) }, () => {});
+  process.send({ id, digest: buildReport(job) }, () => {}); // no error if the parent is gone by now
 });
-
-process.on('disconnect', () => process.exit()); // nobody will ever ask
-if (!process.connected) process.exit(); // the parent was already gone
 // #endregion child
+
+// A child exits when its parent is gone: the channel closes now, or had already closed while this file was loading.
+process.on('disconnect', () => process.exit());
+if (process.connected === false) process.exit();

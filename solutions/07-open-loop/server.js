@@ -26,23 +26,30 @@ function measureServiceMs() {
 }
 // #endregion measure
 
-// #region count
-function chooseWorkers(serviceMs) {
-  const rate = readNumber('RATE', 200, isPositive, 'a number above 0');
-  const utilization = readNumber('UTILIZATION', 0.7, isShare, 'above 0 and at most 1');
-  const needed = Math.ceil((rate * serviceMs) / 1000 / utilization);
-  return readNumber('NODE_CLUSTER_WORKERS', needed, isCount, 'a whole number from 1 to 99');
-}
+const SETTINGS = {
+  RATE: { rule: 'a number above 0', isRight: (value) => value > 0 && value < Infinity },
+  UTILIZATION: { rule: 'above 0 and at most 1', isRight: (value) => value > 0 && value <= 1 },
+  NODE_CLUSTER_WORKERS: {
+    rule: 'a whole number from 1 to 99',
+    isRight: (value) => Number.isInteger(value) && value >= 1 && value <= 99,
+  },
+};
 
-const isPositive = (value) => value > 0 && value < Infinity;
-const isShare = (value) => value > 0 && value <= 1;
-const isCount = (value) => Number.isInteger(value) && value >= 1 && value <= 99;
-
-function readNumber(name, usual, isRight, rule) {
+/** Reads a setting, or takes `usual` if it isn't set. Refuses a number that breaks the rule, wherever it comes from. */
+function readNumber(name, usual) {
   const text = process.env[name] ?? usual;
+  const { rule, isRight } = SETTINGS[name];
   if (isRight(Number(text))) return Number(text);
   console.error(`${name} must be ${rule}, not "${text}".`);
   process.exit(1);
+}
+
+// #region count
+function chooseWorkers(serviceMs) {
+  const rate = readNumber('RATE', 200);
+  const utilization = readNumber('UTILIZATION', 0.7);
+  const needed = Math.ceil((rate * serviceMs) / 1000 / utilization);
+  return readNumber('NODE_CLUSTER_WORKERS', needed);
 }
 // #endregion count
 

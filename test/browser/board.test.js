@@ -74,6 +74,28 @@ describe('the board in Chromium', { skip }, () => {
     lines[3].tell({ state: 'failed', failed: ['one-port'] });
     await page.waitForSelector('.fails');
     await look('full');
+
+    const summary = page.locator('#seats summary');
+    assert.equal(await summary.innerText(), 'Free a seat (6 of 120 are taken)');
+    await summary.press('Enter');
+    const ofGrace = page.getByRole('button', { name: /ree Grace/ });
+    await ofGrace.press('Enter');
+    assert.equal(await page.locator('#freed').innerText(), 'Press again to free Grace.');
+    await look('one is about to be freed');
+    await page.waitForSelector('#class >> text=Grace');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('#freed').innerText(), '', 'Escape takes it back');
+    await ofGrace.press('Enter');
+    lines[0].tell({ hand: false });
+    await page.waitForSelector('#hands li >> text=Ada', { state: 'detached' });
+    await page.keyboard.press('Enter'); // it has kept the focus
+    await page.waitForFunction(
+      () => document.querySelector('#freed').textContent === 'Freed: Grace.',
+    );
+    await page.waitForSelector('#class >> text=Grace', { state: 'detached' });
+    await page.getByRole('button', { name: 'Free all 5' }).click();
+    await page.getByRole('button', { name: 'Really free all 5' }).click();
+    await page.waitForFunction(() => document.querySelector('#counts').textContent === '0 here');
     assert.deepEqual(faults, []);
   });
 });

@@ -1,12 +1,12 @@
 // Verifies the deck in a real Chromium: every slide and step, light and dark; every demo, run to
 // its end and left midway; the PDFs; the static export; what an author saves.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import express from 'express';
+import { execFileSync } from '../../lib/common/child.js';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { answersOf } from '../../lib/lessons/answers.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';

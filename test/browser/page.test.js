@@ -2,12 +2,12 @@
 // each state, light and dark, wide and narrow; without JavaScript; a line that breaks; and that what is marked for a wrong
 // answer is what its timeline holds.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { spawnOurs } from '../../lib/common/child.js';
 import { wrongAnswer } from '../../lib/lessons/answers.js';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
@@ -524,7 +524,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     const forks = five.events.filter(({ what }) => what === 'fork');
     assert.deepEqual(five.moments[0], { pid: forks[4].pid, t: forks[4].t });
 
-    const own = await judge(['02-cluster-fork', 'primary-takes-its-turn'], 'primary-rests');
+    const own = await judge(['02-cluster-fork', 'idle-workers'], 'workers-answer');
     const [{ pid: primary }] = own.events.filter(({ what }) => what === 'fork');
     for (const { pid, t: at } of own.moments) {
       assert.equal(pid, primary);
@@ -533,7 +533,7 @@ describe("the learner's page in Chromium", { skip }, () => {
       );
     }
 
-    const quick = await judge(['01-blocking-server', 'short-report'], 'report-answers');
+    const quick = await judge(['01-blocking-server', 'short-report'], 'report-waits');
     const { moments, events: seen } = quick;
     const of = (/** @type {string} */ kind, /** @type {any} */ { pid, client }) =>
       seen.filter((event) => event.what === kind && event.pid === pid && event.client === client);
@@ -648,7 +648,7 @@ async function startCopy(t) {
 /** `npm start` in a folder. @param {string} folder @param {string} port */
 function startIn(folder, port) {
   const argv = ['lib/cli/main.cjs', 'start', '--port', port];
-  const child = spawn(process.execPath, argv, {
+  const child = spawnOurs(argv, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
   });

@@ -6,16 +6,16 @@ import { between, blockFor, randomHex, spinFor } from '#work';
 const port = process.env.PORT ?? 8080;
 
 // #region count
-// Task 1: how many workers? NODE_CLUSTER_WORKERS says; unset, one for each core that this process may use.
-// Refuse anything but a whole number from 1 to 99: say so on stderr and exit with code 1.
+// Task 3: how many workers? NODE_CLUSTER_WORKERS says; unset, one for each core that this process may use.
+// Refuse anything but a whole number from 1 to 99: say so, and exit with code 1.
 // #endregion count
 
 function serve() {
   const app = express();
 
   // #region answer
-  // Task 3: say who answered, in two headers: X-Worker-Pid, and X-Worker-Served, how many
-  // requests for / this process has answered, this one included.
+  // Task 2: say who answered, in two headers: X-Worker-Pid, and X-Worker-Served, how many
+  // requests for / this process has had, this one included.
   app.get('/', (request, response) => {
     blockFor(between(10, 20));
     response.type('text').send(randomHex(between(5_000, 10_000)));
@@ -33,6 +33,6 @@ function serve() {
 }
 
 // #region start
-// Task 2: the primary forks that many workers and serves nothing itself; each worker serves.
+// Task 1: the primary forks four workers and serves nothing itself; each worker serves.
 serve();
 // #endregion start

@@ -7,17 +7,22 @@ import { blockFor } from '#work';
 const port = process.env.PORT ?? 8080;
 const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 
-// #region policy
-// Task 1: which policy? What --policy says, else what NODE_CLUSTER_SCHED_POLICY says, else rr. Return
-// cluster.SCHED_RR for rr and cluster.SCHED_NONE for none. Refuse anything else, an empty --policy too:
-// say so on stderr and exit with code 1, before any worker is forked.
-// #endregion policy
+const policies = { rr: cluster.SCHED_RR, none: cluster.SCHED_NONE };
+
+/** The policy that --policy names, or else NODE_CLUSTER_SCHED_POLICY, or else rr; any other name ends the process. */
+function choosePolicy() {
+  const { values } = parseArgs({ options: { policy: { type: 'string' } } });
+  const name = values.policy ?? process.env.NODE_CLUSTER_SCHED_POLICY ?? 'rr';
+  if (Object.hasOwn(policies, name)) return policies[name];
+  console.error(`The scheduling policy is rr or none, not "${name}".`);
+  process.exit(1);
+}
 
 function serve() {
   const app = express();
 
   // #region count
-  // Task 2: tell the primary of each request for /, and ask it for all counts at /counts.
+  // Task 2: report each request for / to the primary.
   app.get('/', (request, response) => {
     response.type('text').send(String(process.pid));
   });
@@ -39,7 +44,8 @@ function serve() {
 }
 
 // #region start
-// Task 1: where must the policy be set? Task 2: the primary keeps the counts and answers questions.
+// Task 1: set the policy that choosePolicy() returns. In which process, and when?
+// Task 2: the primary hears the reports, and prints after each how many requests every worker has had.
 if (cluster.isPrimary) {
   for (let count = 0; count < workers; count += 1) cluster.fork();
 } else {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 let built = 0;
 
-// A report of so many rows: each is the SHA-256 of the one before, the first of the name. It cannot be split
-// among several, it cannot wait for anything, and it keeps a core busy until it is finished.
+// A report: each row is the SHA-256 of the row before, the first that of the name. The work can't be split, it
+// waits for nothing, and it keeps a core busy until it is finished.
 function buildReport({ name, rows }) {
   let digest = name;
   for (let row = 0; row < rows; row += 1)
@@ -16,7 +16,10 @@ function buildReport({ name, rows }) {
 setInterval(() => console.log(`process ${process.pid} has built ${built} reports`), 60_000);
 
 // #region child
-// Task 1: make this file its own program. To a message { id, job } it answers { id, digest }, and it ends when
-// the channel to its parent is closed.
+// Task 1: make this file a program. It answers each message { id, job } with { id, digest }.
 export { buildReport };
 // #endregion child
+
+// A child exits when its parent is gone: the channel closes now, or had already closed while this file was loading.
+process.on('disconnect', () => process.exit());
+if (process.connected === false) process.exit();

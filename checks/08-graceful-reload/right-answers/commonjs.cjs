@@ -98,9 +98,6 @@ if (cluster.isWorker) {
     });
   };
   process.on('SIGHUP', reload);
-  process.on('message', function (m) {
-    if (m === 'reload') reload();
-  });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   for (let i = 0; i < N; i++) cluster.fork();

@@ -72,10 +72,6 @@ if (cluster.isPrimary) {
   let isStopping = false;
   const order = () => (current || isStopping ? console.log('one reload at a time: left out') : reload());
   process.on('SIGHUP', order);
-  process.on('message', (message) => {
-    if (message === 'reload') order();
-  });
-  if (process.channel) process.channel.unref();
   const stop = () => {
     isStopping = true;
     queue.length = 0;

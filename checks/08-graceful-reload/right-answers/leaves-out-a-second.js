@@ -1,4 +1,4 @@
-// accepts: a second SIGHUP is skipped, with a message; a response under way gets its header when the headers are written
+// accepts: a second SIGHUP is skipped, with a message; a response in flight gets its header when the headers are written
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -49,7 +49,6 @@ function runPrimary() {
   }
 
   process.on('SIGHUP', reload).on('SIGTERM', stop).on('SIGINT', stop);
-  process.on('message', (text) => text === 'reload' && reload());
   for (let i = 0; i < NODE_CLUSTER_WORKERS; i++) cluster.fork();
 }
 

@@ -1,4 +1,4 @@
-// accepts: keeps account of its sockets by hand, and closes each when it has nothing under way
+// accepts: keeps account of its sockets by hand, and closes each when nothing on it is in flight
 import cluster from 'node:cluster';
 import http from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -9,7 +9,6 @@ const limitMs = Number(process.env.DRAIN_LIMIT_MS ?? 5_000);
 
 class Drainable {
   sockets = new Map();
-  read = new WeakMap(); // how many bytes had come when the last response was done: more are half a request
   responses = new Set();
   isDraining = false;
 
@@ -23,7 +22,6 @@ class Drainable {
         this.responses.delete(response);
         if (!this.sockets.has(socket)) return; // its client has hung up: it has been forgotten
         this.sockets.set(socket, this.sockets.get(socket) - 1);
-        this.read.set(socket, socket.bytesRead);
         if (this.isDraining) this.sweep(socket);
       });
       handle(request, response);
@@ -40,8 +38,7 @@ class Drainable {
   }
 
   sweep(socket) {
-    const isIdle = this.sockets.get(socket) === 0 && socket.bytesRead === this.read.get(socket);
-    if (isIdle && this.isOver) socket.end();
+    if (this.sockets.get(socket) === 0 && this.isOver) socket.end();
   }
 
   drain() {
@@ -105,8 +102,6 @@ class Primary {
 if (cluster.isPrimary) {
   const primary = new Primary();
   process.on('SIGHUP', () => primary.reload());
-  process.on('message', (message) => message === 'reload' && primary.reload());
-  process.channel?.unref();
   process.on('SIGTERM', () => primary.stop());
   process.on('SIGINT', () => primary.stop());
   for (let count = 0; count < size; count += 1) cluster.fork();

@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 
 if (cluster.isPrimary) {
   cluster.on('exit', (worker, code, signal) => {
-    console.log(`worker ${worker.process.pid} ended by ${signal}`);
+    console.log(`worker ${worker.process.pid} exited on ${signal}`);
     if (signal) console.log(`worker ${cluster.fork().process.pid} takes its place`);
   });
   process.on('SIGINT', () => setTimeout(() => process.exit(), 1_000));

@@ -1,5 +1,6 @@
 /** The board of a class: the whole of it is drawn anew whenever the server says something. */
 import { all, make } from './page.js';
+import { showSeats } from './seats.js';
 
 const SIGNS = {
   reading: ['·', 'reading'],
@@ -21,7 +22,8 @@ events.addEventListener('error', () =>
 );
 addEventListener('pagehide', () => events.close());
 
-function show({ here, away, hands: raised, lessons }) {
+function show({ here, away, hands: raised, lessons, seats, most }) {
+  showSeats(seats, most);
   put(counts, `${here} here${away > 0 ? `, ${away} away` : ''}`);
   document.getElementById('nobody').hidden = here + away > 0;
   table.hidden = here + away === 0;

@@ -23,9 +23,9 @@ switch (values.policy ?? NODE_CLUSTER_SCHED_POLICY) {
 
 const served = {};
 cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.js', import.meta.url)) });
-cluster.on('message', async ({ process: { pid }, ...worker }, message) => {
-  if (message.kind === 'served') served[pid] = (served[pid] ?? 0) + 1;
-  else cluster.workers[worker.id].send({ ...message, served });
+cluster.on('message', ({ process: { pid } }, message) => {
+  served[pid] = (served[pid] ?? 0) + message;
+  console.log(JSON.stringify(served));
 });
 for (let left = Number(NODE_CLUSTER_WORKERS ?? os.availableParallelism()); left > 0; left -= 1) {
   await once(cluster.fork(), 'listening');

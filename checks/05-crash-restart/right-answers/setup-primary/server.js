@@ -13,8 +13,8 @@ function keepOne(failedStarts = 0) {
   worker.on('listening', () => (failedStarts = 0)); // healthy again: forget earlier failures
   worker.on('exit', (code, signal) => {
     const isPlanned = worker.exitedAfterDisconnect || code === 0;
-    const how = signal ? `by ${signal}` : `with exit code ${code}`;
-    console.log(`worker ${worker.process.pid} ended ${how}${isPlanned ? ', as planned' : ''}`);
+    const how = signal ? `on ${signal}` : `with code ${code}`;
+    console.log(`worker ${worker.process.pid} exited ${how}${isPlanned ? ', as planned' : ''}`);
     if (isPlanned || isStopping) return;
     if (failedStarts === waitsMs.length) return giveUp();
     setTimeout(() => isStopping || keepOne(failedStarts + 1), waitsMs[failedStarts]);

@@ -51,8 +51,6 @@ const stop = () => {
 };
 
 process.on('SIGHUP', () => process.emit('reload'));
-process.on('message', (message) => message === 'reload' && process.emit('reload'));
-process.channel?.unref();
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
 for (let count = 0; count < size; count += 1) cluster.fork();

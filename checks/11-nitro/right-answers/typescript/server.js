@@ -27,15 +27,15 @@ if (cluster.isPrimary) {
 // #region give-up
 const mostFailed = 5;
 const listened = new Set(); // ids of workers
-let failed = 0; // workers in a row that ended and had never listened
+let failed = 0; // workers in a row that exited and had never listened
 
 if (cluster.isPrimary) {
   cluster.on('listening', ({ id }) => listened.add(id));
   cluster.on('exit', ({ id }) => {
-    if (stopping) return; // it was told to end
+    if (stopping) return; // it was told to
     failed = listened.has(id) ? 0 : failed + 1;
     if (failed < mostFailed) return;
-    console.error(`giving up: ${failed} workers in a row ended, and none listened`);
+    console.error(`giving up: ${failed} workers in a row exited, and none had listened`);
     process.exit(1);
   });
 }

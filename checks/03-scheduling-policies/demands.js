@@ -1,0 +1,237 @@
+/** What lesson 3 demands of what was seen: a function for each promise. */
+import {
+  demand,
+  demandInTime,
+  eventsOf,
+  forksOf,
+  howItEnded,
+  momentOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
+import { CONNECTIONS, WORKERS } from './looks.js';
+
+const NONE = 1; // cluster.SCHED_NONE
+const MARKED = 3; // moments, of many of a kind
+const SET = 'cluster.schedulingPolicy = choosePolicy(); in the primary, above the loop that forks';
+const SEND =
+  'served += 1; process.send({ served }); in the route of /, with `let served = 0` above it';
+const HEAR =
+  "cluster.on('message', (worker, message) => ...), once, above the loop that forks: the worker comes first";
+const PRINT = 'table[worker.process.pid] = message.served; console.log(JSON.stringify(table));';
+const HOWS = {
+  handed: 'a connection that the primary accepted',
+  kernel: 'accepts a connection itself',
+};
+const ACCEPTS = {
+  handed: 'The primary accepts the connections and hands them over (rr).',
+  kernel: 'The process that answers accepts the connections itself (none).',
+};
+
+const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
+
+/** A process that threw explains the rest. */
+function storyOfCrash({ events }) {
+  const why = whyOfCrash(events);
+  const { error } = eventsOf(events, 'crash')[0] ?? {};
+  return why && { why, try: hintOf(error) ?? 'fix what was thrown first' };
+}
+
+function hintOf(stack) {
+  if (/Bad cluster\.schedulingPolicy/.test(stack)) return SET;
+  return /^TypeError[^]*\bemit\b/.test(stack) ? HEAR : undefined;
+}
+
+/** For a program that isn't ready: adds what to do about an error that this lesson is known for. @returns {never} */
+export function tellHint(error, { events }) {
+  const hint = hintOf(eventsOf(events, 'crash')[0]?.error);
+  if (hint && error.story) error.story.try = hint;
+  throw error;
+}
+
+export function demandRoundRobin(program, { answers, connections }) {
+  const forks = forksOf(program.events);
+  demandInTime(forks.length === WORKERS, {
+    expected: 'NODE_CLUSTER_WORKERS=4 forks four workers.',
+    got: `It forked ${forks.length}.`,
+    try: 'for (let count = 0; count < workers; count += 1) cluster.fork(); as the starter has it',
+    shows: { program, moments: [momentOf(forks.at(-1), 'the last fork')] },
+  });
+  const others = connections.filter(({ how }) => how !== 'handed');
+  demand(others.length === 0, {
+    expected: ACCEPTS.handed,
+    got: ACCEPTS.kernel,
+    why: 'Neither --policy nor NODE_CLUSTER_SCHED_POLICY was given, so the policy should be rr.',
+    try: SET,
+    shows: { program, moments: marked(others) },
+  });
+  demandAnswered(program, answers);
+  const shares = forks.map(
+    ({ workerPid }) => connections.filter(({ pid }) => pid === workerPid).length,
+  );
+  demandInTime(
+    shares.every((share) => share === CONNECTIONS / WORKERS),
+    {
+      expected: `${CONNECTIONS} new connections, one after the other: ten for each worker.`,
+      got: `The workers got ${shares.join(', ')}.`,
+      why: 'The primary deals to the worker that has been free for longest. A worker that is slow to confirm misses its turn.',
+      try: 'no work in the primary, and none in the workers beside the report and the answer',
+      shows: { program, moments: [] },
+    },
+  );
+}
+
+/** @param {any} program @param {any[]} answers  the last one may have failed: then no more was asked */
+function demandAnswered(program, answers) {
+  const crash = storyOfCrash(program);
+  const { error } = answers.at(-1);
+  const story = {
+    expected: 'Every request for / is answered.',
+    got: `Request ${answers.length} failed: ${error}.`,
+    why: 'The process that had it has exited, or is stuck.',
+    try: 'see what your program printed, below',
+    ...crash,
+    shows: { program, moments: [crashIn(program)] },
+  };
+  demand(!error || !crash, story);
+  demandInTime(!error, story);
+}
+
+const marked = (connections) =>
+  connections.slice(0, MARKED).map((one) => momentOf(one, HOWS[one.how] ?? 'accepts'));
+
+export function demandNone(program, { connections }) {
+  const { events } = program;
+  const others = connections.filter(({ how }) => how !== 'kernel');
+  const isSet = forksOf(events).at(-1)?.policy === NONE;
+  demand(others.length === 0, {
+    expected: ACCEPTS.kernel,
+    got: ACCEPTS.handed,
+    why: isSet
+      ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had already fixed it.'
+      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect, and setupPrimary() has no such option.',
+    try: SET,
+    shows: { program, moments: marked(others) },
+  });
+  demandInTime(connections.length > 0, {
+    expected: ACCEPTS.kernel,
+    got: 'No process accepts the connections.',
+    ...storyOfCrash(program),
+    shows: { program, moments: [crashIn(program)] },
+  });
+}
+
+export function demandChoices(choices) {
+  for (const choice of choices)
+    (choice.wanted === 'refused' ? demandRefusal : demandChoice)(choice);
+}
+
+function demandRefusal({ name, program, fate, forked }) {
+  const expected = `${name}: choosePolicy() refuses it with exit code 1, before a worker is forked.`;
+  const shows = { program, moments: [crashIn(program), momentOf(forked, 'starts a process')] };
+  demand(!forked, {
+    expected,
+    got: 'It forked a worker.',
+    why: 'The policy is chosen after the first fork, or not by choosePolicy(). By then a worker may already have clients.',
+    try: SET,
+    shows,
+  });
+  const got = fate ? `It exited with ${howItEnded(fate)}.` : 'It neither forks nor exits.';
+  const why = 'choosePolicy() ends the process that calls it; no other code is needed.';
+  demandInTime(fate, { expected, got, why, try: SET, shows });
+  demand(fate.code === 1, { expected, got, why, try: SET, ...storyOfCrash(program), shows });
+}
+
+function demandChoice({ name, wanted, program, listener }) {
+  const how = listener?.handle;
+  const expected = `${name}: ${ACCEPTS[wanted]}`;
+  const shows = { program, moments: [crashIn(program), momentOf(listener, `listens (${how})`)] };
+  demandInTime(how, {
+    expected,
+    got: 'No worker listens.',
+    try: SET,
+    ...storyOfCrash(program),
+    shows,
+  });
+  demand(how === wanted, {
+    expected,
+    got: ACCEPTS[how],
+    why:
+      wanted === 'handed'
+        ? 'Node.js reads the variable itself when it loads the module. So set the policy even if it is rr.'
+        : 'Without --policy the variable decides, and choosePolicy() has read it.',
+    try: SET,
+    shows,
+  });
+}
+
+export function demandTable(program, look) {
+  const { answers, had, table } = look;
+  const shows = { program, moments: [crashIn(program)] };
+  const odd = answers.find(({ status, error }) => !error && status !== 200);
+  demand(!odd, {
+    expected: 'A request for / is reported, and answered with the pid.',
+    got: `It was answered with status ${odd?.status}.`,
+    why: `What a route throws becomes such an answer: ${textOf(odd?.body ?? '')}`,
+    try: SEND,
+    shows,
+  });
+  demandAnswered(program, answers);
+  const expected = `The primary prints, as JSON: ${JSON.stringify(Object.fromEntries(had))}.`;
+  const demandNow = look.isFinal ? demand : demandInTime;
+  demandNow(table, { expected, ...whyNoTable(look), shows });
+  for (const name of Object.keys(table))
+    demand(had.has(Number(name)), {
+      expected,
+      got: `It prints a count for ${name}, which is no worker's pid: ${look.line}`,
+      why: 'Clients know a worker by the pid that / returns. worker.id is the number that cluster gives it.',
+      try: PRINT,
+      shows,
+    });
+  for (const [pid, count] of had) {
+    const told = table[pid] ?? 0;
+    const fault = `Process ${pid} has had ${count} requests for /, and the table says ${told}.`;
+    demand(told <= count, {
+      expected,
+      got: fault,
+      why: 'Either a report counts several times (a listener for each worker that is forked, or a sum of sums), or other pages are reported too.',
+      try: `${SEND}; ${HEAR}`,
+      shows,
+    });
+    demandNow(told === count, { expected, got: fault, ...whyTooFew(look, told), shows });
+  }
+}
+
+/** What Express says of an error. */
+const textOf = (html) => /<pre>([^<]*)/.exec(html)?.[1] ?? html.slice(0, 80);
+
+function whyNoTable({ line = '' }) {
+  if (line === '')
+    return {
+      got: 'It prints no table.',
+      why: "The primary hears no reports. process.on('message') is the way to hear the process that started this one, not the workers.",
+      try: `${SEND}; ${HEAR}`,
+    };
+  return {
+    got: `It prints "${line.slice(0, 60)}", which isn't JSON.`,
+    why: 'console.log(table) prints an object as you would write it in a program; JSON has double quotes.',
+    try: PRINT,
+  };
+}
+
+function whyTooFew({ table, had }, told) {
+  const counted = Object.keys(table).length;
+  if (counted === 0)
+    return {
+      why: 'JSON has no Map, and leaves out what is undefined: it prints {} for both.',
+      try: PRINT,
+    };
+  if (told === 0 && counted < had.size)
+    return {
+      why: `The table has ${counted} of ${had.size} workers. Each process has its own memory, so one object for all must be in the primary, and it must hear all workers.`,
+      try: HEAR,
+    };
+  return {
+    why: 'Some requests were not reported, or counted in a variable that begins again with each request.',
+    try: SEND,
+  };
+}

@@ -1,0 +1,322 @@
+/** Lesson 6: what is done to a server with a pool of children, and what is seen of it. demands.js judges that. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  aliveIn,
+  eventsOf,
+  get,
+  hasPid,
+  haveTurned,
+  kill,
+  mean,
+  meanOf,
+  nowMs,
+  parseBody,
+  requestsOf,
+  untilAtRest,
+  whileFrozen,
+} from '../../lib/check/checking.js';
+
+/**
+ * @typedef {{ name: string, rows: number }} Job
+ * @typedef {{ job: Job, answer?: import('../../lib/observe/client.js').Answer }} Report  answer: as soon as there is one
+ */
+
+export const CHILDREN = 2;
+export const CORES = 5; // as the server sees them: a pool of this size has not read JOB_CHILDREN
+export const ENOUGH_HOMES = 3; // a server that builds reports itself answers one while four are built
+const isHandedOn = true; // a report in flight is a child's work: when all children rest, nothing more comes
+const BESIDE_ROWS = 20_000;
+const LATE_MS = 20_000; // only a client that hangs waits this long
+const DEADLINE_MS = 4_000; // for what takes milliseconds
+const SENT_TURNS = 2; // of the server's event loop: by then a job has been sent
+const HANDED_OUT_TURNS = 3; // by then an idle child has got a waiting job
+const SETTLED_TURNS = 10; // of a child's event loop: by then it has loaded its file, and said so
+const DYING_MS = 1_000; // between the end of a server's connections and its own
+const GONE_MS = 1_500; // a child whose channel has closed exits within milliseconds
+
+/** Long and short in turn, so that a short one overtakes the long one before it. @returns {Job[]} */
+export const jobs = (/** @type {string} */ name, /** @type {number} */ count) =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `${name}-${index + 1}`,
+    rows: index % 2 === 0 ? 1_000 : 10 + index,
+  }));
+
+/** What a report should say, computed here. */
+export function digestOf({ name, rows }) {
+  let digest = name;
+  for (let row = 0; row < rows; row += 1)
+    digest = createHash('sha256').update(digest).digest('hex');
+  return digest;
+}
+
+export const isRight = (/** @type {Report} */ { job, answer }) =>
+  answer?.status === 200 && !answer.error && parseBody(answer.body).digest === digestOf(job);
+
+/** The first report, from a server that was started in another folder. */
+export async function askFirst(program) {
+  const [report] = await ask(program, jobs('first', 1));
+  const isBooting = () => startedBy(program) > 0 && childStartsOf(program).length === 0; // another process built it
+  await program.until(() => !isBooting(), DEADLINE_MS);
+  const files = childStartsOf(program).map(({ file }) => file);
+  return { report, missingFile: files.find((file) => file && !existsSync(file)) };
+}
+
+/** Four reports, and one / after the other until they are built, or it is clear that the server answers meanwhile. */
+export async function askBeside(program) {
+  const wanted = jobs('beside', 4).map(({ name }) => ({ name, rows: BESIDE_ROWS }));
+  const { reports } = await begin(program, wanted, 1);
+  const statuses = [];
+  let besides = 0;
+  while (besides < ENOUGH_HOMES && !reports.every(({ answer }) => answer)) {
+    const { status } = await get(`${program.url}/`, { timeoutMs: LATE_MS });
+    statuses.push(status);
+    if (!reports.every(({ answer }) => answer)) besides += 1;
+  }
+  await untilAnswered(program, reports);
+  return { statuses, besides, reports };
+}
+
+/**
+ * Asks for reports while the children stand still. Then all but one go on, and when these have nothing more to do, so does
+ * the last, unless it is killed.
+ * @returns {Promise<{ reports: Report[], built: import('../../lib/observe/timeline.js').Request[], waiting: number,
+ *   children: number[], started: number }>}  built: while one child stood still, in the order in which they came; waiting: so
+ *   many were not
+ */
+export async function askFrozen(program, wanted, { isKilled = false } = {}) {
+  const asked = await whileChildrenFrozen(program, async (frozen) => {
+    const begun = await begin(program, wanted);
+    const last = frozen.slice(-1);
+    kill(program, frozen.slice(0, -1), 'SIGCONT');
+    const waiting = () => begun.reports.filter(({ answer }) => !answer).length;
+    await untilAtRest(program, () => waiting() <= last.length, { except: last, isHandedOn });
+    const [since, pids] = [nowMs(), [program.pid, ...childrenOf(program)]];
+    const awake = pids.filter((pid) => !last.includes(pid));
+    await program.until(
+      (events) => waiting() === 0 || haveTurned(events, awake, HANDED_OUT_TURNS, since),
+      DEADLINE_MS,
+    );
+    if (isKilled) kill(program, last);
+    const built = begun.requests().filter(({ endMs }) => endMs);
+    return { reports: begun.reports, built, waiting: waiting() };
+  });
+  await untilAnswered(program, asked.reports);
+  const { reports, built, waiting } = asked;
+  const [children, started] = [childrenOf(program), startedBy(program)];
+  return { reports, built, waiting, children, started };
+}
+
+/** Waits until nothing more comes: the listeners that are left are left for good. */
+export async function rest(program) {
+  const first = program.events.length;
+  await untilAtRest(program);
+  const counted = program.events.slice(first).filter(({ listeners }) => listeners > 0);
+  return counted.sort((a, b) => b.listeners - a.listeners)[0];
+}
+
+/** Both children have a report and two more wait, when one child is killed. */
+export async function killAtWork(program) {
+  const all = await whileChildrenFrozen(program, async ([victim]) => {
+    const atWork = await begin(program, jobs('at-work', CHILDREN));
+    const queued = await begin(program, jobs('queued', 2));
+    await passOn(program);
+    kill(program, [victim]);
+    return { atWork: atWork.reports, queued: queued.reports };
+  });
+  await untilAnswered(program, [...all.atWork, ...all.queued]);
+  return { ...all, fate: program.fate };
+}
+
+/** A child that has nothing to do is killed, and the server has heard of that. */
+export async function killIdle(program) {
+  const [victim] = childrenOf(program);
+  kill(program, [victim]);
+  await program.until(() => !hasPid(victim), DEADLINE_MS); // the system keeps its pid until the server has heard
+  await get(`${program.url}/`); // by then 'exit' has been emitted
+  return { reports: await ask(program, jobs('after-idle', 4)), children: childrenOf(program) };
+}
+
+/**
+ * The server stands still, a request for a report is on its way to it, and its idle children are killed. When it goes on it
+ * sees the request first, and sends the job to a child that is gone.
+ */
+export async function askTheDead(program) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  try {
+    await get(`${program.url}/`, { agent });
+    const children = childrenOf(program);
+    const reports = await whileFrozen(program, [program.pid], async () => {
+      const asked = [askFor(program, jobs('dead', 1)[0], agent)];
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // it is sent
+      kill(program, children);
+      await program.until(() => program.survivors().length === 1, DEADLINE_MS);
+      return asked;
+    });
+    await untilAnswered(program, reports);
+    const after = program.fate ? [] : await ask(program, jobs('after-dead', 3));
+    return { reports, after, fate: program.fate };
+  } finally {
+    agent.destroy();
+  }
+}
+
+/** A name that comes twice is an array, which SHA-256 does not take: the child throws, unless the server has made it a text. */
+export async function askPoison(program) {
+  const first = program.events.length;
+  const exits = () => childExitsOf(program, first).length;
+  const report = askFor(program, { name: 'adam&name=eve', rows: 10 });
+  await untilAtRest(program, () => report.answer ?? exits() > 1, { isHandedOn });
+  const [answer, deaths, fate] = [report.answer, exits(), program.fate];
+  const isOver = answer && deaths <= 1 && !fate; // else it goes from child to child
+  return { answer, deaths, fate, after: isOver ? await ask(program, jobs('after-poison', 1)) : [] };
+}
+
+/** The server is killed: which of its children outlive it? */
+export async function killServer(program) {
+  await ask(program, jobs('settled', 1)); // a child is there, and has loaded its file
+  kill(program, [program.pid]);
+  await program.ended(DEADLINE_MS);
+  return program.gone(GONE_MS);
+}
+
+/** Does something while its children stand still. All of them have loaded their files before. */
+async function whileChildrenFrozen(
+  program,
+  /** @type {(frozen: number[]) => Promise<any>} */ work,
+) {
+  const children = childrenOf(program);
+  const areSettled = (events) => haveTurned(events, children.filter(hasPid), SETTLED_TURNS);
+  await program.until(areSettled, DEADLINE_MS);
+  return whileFrozen(program, children, work);
+}
+
+/** Asks for reports at once, and waits until all are answered, or nothing more comes. @returns {Promise<Report[]>} */
+async function ask(program, /** @type {Job[]} */ wanted) {
+  const reports = wanted.map((job) => askFor(program, job));
+  await untilAnswered(program, reports);
+  return reports;
+}
+
+/** Asks for reports at once, and waits until the server has begun so many. */
+async function begin(program, wanted, count = wanted.length) {
+  const first = program.events.length;
+  const requests = () => requestsOf(program.events.slice(first), '/report');
+  const reports = wanted.map((job) => askFor(program, job));
+  await program.until(() => requests().length >= count, DEADLINE_MS);
+  return { reports, requests };
+}
+
+/** @returns {Report} */
+function askFor(program, job, /** @type {Agent | false} */ agent = false) {
+  const report = { job, answer: /** @type {any} */ (undefined) };
+  const url = `${program.url}/report?name=${job.name}&rows=${job.rows}`;
+  get(url, { agent, timeoutMs: LATE_MS }).then((answer) => (report.answer = answer));
+  return report;
+}
+
+async function untilAnswered(program, /** @type {Report[]} */ reports) {
+  await untilAtRest(program, () => reports.every(({ answer }) => answer), { isHandedOn });
+  if (reports.some(({ answer }) => answer?.error)) await program.ended(DYING_MS);
+}
+
+/** What has come to the server is sent on to a child, or waits. */
+function passOn(program) {
+  const since = nowMs();
+  const isSent = (events) => haveTurned(events, [program.pid], SENT_TURNS, since);
+  return program.until(isSent, DEADLINE_MS);
+}
+
+/** Its children that are alive. */
+const childrenOf = ({ events, pid: server }) => aliveIn(events).filter((pid) => pid !== server);
+
+/** How many processes it has started, dead or alive. Those of execFileSync() are known only by their own reports. */
+function startedBy(program) {
+  const pids = eventsOf(program.events, 'child').map(({ childPid }) => childPid);
+  return new Set([...pids, ...childStartsOf(program).map(({ pid }) => pid)]).size;
+}
+
+/** The starts of its Node.js children. */
+export const childStartsOf = ({ events, pid: server }) =>
+  eventsOf(events, 'start').filter(({ pid, role }) => role !== 'thread' && pid !== server);
+
+/** The ends of children that were not killed. */
+export const childExitsOf = ({ events, pid: server }, first = 0) =>
+  eventsOf(events.slice(first), 'exit').filter(({ pid, tid }) => pid !== server && !tid);
+
+// What is only shown: the event-loop delay, and what a worker of each kind costs.
+
+const REST_MS = 15; // the histogram behind /health needs a turn of its timer, of 5 ms, before and after a delay
+const ROWS = 50_000;
+const TIMES = 3;
+
+/** The longest delay of the event loop while two reports are built: in children, where it varies, more often. */
+export async function measureDelays({ isLonger }, candidate, control) {
+  /** @type {number[][]} */
+  const [yours, before] = [[], []];
+  const measureYours = async () => {
+    for (let time = 0; time < TIMES; time += 1) yours.push(await delayOf(candidate));
+  };
+  for (let round = 0; round < (isLonger ? 8 : 1); round += 1) {
+    await measureYours();
+    before.push(await delayOf(control));
+    await measureYours();
+  }
+  return { yours, before };
+}
+
+/** What /health says after two reports at once. */
+async function delayOf(program) {
+  await get(`${program.url}/health`);
+  await sleep(REST_MS);
+  await Promise.all(
+    ['a', 'b'].map((name) => get(`${program.url}/report?name=${name}&rows=${ROWS}`)),
+  );
+  await sleep(REST_MS);
+  return parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+}
+
+export function tellOfDelays({ measured, drawn }, { yours, before }) {
+  const label = `longest event-loop delay while two reports of ${ROWS.toLocaleString('en')} rows are built`;
+  const rows = [
+    { name: 'job in the server', value: mean(before) },
+    { name: 'job in children', value: mean(yours) },
+  ];
+  drawn('delays', { label, unit: 'ms', rows });
+  const told = { label: `${label}: your server`, ...meanOf(yours), unit: 'ms', isHeadline: true };
+  measured('delay', told);
+}
+
+const KINDS = { cluster: 'cluster worker', fork: 'forked child', thread: 'thread' };
+const COSTS = '../../lessons/06-child-process-fork/cost/start.js';
+
+/** The three kinds of worker, each started and weighed by the little program of the lesson, without the probe. */
+export async function measureCosts(launch) {
+  const costs = [];
+  for (const [kind, name] of Object.entries(KINDS)) {
+    const entry = fileURLToPath(new URL(COSTS, import.meta.url));
+    const program = await launch({ entry, args: [kind], env: { NODE_OPTIONS: '' } });
+    await program.ended();
+    const numbers = program.output().match(/[\d.]+|NaN/g) ?? [];
+    const [ms, uss, rss] = numbers.map(Number);
+    costs.push({ name, ms, uss, rss });
+  }
+  return costs;
+}
+
+export function tellOfCosts({ drawn }, costs) {
+  const isUss = costs.every(({ uss }) => Number.isFinite(uss));
+  const rowsOf = (tell, once) => [
+    ...costs.map((cost) => ({ name: cost.name, value: tell(cost) })),
+    { name: 'as Node 0.12 said', value: once },
+  ];
+  const startUps = rowsOf(({ ms }) => ms, 30);
+  drawn('start-up', { label: 'from start to first message', unit: 'ms', rows: startUps });
+  const label = `memory of one more (${isUss ? 'USS, its own' : 'RSS'})`;
+  const note = isUss ? undefined : 'RSS counts shared memory in each process: too much.';
+  const memory = rowsOf(({ uss, rss }) => (isUss ? uss : rss), 10);
+  drawn('memory', { label, unit: 'MB', rows: memory, note });
+}

@@ -1,0 +1,468 @@
+/** Lesson 8: what is demanded of what was seen, in the words that a learner reads. */
+import {
+  demand,
+  demandInTime,
+  eventsOf,
+  exitMoment,
+  fewestServing,
+  forkMoment,
+  hasListened,
+  howItEnded,
+  momentOf,
+  primaryExitMoment,
+  requestsOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
+import { ASK_EVERY_MS, LIMIT_MS, LOAD_PER_SECOND, WORKERS } from './looks.js';
+
+const SECONDS = 3; // how long nothing may happen
+const MARKED = 6; // moments of a kind
+const ENOUGH = 0.8; // of the limit: clocks of two processes
+
+const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
+
+const shown = (program, seen, says) => ({
+  program,
+  moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
+});
+
+const exitsShown = (program, exits) => ({
+  program,
+  moments: [...exits.slice(0, MARKED).map(exitMoment), primaryExitMoment(program)],
+});
+
+/** A worker that threw comes first: it may explain all the rest. */
+function demandUnbroken({ program, events, output }, expected) {
+  const theirs = events.filter(({ pid }) => pid !== program.pid);
+  const crashes = eventsOf(theirs, 'crash');
+  const [, file, line] = /[/\\]copy-[\w-]+[/\\](\S+?):(\d+)/.exec(crashes[0]?.error) ?? [];
+  const why = whyOfCrash(theirs);
+  demand(crashes.length === 0, {
+    expected,
+    got: `A worker crashed${file ? ` (${file}, line ${line})` : ''}.`,
+    why,
+    try: why?.includes('ERR_HTTP_HEADERS_SENT')
+      ? "if (!response.headersSent) response.setHeader('Connection', 'close'): once a response has begun, its headers are on their way"
+      : 'look below for what it printed',
+    shows: shown(program, crashes, 'throws'),
+    output,
+  });
+}
+
+const DRAINS = 'It answers the requests in flight, then exits with exit code 0.';
+
+/** One worker has had SIGTERM. */
+export function demandOneDrains(stop) {
+  const { program, how, pid, exits, lost, of, output } = stop;
+  demandUnbroken(stop, DRAINS);
+  const exit = exits.find(({ workerPid }) => workerPid === pid);
+  const story = { expected: `${how}: ${DRAINS.replace('It', 'it')}`, output };
+  const shows = exitsShown(program, exits);
+  demand(exit?.signal !== 'SIGTERM', {
+    ...story,
+    got: `SIGTERM killed it; ${lost.length} of ${of} requests were lost.`,
+    why: 'A process without a handler dies of this signal at once, along with everything in flight.',
+    try: "process.on('SIGTERM', drain); in worker.js",
+    shows,
+  });
+  demandInTime(exit, { ...story, ...storyOfHeld(program, pid), shows });
+  demand(lost.length === 0, {
+    ...story,
+    got: `It exited (${howItEnded(exit)}), and ${lost.length} of ${of} requests were lost.`,
+    why: 'A process that calls process.exit() answers nothing any more, and closeAllConnections() cuts the busy ones too.',
+    try: 'let it exit by itself: cluster.worker.disconnect() when the last connection is closed',
+    shows,
+  });
+  demand(exit.code === 0, {
+    ...story,
+    got: `It exited with ${howItEnded(exit)}.`,
+    why: 'An exit code other than 0 says that something was cut. If every worker exits with it, it says nothing.',
+    try: 'cluster.worker.disconnect() when the last connection is closed; process.exit(1) only at the limit',
+    shows,
+  });
+}
+
+/** What keeps a worker that has nothing left to answer: a timer, or its channel. */
+function storyOfHeld({ events }, pid) {
+  const timers = eventsOf(events, 'beat').findLast(
+    (one) => one.pid === pid && 'timers' in one,
+  )?.timers;
+  return timers > 0
+    ? {
+        got: `${SECONDS} s after its last answer it was still running: it has a timer.`,
+        why: 'A timer keeps a process alive until it fires. This one then ends a worker that has answered everything.',
+        try: 'in drain(): setTimeout(() => process.exit(1), limitMs).unref();',
+      }
+    : {
+        got: `${SECONDS} s after its last answer it was still running.`,
+        why: 'A worker exits by itself when it no longer listens, no connection is open, and its channel to the primary is closed.',
+        try: 'net.Server.prototype.close.call(server, () => cluster.worker.disconnect()); in drain()',
+      };
+}
+
+/** The whole program was told to stop by Ctrl-C. */
+export function demandAllDrain(stop) {
+  const { program, how, fate, exits, lost, of, output } = stop;
+  const expected =
+    'Ctrl-C: the workers answer the requests in flight, all exit, and the exit code is 0.';
+  demandUnbroken(stop, expected);
+  const story = { expected, output, shows: exitsShown(program, exits) };
+  const killed = exits.filter(({ signal }) => signal === 'SIGINT');
+  demand(!killed.some(({ workerPid }) => hasListened(program.events, workerPid)), {
+    ...story,
+    got: `SIGINT killed the workers; ${lost.length} of ${of} requests were lost.`,
+    why: 'Ctrl-C sends SIGINT to every process in the foreground, including the workers.',
+    try: "process.on('SIGINT', () => {}); in worker.js: the primary decides what Ctrl-C means",
+  });
+  demandInTime(fate, {
+    ...story,
+    got: `${SECONDS} s after the last worker came or went, the primary was still running.`,
+    why: 'The primary exits when its last worker has exited, unless something keeps it alive.',
+    try: 'let each worker exit by itself, and fork nothing when the server is stopping',
+  });
+  demand(lost.length === 0, {
+    ...story,
+    got: `${lost.length} of ${of} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
+    why: 'A process that is killed, or calls process.exit(), answers nothing any more.',
+    try: 'on SIGINT do nothing in the workers; the primary sends them SIGTERM',
+  });
+  demandExitCode({ ...stop, expected, how });
+}
+
+/** SIGTERM to the whole program, while clients keep their connections: only what was in flight. */
+export function demandNothingCut(stop) {
+  const { program, how, lost, of, exits, fate, output } = stop;
+  const expected = `${how} to the primary: the workers answer the requests in flight, and the exit code is 0.`;
+  demandUnbroken(stop, expected);
+  demand(lost.length === 0, {
+    expected,
+    got: `${lost.length} of ${of} clients with a request in flight got no answer (${lost[0]?.error ?? lost[0]?.status}).`,
+    why: 'Their connections are kept ones: a worker has closed them although they were busy.',
+    try: 'server.closeIdleConnections() leaves the busy ones alone; closeAllConnections() and process.exit() do not',
+    shows: exitsShown(program, exits),
+    output,
+  });
+  if (fate) demandExitCode({ ...stop, expected });
+}
+
+function demandExitCode({ program, how, expected, fate, exits, output }) {
+  demand(fate.code === 0, {
+    expected,
+    got: `${how}: the primary exited with ${howItEnded(fate)}.`,
+    why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
+    try: 'let the primary exit by itself when its last worker has exited',
+    shows: exitsShown(program, exits),
+    output,
+  });
+}
+
+const GOODBYE =
+  'After SIGTERM each response says "Connection: close", idle connections are closed soon, and the server exits.';
+
+export function demandClientsLetGo(stop) {
+  const { program, unsaid, cut, isIdleHeld, fate, exits, output } = stop;
+  const [old, later] = [unsaid.filter(({ isOld }) => isOld), unsaid.filter(({ isOld }) => !isOld)];
+  const story = { expected: GOODBYE, output };
+  demand(later.length === 0, {
+    ...story,
+    got: `A client asked ${later[0]?.url} on its old connection, and process ${later[0]?.pid} answered as if nothing had happened, although it was draining.`,
+    why: 'Such a client asks again and again, and its worker never has a moment without it. close() and disconnect() only turn away new connections.',
+    try: "in drain(): server.prependListener('request', ...), which sets the header before the application answers",
+    shows: shown(program, later, 'says nothing'),
+  });
+  demand(old.length === 0, {
+    ...story,
+    got: `A response was in flight at the signal, and process ${old[0]?.pid} sent it later without "Connection: close".`,
+    why: 'Its client will ask once more on a connection that is about to close.',
+    try: 'open.forEach(sayClose) in drain(): the Set holds the responses in flight',
+    shows: shown(program, old, 'says nothing'),
+  });
+  demandInTime(cut.length === 0, {
+    ...story,
+    got: `A client that asks every ${ASK_EVERY_MS} ms lost its connection between two requests. No response on it had said "Connection: close".`,
+    why: 'Its next request may be on its way at that very moment, and is reset.',
+    try: 'for a few hundred ms only say "Connection: close"; then server.closeIdleConnections(), in a timer. http\'s close() and disconnect() close idle connections at once',
+  });
+  demandInTime(fate || !isIdleHeld, {
+    ...story,
+    got: `${SECONDS} s later an unused connection was still open, and so the server was still running.`,
+    why: 'A client may keep its connection for minutes. Until it is closed, its worker stays.',
+    try: 'setInterval(() => server.closeIdleConnections(), goodbyeMs).unref(); in drain()',
+  });
+  demandInTime(fate, {
+    ...story,
+    got: `All clients had left, and ${SECONDS} s later the server was still running.`,
+    why: 'A worker exits by itself when its last connection and its channel to the primary are closed.',
+    try: 'cluster.worker.disconnect() in drain(), when the last connection is closed',
+    shows: exitsShown(program, exits),
+  });
+}
+
+/** [condition, got, why, try]: what to fix first in a reload. */
+const RELOAD_FAULTS = [
+  [
+    ({ forks }) => forks.length === 0,
+    () => 'Nothing was forked.',
+    'The handler belongs in the primary, for every SIGHUP. Perhaps the reload before this one has never come to its end.',
+    "process.on('SIGHUP', reload); and resolve at 'listening' or at 'exit', whichever comes first",
+  ],
+  [
+    ({ left }) => left.length > 0,
+    ({ forks, left }) =>
+      `${forks.length === 1 ? '1 worker was' : `${forks.length} workers were`} forked; of the old ones ${left.length} ${left.length === 1 ? 'was' : 'were'} still running ${SECONDS} s later: process ${left.join(', ')}.`,
+    'An old worker keeps running the old code until it is told to leave. Old is every worker that is running when the signal arrives.',
+    "for (const old of Object.values(cluster.workers)): fork, wait for 'listening', then await retire(old)",
+  ],
+  [
+    () => true,
+    ({ old, serving }) =>
+      `All ${old.length} old workers have exited, but ${SECONDS} s later ${serving === 0 ? 'none' : `only ${serving}`} listened.`,
+    'For each old worker that leaves, a new one must come.',
+    "for each old worker: fork, wait for 'listening', then await retire(old)",
+  ],
+];
+
+/** A reload to this version. */
+function demandRenewed(roll, { version, versions, expected, output = roll.output }) {
+  const { program, fate, isDone, forks } = roll;
+  demand(!fate, {
+    expected,
+    got: `The primary exited (${howItEnded(fate ?? {})}).`,
+    why:
+      whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
+      'SIGHUP ends a process that has no handler for it.',
+    try: "process.on('SIGHUP', reload); in the primary, and on, not once",
+    shows: exitsShown(program, []),
+    output,
+  });
+  const [, got, why, repair] = firstOf(RELOAD_FAULTS, roll);
+  demandInTime(isDone, {
+    expected,
+    got: got(roll),
+    why,
+    try: repair,
+    shows: { program, moments: forks.slice(0, MARKED).map((fork) => forkMoment(fork, 'forked')) },
+    output,
+  });
+  const other = versions.find((each) => each !== version);
+  demand(other === undefined, {
+    expected: `After the reload /version says "${version}".`,
+    got: `It says "${other}".`,
+    why: 'A process loads its code once. A new process loads whatever is there at that moment.',
+    try: 'fork each new worker after the signal, and let it load ./app.js itself',
+    output,
+  });
+}
+
+export const demandReload = (roll) =>
+  demandRenewed(roll, {
+    ...{ version: '2', versions: roll.versions },
+    expected: "After SIGHUP there is a new process in each worker's place.",
+  });
+
+/** At its start, in a reload, and with a bad version. */
+export function demandPrimaryApart(...looks) {
+  for (const { program, output } of looks) {
+    const loaders = [...output.matchAll(/is loaded by process (\d+)/g)].map(([, pid]) =>
+      Number(pid),
+    );
+    demand(!loaders.includes(program.pid), {
+      expected: 'Only the workers load app.js.',
+      got: `Process ${program.pid}, the primary, has loaded it too.`,
+      why: 'The primary outlives every version. Whatever it loads stays: old code, with its timers and its database connections.',
+      try: "import neither './app.js' nor './worker.js' in the primary; to see whether a version starts, fork a worker",
+      output,
+    });
+  }
+}
+
+/** How many workers there were at most, starting ones included, and draining ones too. */
+function mostAlive(events, first) {
+  const alive = new Set();
+  let most = 0;
+  for (const [index, { what, workerPid }] of events.entries()) {
+    if (what === 'fork') alive.add(workerPid);
+    else if (what === 'worker-exit') alive.delete(workerPid);
+    if (index >= first) most = Math.max(most, alive.size);
+  }
+  return most;
+}
+
+/** One after the other: never fewer than before, at most one more. */
+export function demandCapacity({ program, first, last, old, forks, exits, sent, output }) {
+  const events = program.events.slice(0, last);
+  const fewest = fewestServing(events, first);
+  const [gone] = exits;
+  const isForked = forks.some(({ t }) => t < gone?.t);
+  demand(fewest >= WORKERS, {
+    expected: `At every moment of the reload at least ${WORKERS} workers listen.`,
+    got: `At one moment there ${fewest === 1 ? 'was 1' : `were ${fewest}`}.`,
+    why: isForked
+      ? 'An old one left before the new one listened, or more than one left for one that came.'
+      : 'An old one had left before the new one was even forked.',
+    try: "fork the new one, wait for its 'listening', and only then retire an old one",
+    shows: exitsShown(
+      program,
+      exits.filter(({ workerPid }) => old.includes(workerPid)),
+    ),
+    output,
+  });
+  demandTurn({ program, first, old, sent, output });
+  const most = mostAlive(events, first);
+  const isTwice = forks.length > old.length;
+  demand(most <= WORKERS + 1, {
+    expected: `One after the other: in a reload of ${WORKERS} workers there are at most ${WORKERS + 1} at a time.`,
+    got: `At one moment there were ${most}.`,
+    why: isTwice
+      ? 'Two came for one that left: the reload forked one, and something else another.'
+      : 'The next one was forked while an old one was still finishing. All at once need twice the memory.',
+    try: isTwice
+      ? "fork in the reload only, not in an 'exit' handler: a worker that drains hasn't crashed"
+      : 'await retire(old): it resolves when the old one has exited; then fork the next',
+    shows: { program, moments: forks.slice(0, MARKED).map((fork) => forkMoment(fork, 'forked')) },
+    output,
+  });
+}
+
+/** An old worker that says goodbye before any new one listens serves less than it could: one too few, though it still listens. */
+function demandTurn({ program, first, old, sent, output }) {
+  const requests = requestsOf(program.events);
+  const upMs = eventsOf(program.events.slice(first), 'worker-listening')[0]?.t;
+  const early = sent.flatMap(({ isKept, first: { client, sentMs, headers } }) => {
+    if (!isKept || !/close/i.test(headers.connection ?? '')) return [];
+    const request = requests.find((one) => one.client === client && one.startMs >= sentMs);
+    const { pid, endMs = Infinity } = request ?? {};
+    return old.includes(pid) && endMs < upMs ? [request] : [];
+  });
+  demand(early.length === 0, {
+    expected:
+      'An old worker says "Connection: close" when a new one listens in its place, not before.',
+    got: `Process ${early[0]?.pid}, an old worker, said it before any new one listened.`,
+    why: "'online' only means that Node.js has started; the file has not run yet. A version may take seconds to boot, or never listen at all.",
+    try: "worker.on('listening', ...) on the worker that you have just forked, then retire(old)",
+    shows: shown(program, early, 'says "Connection: close"'),
+    output,
+  });
+}
+
+/** [condition, why, try]: how requests were lost in a reload. */
+const LOSSES = [
+  [
+    ({ statuses }) => statuses.length > 0,
+    'They were answered, but not served. A draining worker still serves requests on its open connections; "Connection: close" says that it was the last time.',
+    'while draining hand every request to the application as before, and only set the header',
+  ],
+  [
+    ({ killed }) => killed,
+    'Old workers were killed by a signal, and with them whatever they were doing.',
+    'await retire(old), which sends SIGTERM and lets the worker drain',
+  ],
+  [
+    ({ errors }) => errors.includes('ECONNREFUSED'),
+    'For a moment no worker listened.',
+    "fork the new one, wait for its 'listening', and only then retire an old one",
+  ],
+  [
+    () => true,
+    'A worker closed a connection although it had begun a request on it, or exited too early.',
+    'close only idle connections, and let the worker exit by itself; the busy ones say "Connection: close" with their answer',
+  ],
+];
+
+export function demandNoneLost({ program, old, exits, lost, sent, output }) {
+  const statuses = lost.filter(({ answer }) => !answer.error && answer.status !== 200);
+  const errors = [
+    ...new Set(
+      lost.map(({ first, answer }) => answer.error ?? first.error ?? `status ${answer.status}`),
+    ),
+  ];
+  const killed = exits.some(({ workerPid, signal }) => signal && old.includes(workerPid));
+  const [, why, repair] = firstOf(LOSSES, { statuses, killed, errors });
+  const theirs = requestsOf(program.events).filter(({ client, startMs }) =>
+    lost.some(({ first }) => first.client === client && startMs >= first.sentMs),
+  );
+  demand(lost.length === 0, {
+    expected: `Under ${LOAD_PER_SECOND} requests per second a reload loses none.`,
+    got: `${lost.length} of ${sent.length} requests were lost (${errors.join(', ')}).`,
+    why,
+    try: repair,
+    shows: shown(program, theirs, 'a request that is lost'),
+    output,
+  });
+}
+
+const ENDLESS = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends. Its worker gets SIGTERM, and exits at the limit`;
+const OWN_LIMIT = 'in drain(): setTimeout(() => process.exit(1), limitMs).unref();';
+
+export function demandLimit(held) {
+  const { program, exits, isDone, cutAfterMs, output } = held;
+  const shows = exitsShown(program, exits);
+  demandUnbroken(held, `${ENDLESS}.`);
+  demandInTime(isDone, {
+    expected: `${ENDLESS}.`,
+    got: `${SECONDS} s later it was still running.`,
+    why: 'A download, a stream of events: some response is always open. The primary has a timer for the workers that it retires; it knows nothing of a signal sent to one worker.',
+    try: OWN_LIMIT,
+    output,
+  });
+  demand(cutAfterMs >= ENOUGH * LIMIT_MS, {
+    expected: `${ENDLESS}, and not before.`,
+    got: `Its client was cut after ${Math.round(cutAfterMs)} ms.`,
+    why: "The limit is for slow clients. If you cut them sooner, you don't need a drain.",
+    try: OWN_LIMIT,
+    shows,
+    output,
+  });
+}
+
+/** [condition, got, why, try]: what to fix first when a version cannot start. */
+const BAD_FAULTS = [
+  [
+    ({ left }) => left.length > 0,
+    ({ old, left }) => `${left.length} of the ${old.length} old workers exited.`,
+    'Nothing had come in its place. An old worker may leave when a new one listens, not when the new one has merely exited.',
+    "wait for 'listening' or 'exit', whichever comes first; after 'exit' leave the old ones alone",
+  ],
+  [
+    ({ isDone }) => isDone,
+    ({ forks }) => `When the first new one had exited, another was forked: ${forks.length} in all.`,
+    'The next one loads the same file. Somebody has to fix it first.',
+    'end the reload there: return, not continue',
+  ],
+  [
+    ({ versions }) => versions.some((version) => version !== '2'),
+    ({ versions }) => `/version says ${versions.join(', ')}.`,
+    'The old workers should serve as before.',
+    'leave the old ones alone',
+  ],
+];
+
+/** A version that throws, then a good one. */
+export function demandBadVersionStops(bad) {
+  const { program, fate, again, later, crashes, forks, output } = bad;
+  const expected = 'A version that throws as it starts stops the reload, and the old workers stay.';
+  const shows = shown(program, crashes, 'throws');
+  demand(!fate, {
+    expected,
+    got: `The primary exited (${howItEnded(fate ?? {})}).`,
+    why:
+      whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
+      'The end of a worker need not be the end of the primary.',
+    try: "no throw and no process.exit() in the primary: when a new worker's 'exit' comes before its 'listening', return",
+    shows,
+    output,
+  });
+  demandInTime(forks.length > 0, {
+    expected: 'SIGHUP begins a reload, the second time too.',
+    got: 'Nothing was forked.',
+    why: 'Something was left behind by the first reload: a handler that is gone, a flag that is still set, or a list of workers that have exited.',
+    try: "process.on('SIGHUP', reload), not once; and list the workers when a reload begins",
+    output,
+  });
+  const [isSo, got, why, repair] = firstOf(BAD_FAULTS, bad);
+  demand(!isSo, { expected, got: got?.(bad), why, try: repair, shows, output });
+  demandRenewed(again, {
+    ...{ version: '4', versions: later, output },
+    expected: 'After that a good version is deployed, and SIGHUP brings it.',
+  });
+}

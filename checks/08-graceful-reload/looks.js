@@ -1,0 +1,308 @@
+/** Lesson 8: what is done to the learner's program, and what is seen of it. It deploys other applications into a copy of the folder. */
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  MIXED,
+  askOnce,
+  episode,
+  eventsOf,
+  exitsOf,
+  forksOf,
+  get,
+  hasExited,
+  kill,
+  lostOf,
+  nowMs,
+  requestsOf,
+  servingIn,
+  startRequests,
+  startTraffic,
+  stopAtWork,
+  turnedMs,
+} from '../../lib/check/checking.js';
+
+export const WORKERS = 2;
+export const IN_FLIGHT = 6;
+export const LIMIT_MS = 400; // DRAIN_LIMIT_MS, where a response never ends
+const LONG_LIMIT_MS = 30_000; // where nothing should need it
+const SLOW_MS = 300; // an answer to /slow
+const BOOT_MS = 100; // of the version that is deployed under load
+export const ASK_EVERY_MS = 40;
+const PATIENCE_MS = 20_000; // of one client
+const WARM_MS = 100;
+const AFTER_MS = 100;
+const HEARD_TURNS = 3; // of an event loop: by then it has heard a signal
+export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
+
+/** Three seconds in which no process comes or goes: a goodbye, or a pause between two workers, may take two. */
+const STILL = {
+  turns: 150,
+  kinds: ['fork', 'worker-listening', 'disconnect', 'worker-exit', 'exit'],
+};
+
+/** An app.js. It prints which process loads it, and keeps idle connections longer than a check waits. */
+const appOf = ({ version, bootMs = 0, isBad = false }) => `
+  import { setTimeout as sleep } from 'node:timers/promises';
+  console.log('app.js ${version} is loaded by process ' + process.pid);
+  ${isBad ? "throw new Error('this version cannot start');" : ''}
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${bootMs});
+  export const version = '${version}';
+  export async function handle(request, response) {
+    request.socket.server.keepAliveTimeout = 60_000;
+    if (request.url === '/slow') await sleep(${SLOW_MS});
+    if (request.url === '/endless') return response.write('to be continued');
+    response.end(request.url === '/version' ? version : 'Hello from version ' + version);
+  }
+`;
+
+/** Starts a copy of the learner's program, with version 1 of our application. */
+export async function start(
+  { copy, launch, ready },
+  { workers = WORKERS, limitMs = LONG_LIMIT_MS } = {},
+) {
+  const { entry, write } = copy();
+  const deploy = (app) => write('app.js', appOf(app));
+  deploy({ version: '1' });
+  const env = { NODE_CLUSTER_WORKERS: String(workers), DRAIN_LIMIT_MS: String(limitMs) };
+  const program = await launch({ entry, env });
+  await ready(program, workers);
+  await program.until((events) => servingIn(events).length >= workers); // the primary knows it, too
+  return { program, deploy };
+}
+
+/** One worker gets SIGTERM while slow requests are in flight. */
+export async function stopOne({ program }) {
+  const asked = await startRequests(program, '/slow', IN_FLIGHT);
+  const [pid] = servingIn(program.events);
+  const end = await episode(
+    program,
+    `SIGTERM to process ${pid}, a worker`,
+    () => kill(program, [pid], 'SIGTERM'),
+    (since) => hasExited(since, pid),
+    STILL,
+  );
+  const answers = await asked.answers;
+  const lost = answers.filter(({ status, error }) => error || status !== 200);
+  return { ...end, program, pid, lost, of: IN_FLIGHT, output: program.output() };
+}
+
+/** The whole program is told to stop while slow requests are in flight. */
+export const stopAll = async ({ program }) => ({
+  ...(await stopAtWork(program, 'Ctrl-C', { path: '/slow', times: IN_FLIGHT, ...STILL })),
+  of: IN_FLIGHT,
+});
+
+/**
+ * The whole program is told to stop while clients keep their connections: some ask nothing more, some ask again and again,
+ * for a quick answer or a slow one.
+ */
+export async function stopWithClients({ program }) {
+  const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
+  const quick = Array.from({ length: WORKERS }, () => keepAsking(program, '/', ASK_EVERY_MS));
+  const slow = Array.from({ length: 2 * WORKERS }, () => keepAsking(program, '/slow', 0));
+  const asking = [...quick, ...slow];
+  await program.until((events) => requestsOf(events, '/slow').length >= slow.length);
+  const signalMs = nowMs();
+  const unsaid = () => unsaidIn(program, asking, signalMs);
+  const end = await episode(
+    program,
+    'SIGTERM',
+    () => program.tellToStop('SIGTERM'),
+    () => program.fate || unsaid().length > 0,
+    STILL,
+  );
+  const isIdleHeld = idle.some((agent) => Object.keys(agent.freeSockets).length > 0);
+  const seen = {
+    unsaid: unsaid(),
+    cut: asking.filter(isCut),
+    lost: slow.flatMap(lostSince(signalMs)),
+  };
+  const output = program.output();
+  for (const agent of idle) agent.destroy();
+  await Promise.all(asking.map(({ leave }) => leave()));
+  return { ...end, ...seen, program, signalMs, isIdleHeld, of: slow.length, output };
+}
+
+/** A client that has its answer, keeps its connection, and asks nothing more. */
+async function idleClient({ url }) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  await get(url, { agent });
+  return agent;
+}
+
+/** A client that asks again and again on one connection, until it hears that it was the last time, or loses it. */
+function keepAsking({ url }, path, pauseMs) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const answers = [];
+  let isOn = true;
+  const run = async () => {
+    while (isOn && !hasLeft(answers)) {
+      answers.push(await get(url + path, { agent, timeoutMs: PATIENCE_MS }));
+      await sleep(pauseMs);
+    }
+  };
+  const end = run();
+  const leave = async () => {
+    isOn = false;
+    agent.destroy();
+    await end;
+  };
+  return { path, answers, leave };
+}
+
+const saysClose = ({ headers }) => /close/i.test(headers.connection ?? '');
+const isElsewhere = (answers) => answers.at(-1).client !== answers[0].client;
+
+/** It has heard "Connection: close", or its connection is gone. */
+const hasLeft = (answers) =>
+  answers.length > 0 &&
+  (Boolean(answers.at(-1).error) || saysClose(answers.at(-1)) || isElsewhere(answers));
+
+/** Its connection was closed between two requests, and no answer on it had said so. */
+const isCut = ({ answers }) => answers.length > 1 && hasLeft(answers) && !saysClose(answers.at(-1));
+
+const lostSince =
+  (signalMs) =>
+  ({ answers }) =>
+    answers.filter(
+      ({ sentMs, doneMs, status, error }) =>
+        sentMs < signalMs && doneMs > signalMs && (error || status !== 200),
+    );
+
+/** What a worker that had heard of the stop answered without "Connection: close"; isOld: it was in flight at the signal. */
+function unsaidIn({ events, pid: primary }, clients, signalMs) {
+  const requests = requestsOf(events);
+  const primaryMs = turnedMs(events, primary, HEARD_TURNS, signalMs);
+  const silent = clients.flatMap(({ answers }) =>
+    answers.filter((one) => one.doneMs > signalMs && !one.error && !saysClose(one)),
+  );
+  return silent.flatMap(({ client, sentMs }) => {
+    const request = requests.find((one) => one.client === client && one.startMs >= sentMs);
+    if (!request?.endMs) return [];
+    const heardMs = turnedMs(events, request.pid, HEARD_TURNS, primaryMs);
+    return request.endMs > heardMs ? [{ ...request, isOld: request.startMs < signalMs }] : [];
+  });
+}
+
+/** SIGHUP, until all that served have exited and as many others serve. */
+export async function renew(program) {
+  const old = servingIn(program.events);
+  const roll = await episode(
+    program,
+    'SIGHUP',
+    () => kill(program, [program.pid], 'SIGHUP'),
+    (since) =>
+      old.every((pid) => hasExited(since, pid)) && servingIn(program.events).length >= old.length,
+    STILL,
+  );
+  const seconds = (nowMs() - roll.fromMs) / 1_000;
+  const left = old.filter((pid) => !hasExited(roll.events, pid));
+  const serving = servingIn(program.events).length;
+  return { ...roll, program, old, left, serving, seconds };
+}
+
+/** A new version is deployed under load, and reloaded. */
+export async function reloadUnderLoad({ program, deploy }) {
+  const deployed = () => deploy({ version: '2', bootMs: BOOT_MS });
+  const roll = await rollUnderLoad(program, { deployed, end: (traffic) => traffic.stop() });
+  const versions = await versionsOf(program);
+  return { ...roll, versions, deploy, output: program.output() };
+}
+
+/** A reload while clients ask; `deployed` is called just before it, `end` ends the traffic. */
+async function rollUnderLoad(program, { deployed = () => {}, end }) {
+  const traffic = startTraffic(program.url, MIXED);
+  await sleep(WARM_MS);
+  deployed();
+  const roll = await renew(program);
+  await sleep(AFTER_MS);
+  const sent = await end(traffic);
+  const lost = lostOf(sent, requestsOf(program.events));
+  const repeated = sent.filter(({ isRepeated }) => isRepeated).length;
+  return { ...roll, sent, lost, repeated };
+}
+
+/** The versions that answer. */
+async function versionsOf(program) {
+  const ask = () => askOnce(program, '/version');
+  const answers = await Promise.all(Array.from({ length: 2 * WORKERS }, ask));
+  return answers.map(({ body, error }) => error ?? body);
+}
+
+/** A version that throws is deployed; then a good one. */
+export async function reloadBadVersion({ program, deploy }) {
+  const old = servingIn(program.events);
+  deploy({ version: '3', isBad: true });
+  const failedIn = (since) => exitsOf(since).filter(({ workerPid }) => !old.includes(workerPid));
+  const hasGoneOn = (since) => {
+    const [failed] = failedIn(since);
+    const hasOldLeft = exitsOf(since).some(({ workerPid }) => old.includes(workerPid));
+    return failed && (hasOldLeft || forksOf(since).some(({ t }) => t > failed.t));
+  };
+  const roll = await episode(
+    program,
+    'SIGHUP',
+    () => kill(program, [program.pid], 'SIGHUP'),
+    (since) => hasGoneOn(since),
+  );
+  const left = old.filter((pid) => hasExited(roll.events, pid));
+  const crashes = eventsOf(roll.events, 'crash');
+  const bad = { ...roll, program, old, left, crashes, output: program.output() };
+  if (roll.fate || roll.isDone) return bad;
+  const versions = await versionsOf(program);
+  deploy({ version: '4' });
+  const again = await renew(program);
+  const later = again.isDone ? await versionsOf(program) : [];
+  return { ...bad, versions, again, later, output: program.output() };
+}
+
+/** The only worker gets SIGTERM in the middle of a response that never ends. */
+export async function holdForever({ program }) {
+  const asked = await startRequests(program, '/endless', 1, { timeoutMs: PATIENCE_MS });
+  const [pid] = servingIn(program.events);
+  const end = await episode(
+    program,
+    'SIGTERM',
+    () => kill(program, [pid], 'SIGTERM'),
+    (since) => hasExited(since, pid),
+    STILL,
+  );
+  const output = program.output();
+  await program.stop();
+  const [{ doneMs }] = await asked.answers;
+  return { ...end, program, pid, cutAfterMs: doneMs - end.fromMs, output };
+}
+
+const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', import.meta.url));
+export const MEASURED_WORKERS = 4;
+const SILENT_MS = 1_500; // nearly four times as long as the slowest answer takes
+
+/** Three ways to put in a new version, each in its own program under the same load. */
+export async function reloadWays({ launch, ready }) {
+  const env = { NODE_CLUSTER_WORKERS: String(MEASURED_WORKERS) };
+  const ways = [
+    ['all ended, then forked', ['kill-all']],
+    ['one by one: ended, then forked', ['one-by-one']],
+    ['yours', undefined],
+  ];
+  const programs = await Promise.all(
+    ways.map(async ([, args]) =>
+      ready(await launch({ env, ...(args && { entry: WAYS, args }) }), MEASURED_WORKERS),
+    ),
+  );
+  return Promise.all(
+    programs.map(async (program, index) => ({
+      name: ways[index][0],
+      ...(await rollUnderLoad(program, { end: (traffic) => endOf(traffic, program) })),
+    })),
+  );
+}
+
+/** A connection handed to a worker that was just being killed stays silent: the end of the program releases its client. */
+async function endOf(traffic, program) {
+  const sent = traffic.stop();
+  await Promise.race([sent, sleep(SILENT_MS, undefined, { ref: false })]);
+  await program.stop();
+  return sent;
+}

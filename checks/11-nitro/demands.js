@@ -1,0 +1,317 @@
+/** Lesson 11: what is demanded of what was seen, in the words that a learner reads. */
+import {
+  demand,
+  demandInTime,
+  eventsOf,
+  exitMoment,
+  exitsOf,
+  faultOfRandomHex,
+  forkMoment,
+  forksOf,
+  howItEnded,
+  listenersOf,
+  momentOf,
+  primaryExitMoment,
+  quickestOf,
+  requestsOf,
+  whyOfCrash,
+} from '../../lib/check/checking.js';
+import { AT_WORK, IN_FLIGHT, PRETENDED_CORES, WORKERS, outputOf, serversOf } from './looks.js';
+
+const LEAST_WORK_MS = 9.5;
+const ENOUGH_FAILED = 5;
+const MARKED = 6; // moments of a kind
+const TELL = 'above the import(): process.env.NITRO_CLUSTER_WORKERS = String(workers);';
+
+const shown = (program, seen, says) => ({
+  program,
+  moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
+});
+const forksShown = (program) => ({
+  program,
+  moments: forksOf(program.events)
+    .slice(0, MARKED)
+    .map((fork) => forkMoment(fork, 'forked')),
+});
+const exitsShown = (program) => ({
+  program,
+  moments: [
+    ...exitsOf(program.events).slice(0, MARKED).map(exitMoment),
+    primaryExitMoment(program),
+  ],
+});
+
+export function demandBuilds(built) {
+  const { builds, outputs } = built;
+  const broken = builds.find(({ code }) => code !== 0);
+  demand(!broken, {
+    expected: 'Both builds end with exit code 0.',
+    got: `${broken?.command} ended with exit code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
+    why: "You can't start what Nitro can't build.",
+    try: 'npm run build --prefix lessons/11-nitro',
+    output: broken?.output,
+  });
+  demand(outputOf(builds[0], 'node-cluster'), {
+    expected: 'As configured, Nitro builds with the preset node-cluster.',
+    got: `It built ${list(builds[0].outputs)}.`,
+    why: 'Without a preset Nitro takes node-server, or whatever suits the machine that it builds on.',
+    try: "preset: 'node-cluster', in nitro.config.js",
+    output: '',
+  });
+  demand(outputOf({ outputs }, 'node-server'), {
+    expected: 'The second build, with NITRO_PRESET=node-server, leaves a server of that preset.',
+    got: `It left ${list(outputs)}.`,
+    why: 'The variable overrides the configured preset, unless the configuration sets another one later.',
+    try: 'set preset and output in nitro.config.js, and nothing that depends on the preset',
+    output: '',
+  });
+  demand(outputOf(built, 'node-cluster'), {
+    expected: 'Each build has its own output folder.',
+    got: `Both builds wrote to ${builds[0].outputs[0]?.folder}, and what is left is ${list(outputs)}.`,
+    why: 'A build empties its output folder first, so if two builds share a folder, only the second one survives.',
+    try: "output: { dir: '.output/{{ preset }}' }: Nitro replaces {{ preset }} with its name",
+    output: '',
+  });
+}
+
+/** The line where nitropack says what is wrong, or, if that line only announces it, the next one. */
+function errorIn(output) {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const first = lines.findIndex((line) => /error/i.test(line));
+  const found = lines.slice(first, first + (/:\s*$/.test(lines[first]) ? 2 : 1));
+  return found.map((line) => line.replace(/^.*\bERROR\b\s*/, '').trim()).join(' ');
+}
+
+const list = (outputs) =>
+  outputs.map(({ preset, folder }) => `${preset} in ${folder}`).join(', ') || 'nothing';
+
+export function demandOneProcess(program) {
+  const forks = forksOf(program.events).length;
+  demand(forks === 0, {
+    expected: 'Built with the preset node-server it is one process.',
+    got: `It forked ${forks} workers.`,
+    why: 'It is the control: only the difference between the two builds shows what the preset does.',
+    try: 'no cluster in a route, a plugin or a module',
+    shows: forksShown(program),
+    output: program.output(),
+  });
+}
+
+export function demandForks(program, { requests, answers }) {
+  const { events, port } = program;
+  const output = program.output();
+  const forks = forksOf(events).length;
+  demand(forks === WORKERS, {
+    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
+    got: `It forked ${forks}.`,
+    why: 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded. An import at the top of your file is loaded before the first line runs.',
+    try: `${TELL} And await import(...), not import at the top`,
+    shows: forksShown(program),
+    output,
+  });
+  const workers = serversOf(program);
+  const idle = workers.filter((worker) => !requests.some(({ pid }) => pid === worker));
+  const strangers = requests.filter(({ pid }) => !workers.includes(pid));
+  demand(strangers.length === 0, {
+    expected: 'The workers answer, the primary does not.',
+    got: `Process ${strangers[0]?.pid}, which isn't a worker, answered ${strangers.length} requests.`,
+    why: 'A primary that works deals out no connections meanwhile.',
+    try: 'import() the node-cluster build in every process: it knows which one is the primary',
+    shows: shown(program, strangers, 'a request, in no worker'),
+    output,
+  });
+  const error = answers.find((answer) => answer.error)?.error;
+  demandInTime(idle.length === 0, {
+    expected: `Each of the ${WORKERS} workers answers some of ${requests.length} requests.`,
+    got: `${idle.length} of them answered none.${error ? ` A request failed: ${error}.` : ''}`,
+    why:
+      whyOfCrash(events) ??
+      'A worker runs server.js from the top, and serves when it reaches the import().',
+    try: 'the import() in every process; only signals and counting if (cluster.isPrimary)',
+    output,
+  });
+  const ports = [...listenersOf(events).keys()];
+  demand(ports.length === 1, {
+    expected: `All workers listen on PORT, which is ${port} here.`,
+    got: `They listen on ${ports.join(', ')}.`,
+    output,
+  });
+}
+
+export function demandCores({ forks, program }) {
+  const story = {
+    expected: `${PRETENDED_CORES} workers, where os.availableParallelism() is ${PRETENDED_CORES}.`,
+    got: `It forked ${forks}.`,
+    why:
+      whyOfCrash(program.events) ??
+      "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
+    try: 'const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();',
+    shows: forksShown(program),
+    output: program.output(),
+  };
+  demand(forks <= PRETENDED_CORES, story);
+  demandInTime(forks === PRETENDED_CORES, story);
+}
+
+export function demandWork({ answers, quickestMs, spanMs }, program) {
+  const fault = faultOfRandomHex(answers);
+  const story = {
+    expected:
+      'Each / blocks its process for 10 to 20 ms and returns 5,000 to 10,000 random bytes as hex text.',
+    try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000)) in routes/index.js, without await',
+    output: program.output(),
+  };
+  demand(!fault, {
+    ...story,
+    got: fault,
+    why: 'With other work in it a comparison of the two builds says nothing about clusters.',
+  });
+  demand(quickestMs > LEAST_WORK_MS, {
+    ...story,
+    got: `The quickest took ${quickestMs.toFixed(1)} ms.`,
+    why: "A bundler removes calls whose result isn't used, if it sees that they have no other effect.",
+  });
+  demand(spanMs > AT_WORK * LEAST_WORK_MS, {
+    ...story,
+    got: `${AT_WORK} at once were answered within ${spanMs.toFixed(0)} ms: they did not block each other.`,
+    why: "A handler that waits gives the thread back, and then a cluster doesn't help.",
+  });
+}
+
+export function demandSameAnswers(rows, program) {
+  const output = program.output();
+  const row = rows.find(({ both: [one, cluster] }) => one !== cluster);
+  demand(!row, {
+    expected: 'The same status, content-type and shape of body from both builds.',
+    got: `${row?.path} from one process: ${row?.both[0]}. From the cluster: ${row?.both[1]}.`,
+    why: 'A preset decides how an application is started, not what it answers.',
+    try: 'nothing in routes/ that depends on cluster.isWorker, process.env or the preset',
+    output,
+  });
+  const quickestMs = quickestOf(requestsOf(program.events, '/'));
+  demand(quickestMs > LEAST_WORK_MS, {
+    expected: 'A worker blocks for 10 to 20 ms for each /, as the one process does.',
+    got: `The quickest took ${quickestMs.toFixed(1)} ms.`,
+    why: "A server that does less work isn't a speedup.",
+    try: 'the same blockFor(between(10, 20)); in every process',
+    output,
+  });
+}
+
+export function demandCleanStop(seen) {
+  const { program, how, fate, workers, exits, left, behind, lost, output } = seen;
+  const theirs = program.events.filter(({ pid }) => workers.includes(pid));
+  const story = {
+    expected: `${how}: the workers answer the requests in flight, all exit, then the primary, with exit code 0.`,
+    shows: exitsShown(program),
+    output,
+  };
+  demand(!whyOfCrash(theirs), {
+    ...story,
+    got: 'A worker threw.',
+    why: `${whyOfCrash(theirs)}. In a worker cluster.workers is undefined: only a primary has workers.`,
+    try: 'the signal handlers only if (cluster.isPrimary)',
+    shows: shown(program, eventsOf(theirs, 'crash'), 'throws'),
+  });
+  demand(left.length === 0, {
+    ...story,
+    got: `Process ${left.join(', ')} outlived the program.`,
+    why: 'What child_process has started carries on without its parent: nothing watches it, and it holds the port.',
+    try: 'start the build with import(), in this process; or signal every process that it has started',
+  });
+  demandInTime(fate, {
+    ...story,
+    got:
+      exits.length === 0
+        ? 'No worker has exited, and it keeps serving.'
+        : `${exits.length} of its ${workers.length} workers exited, and the program is still running.`,
+    why: "Nitro's primary hears the signal and then waits, 30 s, for workers that nothing has told to leave.",
+    try: 'for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);',
+  });
+  demand(fate.code === 0, {
+    ...story,
+    got: `It exited with ${howItEnded(fate)}; ${lost.length} of ${IN_FLIGHT} requests were lost.`,
+    why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
+    try: 'a handler for SIGTERM and for SIGINT that signals the workers; Nitro ends the primary',
+  });
+  demand(behind.length === 0, {
+    ...story,
+    got: `The primary exited before ${behind.length} of its ${workers.length} workers.`,
+    why: 'When the primary is gone, so is the container, along with all requests in flight.',
+    try: 'worker.process.kill(signal) for each worker; no process.exit(), and no disconnect(), which takes a worker off the list that Nitro waits for',
+  });
+  demand(lost.length === 0, {
+    ...story,
+    got: `${lost.length} of ${IN_FLIGHT} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
+    why: 'A worker that gets SIGTERM answers first: Nitro sees to that. One that gets SIGKILL does not.',
+    try: 'worker.process.kill(signal), with the same signal',
+  });
+}
+
+const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
+
+/** Each worker fails to start. A program that refuses the port before it forks has nothing to count. */
+export function demandGivesUp({ program, fate, forks, ends, output }) {
+  if (forks === 0 && fate?.code === 1) return;
+  const story = {
+    expected:
+      'PORT=80800, which isn\'t a port: after five failed starts in a row a line with "giving up", and exit code 1.',
+    why: "Nitro's primary forks another worker at once for each that exits, forever: that keeps the cores busy, and nobody hears of it.",
+    shows: exitsShown(program),
+    output,
+  };
+  const isTold = isGivingUp(output);
+  const got = isTold
+    ? `It said so and carried on: ${ends} workers had exited before they listened.`
+    : `${ends} workers had exited before they listened, and it was still running.`;
+  const repair = isTold
+    ? 'process.exit(1); after the message: process.exitCode alone ends nothing while Nitro forks'
+    : "in cluster.on('exit', ...): count the workers in a row that were never 'listening'; at five process.exit(1)";
+  demand(fate || ends <= ENOUGH_FAILED, { ...story, got, try: repair });
+  demandInTime(fate, { ...story, got, try: repair });
+  demand(ends >= ENOUGH_FAILED, {
+    ...story,
+    got: `It exited (${howItEnded(fate)}) after ${ends} failed starts.`,
+    why: 'One failure may be an accident; five in a row are not.',
+    try: 'count them: if (failed < 5) return;',
+  });
+  demand(fate.code === 1, {
+    ...story,
+    got: `It exited with ${howItEnded(fate)}.`,
+    why: 'A service manager reads the exit code: 0 says that the server has done its work.',
+    try: 'process.exit(1);',
+  });
+  demand(isTold, {
+    ...story,
+    got: 'It exited without a line with the words "giving up".',
+    why: 'The person who reads the log sees some errors and then nothing.',
+    try: "console.error('giving up: ...'); before process.exit(1)",
+  });
+}
+
+/** Workers were killed, but never five in a row before they listened. */
+export function demandCarriesOn({ program, fate, served, failed, left, wanted, output }) {
+  const story = {
+    expected: `${served} workers that serve are killed, and after each of them the next four before they listen: each is replaced, and there are ${wanted} again.`,
+    shows: exitsShown(program),
+    output,
+  };
+  demand(!fate, {
+    ...story,
+    got: `It exited with ${howItEnded(fate ?? {})}, after ${failed} failed starts in all.`,
+    why: 'A worker that served for a year and is killed is no failed start, and its exit sets the count back to 0.',
+    try: "remember the id of each worker that was 'listening', since cluster.workers no longer has one that exited; at its 'exit' set the count to 0",
+  });
+  demand(left <= wanted, {
+    ...story,
+    got: `There are ${left}.`,
+    why: 'Two handlers of the same exit have forked.',
+    try: "no cluster.fork() of yours: Nitro's exit handler already forks",
+  });
+  demandInTime(left === wanted, {
+    ...story,
+    got: `There are ${left}.`,
+    why: 'Something must replace a worker that was killed.',
+    try: 'let Nitro replace it; or, in your own cluster, cluster.fork() in the exit handler',
+  });
+}

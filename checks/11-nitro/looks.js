@@ -1,0 +1,208 @@
+/** Lesson 11: two builds of the learner's folder, what they produce, and how that ends. */
+import { cpus } from 'node:os';
+import { dirname } from 'node:path';
+import {
+  askAtOnce,
+  buildNitro,
+  createLoad,
+  disturbanceOf,
+  exitsOf,
+  forksOf,
+  get,
+  hasExited,
+  hasListened,
+  interleave,
+  kill,
+  listenersOf,
+  mean,
+  quickestOf,
+  ratioOf,
+  saturate,
+  servingIn,
+  stopAtWork,
+  untilAtRest,
+  watchMachine,
+} from '../../lib/check/checking.js';
+
+/** Not the number that Nitro takes by default, and a different one that the machine does not have either. */
+export const WORKERS = cpus().length === 4 ? 3 : 4;
+export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
+const PAIR = 2; // workers, where two are enough
+export const IN_FLIGHT = 6;
+export const AT_WORK = 10; // requests
+const ROUNDS = 12;
+const DEADLINE_MS = 20_000; // a bundle is large, and some looks take many starts
+const ONE_MORE_MS = 60; // by then a loop that forks has forked one more
+const FEWER = 4; // failed starts in a row, one fewer than are enough
+const MANY = 12; // failed starts, when nothing gives up any more
+const STILL = { turns: 75 }; // a second and a half: Nitro's workers look now and then whether they are done
+const PATHS = ['/', '/report', '/visits', '/nowhere'];
+const WINDOW_MS = 90;
+const BUDGET = { usualMs: 500, longerMs: 6_000 };
+const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
+
+/** Builds, or finds what was built from the same files. */
+export const build = ({ launch, place }) =>
+  buildNitro((options) => launch({ isReference: true, ...options }), place);
+
+/** What a build with this preset has left, if one has. */
+export const outputOf = ({ outputs }, wanted) => outputs.find(({ preset }) => preset === wanted);
+
+const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
+
+/** The build for one process, started as it is, in its own folder. */
+export async function startSingle({ launch, ready }, built) {
+  const { server: entry } = outputOf(built, 'node-server');
+  const program = await launch({ isReference: true, entry, cwd: dirname(entry) });
+  await program.ready(1, DEADLINE_MS);
+  return ready(program);
+}
+
+/** The learner's program, beside the builds, with so many workers. */
+export async function startCluster({ launch, ready }, { entry }, workers = PAIR) {
+  const program = await launch({ entry, env: told(workers) });
+  await program.ready(workers, DEADLINE_MS);
+  return ready(program, workers);
+}
+
+/** A request alone, then rounds of some at once until every worker has executed one. */
+export async function askUntilAllAnswer(program) {
+  const all = await askAtOnce(program, '/', 1);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { answers, requests } = await askAtOnce(program, '/', 2 * WORKERS);
+    all.answers.push(...answers);
+    all.requests.push(...requests);
+    const pids = new Set(all.requests.map(({ pid }) => pid));
+    if (serversOf(program).every((pid) => pids.has(pid))) break;
+  }
+  return all;
+}
+
+/** What should serve: the workers, or the program itself if it has none. */
+export function serversOf({ events, port }) {
+  const workers = forksOf(events).map(({ workerPid }) => workerPid);
+  return workers.length > 0 ? workers : [...(listenersOf(events).get(port) ?? [])];
+}
+
+/** Some requests at once to one process: how long the quickest took, and all together. */
+export async function workOf(program) {
+  const alone = await askAtOnce(program, '/', 1);
+  const together = await askAtOnce(program, '/', AT_WORK);
+  const answers = [...alone.answers, ...together.answers];
+  const requests = [...alone.requests, ...together.requests];
+  return { answers, requests, quickestMs: quickestOf(requests), spanMs: spanOf(together.requests) };
+}
+
+const spanOf = (requests) =>
+  Math.max(...requests.map(({ endMs = Infinity }) => endMs)) -
+  Math.min(...requests.map(({ startMs }) => startMs));
+
+/** Each program's answers, side by side. */
+export async function answersOf(programs) {
+  const rows = [];
+  for (const path of PATHS) {
+    const both = await Promise.all(
+      programs.map(({ url }) => get(url + path, { timeoutMs: DEADLINE_MS }).then(sketch)),
+    );
+    rows.push({ path, both });
+  }
+  return rows;
+}
+
+/** The part of an answer that is the same each time: numbers and random bytes are not. */
+function sketch({ status, error, headers, body }) {
+  if (error) return error;
+  return `${status}, ${headers['content-type'] ?? 'no content-type'}, ${kindOf(body)}`;
+}
+
+function kindOf(body) {
+  if (/^[0-9a-f]+\s*$/i.test(body)) return 'hex digits';
+  try {
+    return `JSON with ${Object.keys(JSON.parse(body)).sort().join(', ')}`;
+  } catch {
+    return `text (${JSON.stringify(body.slice(0, 20))})`;
+  }
+}
+
+/** How many workers it forks when NODE_CLUSTER_WORKERS is not set, on a machine that says it has so many cores. */
+export async function forkByDefault({ launch }, { entry }) {
+  const program = await launch({ entry, pretendCores: PRETENDED_CORES });
+  await program.settled((events) => forksOf(events).length >= PRETENDED_CORES, DEADLINE_MS);
+  await program.settled((events) => forksOf(events).length > PRETENDED_CORES, ONE_MORE_MS);
+  return { forks: forksOf(program.events).length, program };
+}
+
+/** It is told to stop while requests are in flight. Behind are workers that its primary has left running. */
+export async function stop(program, how) {
+  const seen = await stopAtWork(program, how, { path: '/report', times: IN_FLIGHT, ...STILL });
+  const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
+  const behind = seen.fate ? workers.filter((pid) => !hasExited(program.events, pid)) : [];
+  return { ...seen, workers, behind };
+}
+
+/** A port that does not exist: each worker exits before it listens. */
+export async function failToStart({ launch }, { entry }) {
+  const program = await launch({ entry, env: { PORT: '80800', ...told(PAIR) } });
+  const isMany = (events) => exitsOf(events).length >= MANY;
+  await untilAtRest(program, isMany, { deadlineMs: DEADLINE_MS });
+  const { events, fate } = program;
+  const forks = forksOf(events).length;
+  return { program, fate, forks, ends: exitsOf(events).length, output: program.output() };
+}
+
+/**
+ * Twice a worker that serves is killed, and then the next four before they listen. Each time a fifth may listen, and so no five
+ * in a row have failed.
+ */
+export async function killWorkers(program) {
+  for (let round = 0; round < 2; round += 1) {
+    const forked = forksOf(program.events).length;
+    kill(program, servingIn(program.events).slice(0, 1));
+    for (let index = forked; index < forked + FEWER; index += 1) {
+      const pid = await nextWorker(program, index);
+      if (pid) kill(program, [pid]);
+    }
+    await untilAtRest(program, (events) => areUp(events, PAIR), { deadlineMs: DEADLINE_MS });
+  }
+  await program.until((events) => servingIn(events).length > PAIR, ONE_MORE_MS);
+  const { events, fate } = program;
+  const served = exitsOf(events).filter(({ workerPid: pid }) => hasListened(events, pid)).length;
+  const failed = exitsOf(events).length - served;
+  const left = forksOf(events).filter(({ workerPid: pid }) => !hasExited(events, pid)).length;
+  return { program, fate, served, failed, left, wanted: PAIR, output: program.output() };
+}
+
+async function nextWorker(program, index) {
+  const next = (events) => forksOf(events)[index]?.workerPid;
+  await untilAtRest(program, next, { deadlineMs: DEADLINE_MS });
+  return next(program.events);
+}
+
+const areUp = (events, wanted) => {
+  const alive = forksOf(events).filter(({ workerPid: pid }) => !hasExited(events, pid));
+  return alive.length >= wanted && alive.every(({ workerPid: pid }) => hasListened(events, pid));
+};
+
+/** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
+export async function measureSpeedup({ measured, conditionsWere, isLonger }, sides) {
+  const load = createLoad();
+  const side = (program, processes) => async () =>
+    (await saturate(load, program, { path: '/', processes, durationMs: WINDOW_MS })).perSecond;
+  const machine = watchMachine();
+  const { control, candidate } = await interleave(
+    { control: side(sides.control, 1), candidate: side(sides.candidate, WORKERS) },
+    {
+      isEnough: (soFar) => isNarrow(ratioOf(soFar.control, soFar.candidate)),
+      budgetMs: isLonger ? BUDGET.longerMs : BUDGET.usualMs,
+    },
+  );
+  load.close();
+  const note = disturbanceOf(conditionsWere(machine()));
+  const ratio = ratioOf(control, candidate);
+  const [controlPerSecond, candidatePerSecond] = [control, candidate].map(mean);
+  const both = { controlPerSecond, candidatePerSecond, ceiling: WORKERS };
+  const label = `blocking work, node-cluster with ${WORKERS} workers against node-server`;
+  measured('blocking', { label, unit: 'times', isHeadline: true, note, ...both, ...ratio });
+}
+
+const isNarrow = ({ low, high }) => high < NARROW * low;

@@ -1,0 +1,160 @@
+/**
+ * What this machine did not give us: open files, processes, ports, memory, disk. Where the check itself, its client, its load or its
+ * keeper had too little, what was seen of a program proves nothing, and the verdict is "undecided". This is the one place
+ * where such errors are told from the program's own.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { errorMonitor } from 'node:events';
+import { readFileSync, statfsSync } from 'node:fs';
+import { nowMs } from './clock.js';
+
+const LEAST_FREE_BYTES = 256 * 1024; // the timeline and the output of a run grow by more than that in a second
+const ENOUGH_FILES = 512; // who needs more than so many open files leaks them
+
+/** @type {Record<string, { got: string, try: string }>} by the system's error code, or a name of ours */
+const STORIES = {
+  EMFILE: {
+    got: 'This process may open no more files and connections (EMFILE).',
+    try: 'ulimit -n 4096, then check again',
+  },
+  ENFILE: {
+    got: 'This machine may open no more files and connections (ENFILE).',
+    try: 'close other programs, then check again',
+  },
+  EADDRNOTAVAIL: {
+    got: 'No port was left from which to open a connection (EADDRNOTAVAIL).',
+    try: 'wait a minute, then check again; on Linux see sysctl net.ipv4.ip_local_port_range',
+  },
+  ENOBUFS: {
+    got: 'The system had no memory left for connections (ENOBUFS).',
+    try: 'close other programs, then check again',
+  },
+  ENOMEM: {
+    got: 'The system had no memory left (ENOMEM).',
+    try: 'close other programs, or give this machine or container more memory; then check again',
+  },
+  EAGAIN: {
+    got: 'The system started no more processes or threads (EAGAIN).',
+    try: 'close other programs, or raise ulimit -u; then check again',
+  },
+  ENOSPC: {
+    got: 'There was no room left for temporary files (ENOSPC).',
+    try: 'free some disk space, or: TMPDIR=/var/tmp npm run check',
+  },
+  KEEPER: {
+    got: 'The process that starts and watches your program for the check has ended.',
+    try: 'check again; if it happens each time, look in your program for what signals process.ppid',
+  },
+  LOAD: {
+    got: 'The process that sends the requests of a measurement has ended.',
+    try: 'check again; if it happens each time, see what ends processes or limits them on this machine',
+  },
+};
+STORIES.EDQUOT = { ...STORIES.ENOSPC, got: STORIES.ENOSPC.got.replace('ENOSPC', 'EDQUOT') };
+
+/** How a program tells of it. To listen at an address that is not there (EADDRNOTAVAIL, too) is the program's own affair. */
+const SIGNS = /** @type {const} */ ([
+  ['EAGAIN', /\bspawn\b.* EAGAIN\b|\b(pthread|uv_thread)_create\b/],
+  ['ENOMEM', /\bspawn\b.* ENOMEM\b|Cannot allocate memory/],
+  ['ENOSPC', /\b(ENOSPC|EDQUOT)\b/],
+  ['EADDRNOTAVAIL', /\bconnect EADDRNOTAVAIL\b/],
+  ['EMFILE', /\b(EMFILE|ENFILE)\b/],
+]);
+
+/** This machine gave too little for a verdict: not to us, or (Starved, turn.js) not to the program. */
+export class Shortage extends Error {
+  /**
+   * @param {{ got: string, why: string, try: string }} story  in full sentences
+   * @param {string} [what]  was short: a key of STORIES
+   */
+  constructor(story, what) {
+    super(story.got);
+    this.name = 'Shortage';
+    this.story = story;
+    this.what = what;
+  }
+}
+
+/**
+ * @param {string} what  was short: the system's error code, or KEEPER, LOAD: a process of ours is gone
+ * @returns {Shortage}
+ */
+export function shortOf(what) {
+  const { got, try: command } = STORIES[what];
+  const why = 'Something was short on this machine, and that says nothing about your program.';
+  return new Shortage({ got, why, try: command }, what);
+}
+
+/** @type {{ what: string, atMs: number } | undefined} */
+let last;
+
+/**
+ * Remembers an error of ours, if it says that something was short.
+ * @param {any} error
+ * @returns {string | undefined}  what was short
+ */
+export function noteShortage(error) {
+  const what = STORIES[error?.code] && error.code;
+  if (what) last = { what, atMs: nowMs() };
+  return what;
+}
+
+/** Every client socket of this process, whoever opens it; nobody's handling of errors changes. */
+subscribe('net.client.socket', (/** @type {any} */ { socket }) =>
+  socket.on(errorMonitor, noteShortage),
+);
+
+/**
+ * Watches what the machine gives to us.
+ * @param {string} [home]  where the files of a check's runs are
+ * @returns {() => Shortage | undefined}  what has been short since then, or is now
+ */
+export function watchShortages(home) {
+  const sinceMs = nowMs();
+  const killedBefore = countKilled();
+  return () => {
+    if (last && last.atMs >= sinceMs) return shortOf(last.what);
+    if (home && isFull(home)) return shortOf('ENOSPC');
+    return countKilled() > killedBefore ? shortOf('ENOMEM') : undefined;
+  };
+}
+
+/**
+ * What a program had too little of, by its errors and what it printed: a crash, a child that could not be started. A program
+ * that itself uses up what would be enough for any is not meant.
+ * @param {string} text
+ * @returns {Shortage | undefined}
+ */
+export function shortageIn(text) {
+  const found = SIGNS.find(([, sign]) => sign.test(text))?.[0];
+  if (!found || (found === 'EMFILE' && mostFiles() >= ENOUGH_FILES)) return undefined;
+  return shortOf(found);
+}
+
+/** How many files a process of ours may open. */
+function mostFiles() {
+  const [, most = 'unlimited'] = /^Max open files +(\d+)/m.exec(read('/proc/self/limits')) ?? [];
+  return most === 'unlimited' ? Infinity : Number(most);
+}
+
+/** How many processes the system has killed since its start because it was out of memory; 0 where it does not tell. */
+function countKilled() {
+  return Number(/^oom_kill (\d+)$/m.exec(read('/proc/vmstat'))?.[1] ?? 0);
+}
+
+function isFull(/** @type {string} */ folder) {
+  try {
+    const { bavail, bsize, files, ffree } = statfsSync(folder);
+    return bavail * bsize < LEAST_FREE_BYTES || (files > 0 && ffree === 0);
+  } catch {
+    return false; // it is not there, which is told elsewhere
+  }
+}
+
+function read(/** @type {string} */ file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
