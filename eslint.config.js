@@ -36,10 +36,14 @@ const ZONES = [
     because: 'a test imports node:*, declared packages and files of this repository',
   },
   {
-    // What these start ends by itself, in the test's own time.
+    // What these start ends by itself, in the test's own time, or is to outlive what has started it.
     files: [
-      ...['cli-check', 'cli-commands', 'probe', 'run'].map((name) => `test/${name}.test.js`),
-      ...['fixture-root', 'matrix', 'nothing-left', 'steps'].map((name) => `test/${name}.js`),
+      ...['belonging', 'cli-check', 'cli-commands', 'probe', 'run'].map(
+        (name) => `test/${name}.test.js`,
+      ),
+      ...['both-killed', 'fixture-root', 'matrix', 'nothing-left', 'steps'].map(
+        (name) => `test/${name}.js`,
+      ),
       ...['test/crashes/crash-at.js', 'test/field/**', 'test/peers/**'],
     ],
     may: [ANY_NODE, PACKAGES, DEV_PACKAGES, String.raw`\.\.?/.+`],
@@ -77,7 +81,7 @@ const ZONES = [
     because: 'the door to processes of ours imports node:* and its own files',
   },
   {
-    files: ['keeper', 'processes', 'run'].map((name) => `lib/observe/${name}.js`),
+    files: ['keeper', 'run'].map((name) => `lib/observe/${name}.js`),
     may: [ANY_NODE, INSIDE, COMMON],
     because: 'the keeper has a lifeline of its own, and starts what is judged',
   },

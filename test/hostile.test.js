@@ -1,5 +1,6 @@
 // Programs that do what a program should not: each gets a verdict that names the cause, in time, and nothing of it is
-// left, also when the check is interrupted. They are in test/fixtures/hostile/, run through the real command.
+// left, also when the check is interrupted. They are in test/fixtures/hostile/, run through the real command, in a namespace
+// of our own (namespace.js).
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { spawnSync } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { hasStopped } from '../lib/observe/processes.js';
 import { limitMs } from './limits.js';
+import { onlyApart } from './namespace.js';
 import { Watched, until } from './nothing-left.js';
 import { createSlots } from './slots.js';
 
@@ -74,7 +76,7 @@ const hostile = {
   'cleans-up-too-much': { says: /forks no worker/ },
   'stops-its-parent': { says: /forks no worker/ },
   'stops-the-check': { says: /forks no worker/ },
-  forges: { says: /Process \d+ is reported to listen, but isn't one of them/ },
+  forges: { says: /Process \d+ is reported, but it does not belong to this run/ },
   'silent-health': { says: /\/health .*no answer within/, lesson: 'lesson-1' },
 };
 
@@ -108,9 +110,7 @@ test('every hostile program is tried', () => {
 
 describe(
   'a hostile program gets a verdict that names the cause, and nothing of it is left',
-  {
-    concurrency,
-  },
+  { concurrency, ...onlyApart },
   () => {
     for (const [name, { says, lesson = 'lesson-2' }] of inOrder) {
       const options = { lesson, place: join(fixtures, name), says };
@@ -188,7 +188,7 @@ describe('a file that is no program', { concurrency }, () => {
   });
 });
 
-describe('an interrupted check leaves nothing', { concurrency }, () => {
+describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, () => {
   /** @type {Record<string, (watched: Watched) => void>} */
   const interruptions = {
     'Ctrl-C': ({ pid }) => process.kill(-pid, 'SIGINT'),
@@ -234,6 +234,7 @@ describe('an interrupted check leaves nothing', { concurrency }, () => {
         const { signal, stdout } = await watched.over();
         const wasQuicker = /killed the process that had started it/; // it lost its core between the two
         assert.ok(signal === 'SIGKILL' || wasQuicker.test(stdout), `${signal} ${stdout}`);
+        await watched.startNext();
         await assertNothingLeft(watched);
       }),
   );

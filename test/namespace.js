@@ -1,24 +1,50 @@
 // Commands in a PID, mount and network namespace of their own: nothing in there sees or signals a process outside.
 import { spawnSync } from '../lib/common/child.js';
+import { pidNamespace } from '../lib/observe/processes.js';
+
+const KNOWN_OUTSIDE = 'FORKSHOP_TEST_OUTSIDE'; // the namespace from which a command was started in one of its own
 
 const SETTING_UP = `mount -t tmpfs -o size=1g tmpfs /dev/shm
   ip link set lo up 2>/dev/null || ifconfig lo up
   "$@"
   exit $?`; // without exec: the command would be process 1, which every orphan has for its parent
-const PREFIX = [
-  ...['unshare', '--pid', '--fork', '--kill-child', '--mount', '--mount-proc', '--net', '--ipc'],
+const unshare = (/** @type {string[]} */ ...more) => [
+  ...[
+    'unshare',
+    ...more,
+    '--pid',
+    '--fork',
+    '--kill-child',
+    '--mount',
+    '--mount-proc',
+    '--net',
+    '--ipc',
+  ],
   ...['sh', '-ec', SETTING_UP, 'sh'],
 ];
+
+/** As root; else as root of a user namespace, where the system lets anybody have one. */
+const WAYS = [unshare(), unshare('--user', '--map-root-user')];
+
+const MISSING = 'This system gives no namespaces of their own (unshare --pid).';
 
 /**
  * What goes in front of a command, or why it cannot be had here.
  * @returns {{ prefix: string[], missing: string | false }}  missing: for `skip`
  */
 export function namespace() {
-  const [file, ...args] = [...PREFIX, 'true'];
-  const { status } = spawnSync(file, args);
-  return {
-    prefix: PREFIX,
-    missing: status !== 0 && 'This system gives no namespaces of their own.',
-  };
+  const prefix = WAYS.find(([file, ...args]) => spawnSync(file, [...args, 'true']).status === 0);
+  return { prefix: prefix ?? [], missing: !prefix && MISSING };
 }
+
+/** The environment of a command that is started with such a prefix. */
+export const environmentApart = () => ({ [KNOWN_OUTSIDE]: pidNamespace() });
+
+const outside = process.env[KNOWN_OUTSIDE];
+
+/** For the tests of a file that signal many processes: they are skipped, and said to be, where they run beside others' processes. */
+export const onlyApart = {
+  skip:
+    !(outside && pidNamespace() && pidNamespace() !== outside) &&
+    `${MISSING} Or say: npm run test:unit`,
+};

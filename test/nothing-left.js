@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { ageMs, isAlive, listProcesses } from '../lib/observe/processes.js';
+import { createRunner } from '../lib/observe/run.js';
 import { holdersOf } from '../lib/observe/sockets.js';
 import { limitMs } from './limits.js';
 
@@ -17,7 +18,7 @@ const SETTLED_MS = 500; // by then it has become what it is: between fork and ex
 const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|PORT$)/;
 
 /**
- * @typedef {{ pid: number, ppid: number, born: string, command: string, env: Record<string, string> }} Seen
+ * @typedef {{ pid: number, ppid: number, born: number, command: string, env: Record<string, string> }} Seen
  * @typedef {{ code: number | null, signal: string | null, stdout: string, stderr: string }} Ended
  */
 
@@ -127,6 +128,16 @@ export class Watched {
   async over() {
     await until('the command ends', () => this.ended, limitMs(30));
     return this.end;
+  }
+
+  /** What the next start does, with the same folder for temporary files. */
+  async startNext() {
+    const old = process.env.TMPDIR;
+    process.env.TMPDIR = this.temporary;
+    const runner = createRunner();
+    if (old === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = old;
+    await runner.close();
   }
 
   /** What is left of it, in words. @returns {Promise<string[]>} */

@@ -1,6 +1,6 @@
 // Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
-// `npm run try` tells), `browser` (test/browser/), `crashes`
-// (test/crashes/: solutions that die in the middle), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
+// `npm run try` tells), `browser` (test/browser/), `crashes` (test/crashes/: solutions that exit in the middle of a check), `kills`
+// (test/kills/: of checks at random moments), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
 // xray on other people's applications, and on many small ones with a fault). `field planted` runs one file of it, and
 // `field planted 1/3` the first third of that. `proofs all` judges
 // every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and
@@ -12,9 +12,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawnSync } from '../lib/common/child.js';
 import { measureStartMs } from './limits.js';
+import { environmentApart, namespace } from './namespace.js';
 
 /** These measure, or keep the machine busy: one file at a time, with nothing beside it. */
-const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
+const ALONE = ['acting', 'conditions', 'flood'];
+
+/** These signal many processes, or run what does: in a namespace of their own, one at a time, or else they skip their tests. */
+const APART = ['belonging', 'hostile', 'kills'];
 
 /**
  * What hangs would keep the tests from ending, and CI with them: a browser, whose tests take four to ten minutes in all, or
@@ -24,7 +28,7 @@ const ALONE = ['acting', 'conditions', 'flood', 'hostile'];
 const LIMIT_MS = 25 * 60_000;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const rooms = ['unit', 'proofs', 'experiments', 'browser', 'crashes', 'peers', 'field'];
+const rooms = ['unit', 'proofs', 'experiments', 'browser', 'crashes', 'kills', 'peers', 'field'];
 const [wanted, what = 'quick', answer] = process.argv.slice(2);
 const isAmount = /^(quick|all|\d+\/\d+)$/.test(what);
 if (!rooms.includes(wanted)) {
@@ -35,7 +39,7 @@ if (!rooms.includes(wanted)) {
 const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
 const roomOf = (/** @type {string} */ file) => {
   if (nameOf(file) === 'experiments') return 'experiments';
-  return /^(proofs|browser|crashes|peers|field)\b/.exec(file)?.[1] ?? 'unit';
+  return /^(proofs|browser|crashes|kills|peers|field)\b/.exec(file)?.[1] ?? 'unit';
 };
 
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
@@ -49,8 +53,10 @@ if (files.length === 0) {
 }
 
 const isAlone = (/** @type {string} */ file) => wanted !== 'unit' || ALONE.includes(nameOf(file));
-const together = files.filter((file) => !isAlone(file));
-const oneByOne = files.filter(isAlone);
+const isApart = (/** @type {string} */ file) => APART.includes(nameOf(file));
+const apart = files.filter(isApart);
+const together = files.filter((file) => !isApart(file) && !isAlone(file));
+const oneByOne = files.filter((file) => !isApart(file) && isAlone(file));
 process.env.FORKSHOP_START_MS ??= String(Math.round(measureStartMs()));
 /** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env };
@@ -60,19 +66,28 @@ else if (isAmount) env.FORKSHOP_PROOFS = what;
 else Object.assign(env, { FORKSHOP_PROOFS: 'all', FORKSHOP_LESSON: what });
 if (answer && wanted !== 'field') env.FORKSHOP_ANSWER = answer;
 
-/** Both parts are run, also when the first has failed. */
-const areGood = [run(together, availableParallelism() + 1), run(oneByOne, 1)];
+/** Each part is run, also when one before it has failed. */
+const areGood = [run(together, availableParallelism() + 1), run(oneByOne, 1), runApart(apart)];
 process.exit(areGood.every(Boolean) ? 0 : 1);
 
-/** @param {string[]} some @param {number} atOnce @returns {boolean} did all pass? */
-function run(some, atOnce) {
+function runApart(/** @type {string[]} */ some) {
+  if (some.length === 0) return true;
+  const { prefix, missing } = namespace();
+  if (missing) console.error(`Skipped: ${some.join(', ')}. ${missing}`);
+  else Object.assign(env, environmentApart());
+  return run(some, 1, prefix);
+}
+
+/** @param {string[]} some @param {number} atOnce @param {string[]} [prefix] @returns {boolean} did all pass? */
+function run(some, atOnce, prefix = []) {
   if (some.length === 0) return true;
   const paths = some.map((file) => join('test', file));
   const isBrowser = wanted === 'browser';
   const options = ['--test', `--test-concurrency=${atOnce}`, '--test-reporter=spec'];
   if (isBrowser) options.push('--test-force-exit');
   if (wanted === 'unit') options.push(`--test-timeout=${LIMIT_MS}`); // for each file
-  const child = spawnSync(process.execPath, [...options, ...paths], {
+  const [command, ...args] = [...prefix, process.execPath, ...options, ...paths];
+  const child = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',
     env,

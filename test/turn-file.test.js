@@ -1,7 +1,6 @@
 // Verifies that what several commands change at once is all kept, also when one of them is killed in the middle, and that no
 // command waits for ever for another.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { readProgress, updateProgress } from '../lib/cli/progress.js';
 import { takeTurn } from '../lib/cli/turn-file.js';
+import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
 
@@ -24,8 +24,9 @@ function run(/** @type {string} */ root, /** @type {string} */ lines) {
   const text = `import { existsSync } from 'node:fs';
     import { updateProgress } from ${urlOf('lib/cli/progress.js')};
     const io = { root: ${JSON.stringify(root)}, env: {}, stderr: process.stderr };
-    ${lines}`;
-  return spawn(process.execPath, ['--input-type=module', '-e', text]);
+    ${lines};
+    process.exit();`;
+  return spawnOurs(['--input-type=module', '-e', text]);
 }
 
 /** A process that is in the middle of a change, and stays there. */

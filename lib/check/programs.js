@@ -14,8 +14,8 @@ import { copyProgram } from '../observe/copy.js';
 import { noteProgram } from './looks.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
 import { entryOf, nameOf, starterFolder } from './subject.js';
-import { explainNotReady } from '../verdict/diagnosis.js';
-import { Broken, Undecided, momentOf } from '../verdict/outcome.js';
+import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
+import { Undecided, momentOf } from '../verdict/outcome.js';
 
 const END_TOLD_MS = 2_000;
 
@@ -115,12 +115,7 @@ async function demandFamily(/** @type {Program} */ program) {
   if (program.strangers().length === 0) return;
   const isTold = await program.until(() => program.strangers().length === 0, END_TOLD_MS);
   if (isTold || program.fate) return;
-  throw new Broken({
-    expected: 'Every process that listens belongs to this program.',
-    got: `Process ${program.strangers()[0]} is reported to listen, but isn't one of them.`,
-    why: 'Something other than the probe has written to the timeline: nothing in it can be trusted.',
-    try: 'take out what writes to FORKSHOP_TIMELINE',
-  });
+  throw explainStranger(program.strangers()[0]);
 }
 
 /** One of our programs that did not start. */

@@ -21,6 +21,7 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @property {number} seconds
  * @property {import('../measure/conditions.js').Conditions | null} conditions
  * @property {string} output  what the learner's program printed, its last part
+ * @property {string[]} spared  what may be the program's and was left alone, a sentence for each
  * @property {string | null} fault  what went wrong in Forkshop itself
  *
  * @typedef {import('../verdict/terminal.js').Measurement} Measurement
@@ -72,6 +73,7 @@ export async function runCheck({
     seconds: 0,
     conditions: null,
     output: '',
+    spared: [],
     fault: null,
   };
   const own = runner ?? createRunner(); // it starts while the check is loaded
@@ -99,12 +101,16 @@ export async function runCheck({
     clearTimeout(timer);
     signal?.removeEventListener('abort', onEnd);
     const left = await (runner ? runner.clear() : own.close());
+    result.spared = own.spared().map(explainSpared);
     if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
   }
   if (result.fault) result.verdict = 'inconclusive';
   result.seconds = Math.round((performance.now() - since) / 10) / 100;
   return result;
 }
+
+const explainSpared = ({ pid, port }) =>
+  `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it lives.`;
 
 const hasFailed = (/** @type {CheckResult} */ { promises }) =>
   promises.some(({ verdict }) => verdict === 'failed');

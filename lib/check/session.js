@@ -70,8 +70,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
 import { watchShortages } from '../observe/shortage.js';
+import { Stranger } from '../observe/program.js';
 import { createPrograms } from './programs.js';
 import { isOutcome, meaningOf } from './unexpected-end.js';
+import { explainStranger } from '../verdict/diagnosis.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
@@ -309,7 +311,7 @@ async function outcomeOf(body, { told, numberOf, meaning }) {
     await body();
     return { verdict: 'passed' };
   } catch (thrown) {
-    const error = meaning(thrown);
+    const error = meaning(thrown instanceof Stranger ? explainStranger(thrown.pid) : thrown);
     if (!isOutcome(error)) throw error;
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);

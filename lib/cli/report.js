@@ -43,7 +43,7 @@ export function createReporter({
       print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns)),
     end(told, progress) {
       const result = allVisible(told);
-      const { promises, measurements, charts, output, fault } = result;
+      const { promises, measurements, charts, output, spared = [], fault } = result;
       const first =
         promises.find(({ verdict }) => verdict === 'failed') ??
         promises.find(({ verdict }) => verdict === 'inconclusive');
@@ -65,6 +65,7 @@ export function createReporter({
       for (const chart of charts) print(...chartLines(chart, style), '');
       if (!result.isWhole && !fault && result.of > 0)
         print(...notAgain(result, before, lesson), '');
+      if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
       print(summary(result, style), next({ result, lesson, lessons, progress, subject }));
     },
   };

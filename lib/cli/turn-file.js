@@ -5,7 +5,7 @@
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isAlive, listProcesses } from '../observe/processes.js';
+import { isAlive, processAt } from '../observe/processes.js';
 
 const WAIT_MS = 5_000;
 const POLL_MS = 2;
@@ -16,7 +16,7 @@ const DRAWING = 0; // no number is known yet
  * @property {string} path
  * @property {number} number
  * @property {number} pid
- * @property {string} born
+ * @property {number} born
  */
 
 /**
@@ -68,12 +68,12 @@ function ticketBefore(/** @type {string} */ file, /** @type {string} */ mine) {
   return first?.path === mine ? undefined : first;
 }
 
-/** @type {string | undefined} */
+/** @type {number | undefined} */
 let ownBirth;
 
 function ticketPath(/** @type {string} */ file, /** @type {number} */ number) {
-  ownBirth ??= listProcesses().find(({ pid }) => pid === process.pid)?.born ?? '';
-  return `${file}.turn.${number}.${process.pid}.${ownBirth.replaceAll(' ', '_')}`;
+  ownBirth ??= processAt(process.pid)?.born ?? 0;
+  return `${file}.turn.${number}.${process.pid}.${ownBirth}`;
 }
 
 /** The tickets of processes that are alive; those of others are removed. @returns {Ticket[]} */
@@ -81,10 +81,12 @@ function ticketsOf(/** @type {string} */ file) {
   const start = `${basename(file)}.turn.`;
   return readdirSync(dirname(file)).flatMap((name) => {
     const [, number, pid, born] =
-      /^(\d+)\.(\d+)\.(\S+)$/.exec(name.startsWith(start) ? name.slice(start.length) : '') ?? [];
+      /^(\d+)\.(\d+)\.(\d+(?:\.\d+)?)$/.exec(
+        name.startsWith(start) ? name.slice(start.length) : '',
+      ) ?? [];
     if (born === undefined) return [];
     const ticket = { path: join(dirname(file), name), number: +number, pid: +pid };
-    const owner = { pid: +pid, born: born.replaceAll('_', ' ') };
+    const owner = { pid: +pid, born: +born };
     if (isAlive(owner)) return [{ ...ticket, ...owner }];
     rmSync(ticket.path, { force: true });
     return [];

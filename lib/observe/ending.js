@@ -1,105 +1,74 @@
 /**
- * Ending a run, with all that belongs to it: its process group, its descendants (a detached one too), what carries its
- * mark in the environment, what the probe reported as a child of one of these, and who listens on the run's port or
- * works in its folder without a parent: a daemon such as nginx leaves its group and its parent, and writes over its
- * environment.
+ * Ending a run, with all that belongs to it, and nothing else. A process belongs to a run when that is proved:
+ * - the keeper has started it, and noted its pid and when it was born;
+ * - or it descends from one that belongs, as the system's table of processes says, now or at an earlier look;
+ * - or it is in the process group that the first process leads. A process cannot join a group from another session, and the
+ *   first process has a session of its own; the group keeps its number while one that is known to belong is in it;
+ * - or it carries the run's mark (mark.js).
+ * What a program prints, reports or resembles proves nothing.
  *
  * @typedef {object} Started
- * @property {string} id  the value of FORKSHOP_RUN in the environment of every process of the run
+ * @property {string} id  of the run, or of a home: then all its runs; see mark.js
  * @property {number} [pid]  the first process, which leads the group
- * @property {string} folder  its timeline and its output
- * @property {string} cwd  where it was started
- * @property {number} [port]  which was free before; undefined when the run was given another one
- * @property {boolean} [isTheirs]  a program of somebody's own: what it leaves behind as a daemon is theirs, too
- * @property {number} sinceMs  when it began, by the clock of its timeline
- * @property {Map<number, string>} known  every pid seen so far in the family, and when it was born
+ * @property {number} [born]  nothing that was born before this belongs to it
+ * @property {Map<number, number>} known  every process that was proved to belong: its pid, and when it was born
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nowMs } from './clock.js';
-import { ageMs, familyOf, isAlive, listProcesses } from './processes.js';
-import { isFromTerminal, speaksOf, titleOf, wasStartedWith, worksIn } from './processes.js';
-import { holdersOf } from './sockets.js';
+import { hasMark } from './mark.js';
+import { ancestorsOf, familyOf, isAlive, listProcesses, processAt, signal } from './processes.js';
 import { isContended } from './turn.js';
 
 const DEADLINE_MS = 5_000;
 const PATIENCE_MS = 60_000; // where others want the cores: who was killed needs one to end, for each of its threads
-const RUN_FOLDER = '/forkshop-'; // in the path of every run's files, see run.js
-const TICK_MS = process.platform === 'linux' ? 20 : 1_000; // births are told in ticks of 10 ms, or in seconds
 
 /**
- * The living processes of a run. What is found once stays known, also when its parent has gone.
+ * The living processes of a run.
  * @param {Started} run
- * @param {{ thoroughly?: boolean, atPort?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look
- *   into every process's environment and into the timeline too (slower); atPort: and for daemons (slower by far);
- *   all: the machine's processes, if they were just listed
+ * @param {{ thoroughly?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look for the mark, too
+ *   (slower); all: the machine's processes, if they were just listed
  */
-export function findFamily(
-  run,
-  { thoroughly = false, atPort = thoroughly, all = listProcesses() } = {},
-) {
-  const mark = `FORKSHOP_RUN=${run.id}`;
-  const reported = thoroughly ? childrenReported(run) : new Map();
-  const isReported = (one) => ageMs(one) >= nowMs() - reported.get(one.pid) - TICK_MS;
-  const isRoot = (/** @type {import('./processes.js').Process} */ one) =>
-    one.pgid === run.pid ||
-    run.known.get(one.pid) === one.born ||
-    (reported.has(one.pid) && isReported(one)) || // and not a later one with the same pid
-    (thoroughly && wasStartedWith(one.pid, mark));
-  let family = familyOf(all, isRoot);
-  const daemons = atPort ? daemonsOf(run, all, family) : [];
-  if (daemons.length > 0) family = familyOf(all, (one) => isRoot(one) || daemons.includes(one));
-  for (const { pid, born } of family) run.known.set(pid, born);
+export function findFamily(run, { thoroughly = false, all = listProcesses() } = {}) {
+  const { id, pid: leader, born = 0, known } = run;
+  const spared = ancestorsOf(process.pid, all).add(process.pid).add(1);
+  const candidates = all.filter((one) => one.born >= born && !spared.has(one.pid));
+  const isKnown = (one) => known.get(one.pid) === one.born;
+  const hasGroup = candidates.some((one) => one.pgid === leader && isKnown(one));
+  const isProved = (one) =>
+    isKnown(one) || (hasGroup && one.pgid === leader) || (thoroughly && hasMark(one.pid, id));
+  const family = familyOf(candidates, isProved);
+  for (const one of family) known.set(one.pid, one.born);
   return family;
 }
 
 /**
- * Who was born since the run began, speaks of no other run, nor does a descendant (a port that is free again may soon be
- * another's; and a check that has lost its parent has a keeper which names its run), and listens on the run's port, or has
- * lost its parent and works in the run's folder: it listens elsewhere, or not yet.
+ * The process of a run that has this pid: what a program reports is looked up, not believed.
  * @param {Started} run
- * @param {import('./processes.js').Process[]} all
- * @param {import('./processes.js').Process[]} family
+ * @param {number} pid
+ * @returns {import('./processes.js').Process | undefined}  undefined when it has ended, or isn't proved to belong
  */
-function daemonsOf({ id, port, cwd, sinceMs, isTheirs }, all, family) {
-  if (isTheirs) return [];
-  const isNew = (one) => !family.includes(one) && ageMs(one) <= nowMs() - sinceMs + TICK_MS;
-  const strangers = all.filter(isNew);
-  const listening = port ? holdersOf(port, () => strangers.map(({ pid }) => pid)) : [];
-  const isOrphan = ({ pid, ppid }) => isReaper(ppid) && worksIn(pid, cwd) && !isFromTerminal(pid); // somebody may open one meanwhile
-  const isOurs = ({ pid }) => speaksOf(pid, id) || !speaksOf(pid, RUN_FOLDER);
-  const areOurs = (one) => familyOf(all, ({ pid }) => pid === one.pid).every(isOurs);
-  return strangers.filter((one) => (listening.includes(one.pid) || isOrphan(one)) && areOurs(one));
-}
-
-/** Does the system give it the children of those that have ended? */
-function isReaper(pid) {
-  return pid === 1 || titleOf(pid) === 'systemd';
+export function findMember(run, pid) {
+  const one = processAt(pid);
+  if (!one || run.known.get(pid) === one.born) return one;
+  const all = hasMark(pid, run.id) ? [one] : listProcesses();
+  return findFamily(run, { thoroughly: true, all }).find((member) => member.pid === pid);
 }
 
 /**
- * A child that left the group, the environment and its parent in a moment is known from the probe alone.
- * @returns {Map<number, number>}  pid → when it was reported
+ * Sends a signal to the run's process group, as Ctrl-C in a terminal does.
+ * @param {Started} run
+ * @param {NodeJS.Signals} name
+ * @returns {boolean}  false when nothing is left of it
  */
-function childrenReported({ folder }) {
-  try {
-    const text = readAtOnce(join(folder, 'timeline.jsonl'));
-    const found = text.matchAll(/^{"t":([\d.]+),.*"what":"child","childPid":(\d+)/gm);
-    return new Map([...found].map(([, t, pid]) => [Number(pid), Number(t)]));
-  } catch {
-    return new Map(); // no timeline, or too long a one
-  }
+export function signalGroup(run, name) {
+  if (signalLed(run, name)) return true;
+  const left = findFamily(run).filter(({ pgid }) => pgid === run.pid);
+  return left.map((one) => signal(one, name)).includes(true);
 }
 
-/** What is in a file; in a pipe that the program put in its place nothing, and nobody waits for it. */
-function readAtOnce(path) {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  try {
-    return fstatSync(fd).isFile() ? readFileSync(fd, 'utf8') : '';
-  } finally {
-    closeSync(fd);
-  }
+/** To the group at once, which is possible while its first process lives: afterwards its number may be another's. */
+function signalLed({ pid = 0, known }, name) {
+  const born = known.get(pid);
+  return born !== undefined && signal({ pid, born }, name, process.platform !== 'win32');
 }
 
 /**
@@ -111,45 +80,34 @@ function readAtOnce(path) {
 export async function endRun(run) {
   const since = Date.now();
   const limitMs = () => (isContended() ? PATIENCE_MS : DEADLINE_MS);
-  /** @type {import('./processes.js').Process[]} */
-  let held;
-  do {
-    held = holdStill(run);
-    for (const { pid } of held.filter(isAlive)) sendSignal(pid, 'SIGKILL');
-    if (held.length > 0) await sleep(3);
-  } while (held.length > 0 && Date.now() - since < limitMs());
-  return held.filter(isAlive).map(({ pid }) => pid);
+  let isGone = false;
+  for (;;) {
+    const held = holdStill(run);
+    if (held.length === 0 && isGone) return []; // twice: while one looks, a process may start the next, and exit
+    isGone = held.length === 0;
+    for (const one of held) signal(one, 'SIGKILL');
+    if (Date.now() - since > limitMs()) return held.filter(isAlive).map(({ pid }) => pid);
+    if (!isGone) await sleep(3);
+  }
 }
 
 /**
- * Stops the whole family, until a look finds nobody new: one that stands still can neither respawn a worker nor end
- * and leave a child of whom nobody would know whose it was. Daemons are looked for when nobody else is left.
+ * Stops the whole family, until a look finds none that is new: a process that stands still can neither respawn a worker nor
+ * exit.
+ * @param {Started} run
  * @returns {import('./processes.js').Process[]}  all that were found, those too that have ended meanwhile: what one of
  *   them has left is for the next look
  */
 function holdStill(run) {
+  /** @type {Map<number, import('./processes.js').Process>} */
   const still = new Map();
-  let family;
-  do {
-    if (run.pid && process.platform !== 'win32') sendSignal(-run.pid, 'SIGSTOP');
-    const options = { thoroughly: true, atPort: false };
-    family = findFamily(run, options).filter(({ pid }) => !still.has(pid));
-    if (family.length + still.size === 0) family = findFamily(run, { ...options, atPort: true });
-    for (const { pid } of family) sendSignal(pid, 'SIGSTOP');
-    for (const one of family) still.set(one.pid, one);
-  } while (family.length > 0);
-  return [...still.values()];
-}
-
-/**
- * @param {number} pid  negative: a process group
- * @param {NodeJS.Signals} name
- * @returns {boolean}  false when it is gone already
- */
-export function sendSignal(pid, name) {
-  try {
-    return process.kill(pid, name);
-  } catch {
-    return false;
+  for (;;) {
+    signalLed(run, 'SIGSTOP'); // what forks without end cannot outrun it
+    const fresh = findFamily(run, { thoroughly: true }).filter(({ pid }) => !still.has(pid));
+    if (fresh.length === 0) return [...still.values()];
+    for (const one of fresh) {
+      signal(one, 'SIGSTOP');
+      still.set(one.pid, one);
+    }
   }
 }

@@ -2,6 +2,7 @@
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isCompleteCopy } from './copy.js';
+import { pidNamespace } from './processes.js';
 
 const here = (file) => new URL(file, import.meta.url);
 
@@ -9,10 +10,9 @@ const here = (file) => new URL(file, import.meta.url);
 export const rootFolder = fileURLToPath(here('../../'));
 
 /**
- * Left in place, these would change what the program is: a plain server would believe that it is a worker. And no program
- * of a check has a terminal, so that what it leaves behind is told from what somebody starts in one meanwhile. Node 20 reads
- * a company's NODE_EXTRA_CA_CERTS at each start, which takes longer than the rest of it, and here nobody asks beyond this
- * machine.
+ * Left in place, these would change what the program is: a plain server would believe that it is a worker. No program of a
+ * check has a terminal. Node 20 reads a company's NODE_EXTRA_CA_CERTS at each start, which takes longer than the rest of
+ * it, and here nobody asks beyond this machine.
  */
 const SCRUBBED =
   /^(TERM|NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;
@@ -81,7 +81,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
     NODE_OPTIONS: preloads.join(' '),
     FORKSHOP_TIMELINE: join(folder, 'timeline.jsonl'),
     FORKSHOP_PROBE: probe,
-    FORKSHOP_KEPT_BY: `${keeper.pid} ${process.pid}`,
+    FORKSHOP_KEPT_BY: `${keeper.pid} ${process.pid} ${pidNamespace()}`,
     ...(compileCache && !isTheirs && { NODE_COMPILE_CACHE: compileCache }),
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),

@@ -3,12 +3,13 @@
  * nothing stays behind, however the check ends. It leads a session of its own, so that a Ctrl-C in the terminal does
  * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
  * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not
- * the check, which then ends what is left; and where it kills both, the probe in each of its processes does (probe.cjs).
+ * the check, which then ends what is left; and where it kills both, the probe in each of its processes ends that (probe.cjs),
+ * and the next start what is left (sweep.js).
  *
- * Messages in:  { start: id, command, args, env, cwd, port, folder, isTheirs, hasChannel,
+ * Messages in:  { start: id, command, args, env, cwd, folder, isTheirs, hasChannel,
  *                 isErrorApart, limits }   { post: id, message }
  *               { stop: id }   { rests: whether the check is about to stand still, as after Ctrl-Z }
- * Messages out: { started: id, pid }  { failed: id, error }  { ended: id, code, signal }
+ * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
@@ -16,14 +17,17 @@ import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { tellParent } from '../common/tell-parent.js';
 import { nowMs } from './clock.js';
-import { endRun, findFamily, sendSignal } from './ending.js';
-import { hasStopped, listProcesses } from './processes.js';
+import { endRun, findFamily } from './ending.js';
+import { findMarker, withMark } from './mark.js';
+import { hasStopped, listProcesses, processAt, signal } from './processes.js';
 
 const WATCH_MS = 50;
 const WATCH_SLOWLY_MS = 300;
 const YOUNG_MS = 2_000;
 const STILL_MS = 500;
 
+const check = processAt(process.ppid);
+const marker = findMarker();
 const runs = new Map();
 let isWatching = false;
 let isResting = false;
@@ -54,24 +58,24 @@ function start(order) {
   }
 }
 
-function begin({ start: id, command, args, env, cwd, port, folder, ...how }) {
+function begin({ start: id, command, args, env, cwd, folder, ...how }) {
   const { hasChannel, isErrorApart, isTheirs, limits } = how;
   const output = openSync(join(folder, 'output.txt'), 'a');
   const errors = isErrorApart ? openSync(join(folder, 'errors.txt'), 'a') : output;
   const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
   const files = { output, timeline, ...(isErrorApart && { errors }) };
-  const known = new Map();
-  const run = { id, folder, cwd, port, isTheirs, known, sinceMs: nowMs(), files, limits };
-  const mark = { FORKSHOP_RUN: id };
-  const options = { cwd, env: { ...env, ...mark }, detached: true, windowsHide: true };
   /** @type {import('node:child_process').StdioOptions} */
   const stdio = ['ignore', output, errors, ...(hasChannel ? /** @type {const} */ (['ipc']) : [])];
-  const child = spawn(command, args, { ...options, stdio });
-  run.pid = child.pid;
-  run.post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
-  runs.set(id, run);
+  const program = withMark(id, { command, args, env }, isTheirs ? undefined : marker); // their daemons stay theirs
+  const options = { cwd, env: program.env, stdio, detached: true, windowsHide: true };
+  const child = spawn(program.command, program.args, options);
+  const { pid = 0 } = child;
+  const born = processAt(pid)?.born; // its pid is its own until we hear of its end
+  const known = new Map(born === undefined ? [] : [[pid, born]]);
+  const post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
+  runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits, post });
   child.on('error', (error) => tellParent({ failed: id, error: error.message }));
-  child.on('spawn', () => tellParent({ started: id, pid: child.pid }));
+  child.on('spawn', () => tellParent({ started: id, pid, born }));
   child.on('exit', (code, signal) => tellParent({ ended: id, code, signal }));
   if (!isWatching) watch();
 }
@@ -90,10 +94,10 @@ function watch() {
 
 /** A program may have stopped the check, which would stand still for ever, and end nothing. Seen on Linux only. */
 function wakeCheck() {
-  const isStill = process.platform === 'linux' && !isResting && hasStopped(process.ppid);
+  const isStill = process.platform === 'linux' && !isResting && check && hasStopped(check.pid);
   if (!isStill) stillMs = undefined;
   else if (stillMs === undefined) stillMs = nowMs();
-  else if (nowMs() > stillMs + STILL_MS) sendSignal(process.ppid, 'SIGCONT');
+  else if (nowMs() > stillMs + STILL_MS) signal(check, 'SIGCONT');
 }
 
 function limit(run, family) {

@@ -2,7 +2,7 @@
  * The probe. Preloaded with NODE_OPTIONS=--require into every Node process of a run, it appends what happens there to
  * the run's timeline, one JSON object a line. It imports nothing of ours, starts nothing that keeps a process alive,
  * touches no handler, exit code or message of the program, and never throws into it. Where the check and its keeper are
- * both gone, killed at once, it ends its process and removes the run's files: nobody else is left who would.
+ * both gone, killed at once, it ends its process; the next start does the rest (sweep.js). In a PID namespace of its own it says so and nothing else: its pids are other processes to the check, and the check's are others to it.
  *
  * Why --require, in CommonJS: with --import Node would load a CommonJS program as if it had been imported; what it
  * throws at its top would be an unhandled rejection, and its promises would come before its process.nextTick.
@@ -34,6 +34,7 @@
  *               it is one: known at once, where 'fork' comes later, and never if the primary ends before
  *   kill        target ('keeper' | 'check'), signal: it is about to signal the process that started it, or the check
  *   crash       error (its stack), origin
+ *   apart       the process is in another PID namespace than the keeper: pid is its number there, and no more is told of it
  *   exit        code, more (as above, since the last beat)
  * and in a primary, about a worker: fork (policy), online, worker-listening (port), disconnect, worker-exit (code,
  * signal, planned: exitedAfterDisconnect), each with `worker` and `workerPid`.
@@ -42,9 +43,8 @@
 
 const cluster = require('node:cluster');
 const { subscribe } = require('node:diagnostics_channel');
-const { openSync, rmSync, writeSync } = require('node:fs');
+const { openSync, readlinkSync, writeSync } = require('node:fs');
 const { Server } = require('node:net');
-const { basename, dirname } = require('node:path');
 const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 
 const BEAT_MS = 20;
@@ -57,7 +57,6 @@ const LONGEST_HELD_BACK = 64 * 1024;
 const MOST_LISTENERS = 10; // EventEmitter.defaultMaxListeners, which the program may have changed
 const PENDING = /^(FSReq|GetAddrInfo|MessagePort$)|ConnectWrap$/; // module hooks answer through a MessagePort
 const KEPT_MS = 100;
-const RUNS_HOME = /^forkshop-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const HANDED_DOWN = /^(NODE_OPTIONS|FORKSHOP_\w+)$/;
 const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle, or a descriptor
 
@@ -73,7 +72,9 @@ const elapsedMs = performance.now.bind(performance);
 const utilizationSince = performance.eventLoopUtilization.bind(performance);
 
 const file = process.env.FORKSHOP_TIMELINE;
-const keptBy = /^(\d+) (\d+)$/.exec(process.env.FORKSHOP_KEPT_BY)?.slice(1).map(Number); // the keeper, and the check
+const kept = /^(\d+) (\d+) (.*)$/.exec(process.env.FORKSHOP_KEPT_BY); // the keeper, the check, and their PID namespace
+const keptBy = kept?.slice(1, 3).map(Number);
+const isApart = Boolean(kept?.[3]) && kept[3] !== pidNamespace();
 const isFirst = process.ppid === keptBy?.[0];
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
 const seesWaits = process.env.FORKSHOP_PROBE === 'waits';
@@ -94,14 +95,34 @@ const whatIs = { listening: 'worker-listening', exit: 'worker-exit' };
 
 const isNodesOwn = !isMainThread && parentPort === null; // the thread in which Node runs module hooks
 const fd = file && !isNodesOwn && open(file);
-if (fd) observe(fd);
-if (keptBy && isMainThread) setInterval(() => isKept() || endAlone(), KEPT_MS).unref(); // also without a file: it may be removed
+if (fd && isApart) reportApart(fd);
+else if (fd) observe(fd);
+if (keptBy && !isApart && isMainThread)
+  setInterval(() => isKept() || kill(process.pid, 'SIGKILL'), KEPT_MS).unref(); // also without a file: it may be removed
 
 function open(path) {
   try {
     return openSync(path, 'a');
   } catch {
     return undefined; // the run's folder is gone; the program must not notice
+  }
+}
+
+/** @returns {string | undefined}  undefined where the system has none, or there is no /proc */
+function pidNamespace() {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
+}
+
+function reportApart(fd) {
+  const t = Number(process.hrtime.bigint() / 1000n) / 1000;
+  try {
+    writeSync(fd, `{"t":${t},"pid":${process.pid},"what":"apart"}\n`);
+  } catch {
+    // the disk is full
   }
 }
 
@@ -491,16 +512,6 @@ function hasPid(pid) {
   } catch (error) {
     return error.code !== 'ESRCH';
   }
-}
-
-function endAlone() {
-  const home = dirname(dirname(file)); // of all runs of the check, see run.js
-  try {
-    if (RUNS_HOME.test(basename(home))) rmSync(home, { recursive: true, force: true });
-  } catch {
-    // Another process of the run is at it, too: that one removes it, or the last one.
-  }
-  kill(process.pid, 'SIGKILL');
 }
 
 /** Of all threads of the process. */

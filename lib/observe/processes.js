@@ -1,18 +1,20 @@
 /**
- * The machine's processes, as far as "nothing left behind" needs them: who descends from whom, who carries a run's
- * mark, and whether a pid is still the process that it was. On Linux from /proc; elsewhere from `ps`.
+ * The machine's processes, as far as "nothing left behind" needs them: which descends from which, whether a pid is still
+ * the process that it was, and signals to that one only. On Linux from /proc; elsewhere from `ps`.
  *
  * @typedef {object} Process
  * @property {number} pid
  * @property {number} ppid
  * @property {number} pgid
- * @property {string} born  when it started; with the pid it names one process for ever, although pids are used again
+ * @property {number} born  when it started, on a scale of the system's own; with the pid it names one process, although pids
+ *   are used again
  * @property {number} rssBytes
  * @property {string} [state]  a letter, on Linux: R runs or wants to, S sleeps, T was stopped; see proc(5)
  */
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { spawnSync } from '../common/child.js';
 
 const PAGE_BYTES = 4096;
 const TICK_MS = 10; // of /proc/PID/stat: sysconf(_SC_CLK_TCK) is 100 on every Linux of today
@@ -41,21 +43,32 @@ function readStat(pid) {
     const threads = Number(rest[14]); // its first thread may be a zombie while others still hold files and ports
     if (state === 'X' || (state === 'Z' && threads <= 1)) return undefined;
     const rssBytes = +rest[18] * PAGE_BYTES;
-    return { pid, ppid: +ppid, pgid: +pgid, born: rest[16], rssBytes, state };
+    return { pid, ppid: +ppid, pgid: +pgid, born: +rest[16], rssBytes, state };
   } catch {
     return undefined; // it ended while we were looking
   }
 }
 
-function fromPs() {
+function fromPs(which = '-ax') {
   const columns = 'pid=,ppid=,pgid=,rss=,state=,lstart=';
-  const text = execFileSync('ps', ['-axo', columns], { encoding: 'utf8' });
-  return text.split('\n').flatMap((line) => {
-    const [pid, ppid, pgid, rss, state, ...born] = line.trim().split(/\s+/);
+  const env = { ...process.env, LC_ALL: 'C' }; // else dates are in the user's language
+  const { stdout, error } = spawnSync('ps', [which, '-o', columns], { encoding: 'utf8', env });
+  if (error) throw error;
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, ppid, pgid, rss, state, ...started] = line.trim().split(/\s+/);
     if (!pid || state.startsWith('Z')) return [];
-    return [{ pid: +pid, ppid: +ppid, pgid: +pgid, born: born.join(' '), rssBytes: +rss * 1024 }];
+    const born = Date.parse(started.join(' '));
+    return [{ pid: +pid, ppid: +ppid, pgid: +pgid, born, rssBytes: +rss * 1024 }];
   });
 }
+
+/**
+ * The process that has this pid now, if it is alive.
+ * @param {number} pid
+ * @returns {Process | undefined}
+ */
+export const processAt = (pid) =>
+  process.platform === 'linux' ? readStat(pid) : fromPs(`-p${pid}`)[0];
 
 /**
  * Does the system still keep this pid: of a process that is alive, or dead and not yet noticed by its parent?
@@ -85,36 +98,56 @@ export const hasStopped = (pid) => process.platform !== 'linux' || readStat(pid)
 
 /**
  * Is this still the same process, alive?
- * @param {{ pid: number, born: string }} known
+ * @param {{ pid: number, born: number }} known
  */
-export function isAlive({ pid, born }) {
-  const found =
-    process.platform === 'linux' ? readStat(pid) : listProcesses().find((one) => one.pid === pid);
-  return found?.born === born;
+export const isAlive = ({ pid, born }) => processAt(pid)?.born === born;
+
+/**
+ * Sends a signal to a process, and to no later one with the same pid: it is looked at in the last moment before. In between
+ * are microseconds, in which the system would have to give away all its other pids.
+ * @param {{ pid: number, born: number }} known
+ * @param {NodeJS.Signals} name
+ * @param {boolean} [isGroup]  to the whole process group that it leads
+ * @returns {boolean}  false when it has ended
+ */
+export function signal(known, name, isGroup = false) {
+  try {
+    return isAlive(known) && process.kill(isGroup ? -known.pid : known.pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A process's parent, that one's parent, and so on.
+ * @param {number} pid
+ * @param {Process[]} all
+ * @returns {Set<number>}
+ */
+export function ancestorsOf(pid, all) {
+  const parents = new Map(all.map((one) => [one.pid, one.ppid]));
+  const found = new Set();
+  for (let one = parents.get(pid); one && !found.has(one); one = parents.get(one)) found.add(one);
+  return found;
 }
 
 /**
  * How long ago the process was started.
- * @param {{ born: string }} one
+ * @param {{ born: number }} one
  * @returns {number}  milliseconds, give or take the 10 ms (elsewhere than on Linux: the second) in which births are told
  */
-export function ageMs({ born }) {
-  return process.platform === 'linux'
-    ? uptime() * 1000 - Number(born) * TICK_MS
-    : Date.now() - Date.parse(born);
-}
+export const ageMs = ({ born }) =>
+  process.platform === 'linux' ? uptime() * 1000 - born * TICK_MS : Date.now() - born;
 
 /**
- * Does the process carry `name=value` in the environment that it was started with? Linux only; elsewhere false.
- * @param {number} pid
- * @param {string} entry  `name=value`
+ * The PID namespace in which this process has its pid: in another one the same number is another process.
+ * @returns {string}  '' where the system has none, or doesn't tell
  */
-export function wasStartedWith(pid, entry) {
-  if (process.platform !== 'linux') return false;
+export function pidNamespace() {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry);
+    return readlinkSync('/proc/self/ns/pid');
   } catch {
-    return false;
+    return '';
   }
 }
 
@@ -139,49 +172,6 @@ export function titleOf(pid) {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
   } catch {
     return 'process';
-  }
-}
-
-/**
- * Does the process work in this folder? Linux only; elsewhere false.
- * @param {number} pid
- * @param {string} folder
- */
-export function worksIn(pid, folder) {
-  try {
-    const [its, that] = [`/proc/${pid}/cwd`, folder].map((path) => statSync(path));
-    return its.dev === that.dev && its.ino === that.ino;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Is there such a text in the process's environment or command line, as it was started or as it now calls itself?
- * Linux only; elsewhere false.
- * @param {number} pid
- * @param {string} text
- */
-export function speaksOf(pid, text) {
-  if (process.platform !== 'linux') return false;
-  return ['environ', 'cmdline'].some((name) => {
-    try {
-      return readFileSync(`/proc/${pid}/${name}`, 'utf8').includes(text);
-    } catch {
-      return false;
-    }
-  });
-}
-
-/**
- * Was it started from a terminal, whose kind its environment tells? Linux only; elsewhere false.
- * @param {number} pid
- */
-export function isFromTerminal(pid) {
-  try {
-    return /(^|\0)TERM=/.test(readFileSync(`/proc/${pid}/environ`, 'latin1'));
-  } catch {
-    return false;
   }
 }
 

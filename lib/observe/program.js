@@ -40,16 +40,16 @@
  *   it, nothing of ours is found by its imports, and it may take as much of the machine as its owner lets it
  * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
  */
-import { randomUUID } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
-import { endRun, findFamily, sendSignal } from './ending.js';
+import { endRun, findFamily, findMember, signalGroup } from './ending.js';
 import { environmentOf, rootFolder } from './environment.js';
 import { LIMITS, THEIR_LIMITS } from './limits.js';
-import { wasStartedWith } from './processes.js';
+import { isLiving, listProcesses, signal } from './processes.js';
 import { isSettled } from './settled.js';
+import { holdersOf } from './sockets.js';
 import { openTimeline } from './timeline.js';
 import { createTurn } from './turn.js';
 
@@ -61,17 +61,30 @@ const DRAIN_DEADLINE_MS = 3_000;
 const OUTPUT_SHOWN = 16 * 1024;
 const ENDING = new Set(['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL']); // signals that are sent so that a process ends
 
+/** A pid that is reported is that of a process which isn't proved to belong to the run. */
+export class Stranger extends Error {
+  /** @param {number} pid */
+  constructor(pid) {
+    super(`Process ${pid} does not belong to this run.`);
+    this.name = 'Stranger';
+    this.pid = pid;
+  }
+}
+
 /** One started program: its timeline, its output, its fate. */
 export class Program {
-  id = randomUUID();
   /** @type {Fate | undefined} undefined while it runs */
   fate;
   /** @type {number | undefined} */
   pid;
+  /** @type {number | undefined} when it was started, see processes.js */
+  born;
   /** @type {Map<number, number>} when each process's event loop last turned */
   lastBeats = new Map();
   lastRequestMs = 0;
-  /** @type {Map<number, string>} every pid seen in the family, and when it was born */
+  /** The processes that listen on its port when it has been ended: not proved to belong to it, they live. @type {number[]} */
+  spared = [];
+  /** @type {Map<number, number>} every process that was proved to belong to it, and when it was born */
   known = new Map();
   /** When the check first told one of its processes to end: what ends later may do so for that. */
   toldMs = Infinity;
@@ -81,15 +94,14 @@ export class Program {
 
   /**
    * @param {import('node:child_process').ChildProcess} keeper
-   * @param {{ home: string, port: number, compileCache?: string }} place  home: the runner's folder
+   * @param {{ id: string, folder: string, port: number, compileCache?: string }} place  id: see mark.js; folder: of its files
    * @param {StartOptions} options
    */
-  constructor(keeper, { home, port, compileCache }, options) {
+  constructor(keeper, { id, folder, port, compileCache }, options) {
     this.keeper = keeper;
+    this.id = id;
     this.port = port;
-    /** The port to which nobody else has a right. */
-    this.ownPort = options.isTheirs || options.env?.PORT ? undefined : port;
-    this.folder = join(home, this.id);
+    this.folder = folder;
     mkdirSync(this.folder, { recursive: true });
     this.limits = options.isTheirs ? THEIR_LIMITS : LIMITS;
     this.cwd = options.cwd ?? (options.isNative ? this.folder : rootFolder);
@@ -131,10 +143,10 @@ export class Program {
 
   begin() {
     const { entry, args = [], isNative = false, isTheirs, hasChannel, isErrorApart } = this.options;
-    const { id, ownPort: port, folder, cwd, limits } = this;
+    const { id, folder, cwd, limits } = this;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
-    const how = { env, cwd, port, folder, isTheirs, hasChannel, isErrorApart, limits };
+    const how = { env, cwd, folder, isTheirs, hasChannel, isErrorApart, limits };
     this.send({ start: id, command, args: rest, ...how });
   }
 
@@ -142,12 +154,6 @@ export class Program {
   #pids() {
     const pids = new Set(this.timeline.events.flatMap(pidsIn));
     return this.pid ? pids.add(this.pid) : pids;
-  }
-
-  /** @returns {import('./ending.js').Started} */
-  #asRun() {
-    const { id, pid, folder, cwd, ownPort: port, sinceMs, known } = this;
-    return { id, pid, folder, cwd, port, sinceMs, known, isTheirs: this.options.isTheirs };
   }
 
   send(message) {
@@ -163,16 +169,28 @@ export class Program {
   }
 
   #take(message) {
-    if (message.started) this.pid = message.pid;
-    else if (message.stopped) this.noteStopped(message.left);
+    if (message.started) this.#noteStart(message);
+    else if (message.stopped) this.#noteEnd(message.left);
     else if (message.excess) this.fate = { kind: 'excess', of: message.of, amount: message.amount };
     else if (message.failed) this.fate ??= { kind: 'unstarted', error: message.error };
     else if (message.ended)
       this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
     else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
-      endRun(this.#asRun()).then(this.noteStopped);
+      endRun(this).then((left) => this.#noteEnd(left));
     }
+  }
+
+  #noteEnd(/** @type {number[]} */ left) {
+    const { isTheirs, env } = this.options;
+    const hasOwnPort = !isTheirs && !env?.PORT; // nobody else has a right to it
+    if (hasOwnPort) this.spared = holdersOf(this.port, () => listProcesses().map(({ pid }) => pid));
+    this.noteStopped(left);
+  }
+
+  #noteStart({ pid, born }) {
+    Object.assign(this, { pid, born });
+    if (born !== undefined) this.known.set(pid, born); // else it has ended already
   }
 
   /**
@@ -234,10 +252,7 @@ export class Program {
       ({ what, port, pid }) => what === 'listening' && port === this.port && !ended.has(pid),
     );
     const pids = [...new Set(listening.map(({ pid }) => pid))];
-    const odd = pids.filter((pid) => !wasStartedWith(pid, `FORKSHOP_RUN=${this.id}`));
-    if (odd.length === 0) return [];
-    const family = findFamily(this.#asRun()).map(({ pid }) => pid);
-    return odd.filter((pid) => !family.includes(pid));
+    return pids.filter((pid) => !findMember(this, pid));
   }
 
   /** Waits until no request is left: a while without one, in which every process's event loop has turned. */
@@ -252,22 +267,19 @@ export class Program {
   /**
    * Sends a signal to one process of this run.
    * @param {number} pid
-   * @param {NodeJS.Signals} signal
+   * @param {NodeJS.Signals} name
    * @returns {boolean}  false when it has ended already
-   * @throws {Error}  when the run has no such process
+   * @throws {Stranger}  when the process that has this pid isn't proved to belong to the run
    */
-  kill(pid, signal) {
-    const isOurs = this.events.some(
-      ({ what, ...event }) =>
-        (what === 'start' && event.pid === pid) || [event.childPid, event.workerPid].includes(pid),
-    );
-    if (!isOurs) throw new Error(`Process ${pid} does not belong to this run.`);
-    this.#note(signal);
-    return sendSignal(pid, signal);
+  kill(pid, name) {
+    const one = findMember(this, pid);
+    if (!one && isLiving(pid)) throw new Stranger(pid);
+    this.#note(name);
+    return one !== undefined && signal(one, name);
   }
 
-  #note(/** @type {NodeJS.Signals} */ signal) {
-    if (ENDING.has(signal)) this.toldMs = Math.min(this.toldMs, nowMs());
+  #note(/** @type {NodeJS.Signals} */ name) {
+    if (ENDING.has(name)) this.toldMs = Math.min(this.toldMs, nowMs());
   }
 
   /**
@@ -282,12 +294,10 @@ export class Program {
 
   /**
    * Sends a signal to the whole process group, as Ctrl-C in a terminal does.
-   * @param {NodeJS.Signals} [signal]
    */
-  interrupt(signal = 'SIGINT') {
-    if (!this.pid) return false;
-    this.#note(signal);
-    return sendSignal(process.platform === 'win32' ? this.pid : -this.pid, signal);
+  interrupt(name = /** @type {NodeJS.Signals} */ ('SIGINT')) {
+    this.#note(name);
+    return signalGroup(this, name);
   }
 
   /**
@@ -310,7 +320,7 @@ export class Program {
 
   /** Everything that the program started, itself included, that is still alive. @returns {number[]} pids */
   survivors() {
-    return findFamily(this.#asRun(), { thoroughly: true }).map((one) => one.pid);
+    return findFamily(this, { thoroughly: true }).map((one) => one.pid);
   }
 
   /**

@@ -7,19 +7,21 @@
  * @property {(options: import('./program.js').StartOptions) => Promise<Program>} start
  * @property {() => Promise<number[]>} close  ends every program, and tells the pids that would not go (none)
  * @property {() => Promise<number[]>} clear  does the same, and can start others afterwards
+ * @property {() => { pid: number, port: number }[]} spared  what still listened where a program had, when all were ended last:
+ *   not proved to belong to it, it lives
  * @property {() => boolean} isOpen  false when it is closed, or a program has killed the keeper
  */
 import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
-import { sendSignal } from './ending.js';
 import { environmentOfOurs } from './environment.js';
+import { markInEnvironment } from './mark.js';
 import { freePort, letGo } from './ports.js';
 import { Program } from './program.js';
-import { temporaryFolder } from './temporary.js';
+import { removeHome, sweep } from './sweep.js';
+import { nameHome, temporaryFolder } from './temporary.js';
 
 const WAKE_MS = 500;
 
@@ -27,22 +29,30 @@ const WAKE_MS = 500;
 const keepers = new Set();
 
 /**
- * Opens a runner with a keeper of its own.
+ * Opens a runner with a keeper of its own. What an earlier one has left, killed together with its keeper, is ended and removed
+ * before the first program starts.
  * @returns {Runner}
  */
 export function createRunner() {
-  const home = join(temporaryFolder(), `forkshop-${randomUUID()}`);
-  const options = { detached: true, env: environmentOfOurs(), execArgv: [] };
+  const name = nameHome();
+  const temporary = temporaryFolder();
+  const home = join(temporary, name);
+  const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
+  const options = { detached: true, env, execArgv: [] };
+  const swept = sweep();
   const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
   mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us
   const programs = new Map();
+  let count = 0;
+  /** @type {{ pid: number, port: number }[]} */
+  let spared = [];
   let isOpen = true;
   keeper.on('message', (/** @type {any} */ message) => {
     const id =
       message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
     programs.get(id)?.hear(message);
   });
-  const waking = setInterval(() => wake(Number(keeper.pid)), WAKE_MS);
+  const waking = setInterval(() => wake(keeper), WAKE_MS);
   waking.unref();
   if (keepers.size === 0) process.on('SIGTSTP', rest);
   keepers.add(keeper);
@@ -56,16 +66,22 @@ export function createRunner() {
   const endAll = async () => {
     isOpen = false;
     const left = await Promise.all([...programs.values()].map((program) => program.stop()));
+    spared = [...programs.values()].flatMap((one) =>
+      one.spared.map((pid) => ({ pid, port: one.port })),
+    );
     if (programs.size > 0) await makeCache(); // for the next time
+    await swept;
     return left.flat();
   };
   return {
     home,
     async start(options) {
-      const port = await freePort();
+      const [port] = await Promise.all([freePort(), swept]);
       if (!isOpen) throw new Error('This runner is closed: it no longer starts anything.');
       forgetSilence(port);
-      const program = new Program(keeper, { home, port, compileCache: copyCache(home) }, options);
+      const id = `${name}/${(count += 1)}`;
+      const place = { id, folder: join(temporary, id), port, compileCache: copyCache(home) };
+      const program = new Program(keeper, place, options);
       programs.set(program.id, program);
       program.stopped.then(() => letGo(port));
       program.begin();
@@ -74,16 +90,17 @@ export function createRunner() {
     async clear() {
       const left = await endAll();
       programs.clear();
-      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      removeHome(home);
       isOpen = keeper.connected;
       if (isOpen) mkdirSync(home, { mode: 0o700 });
       return left;
     },
+    spared: () => spared,
     isOpen: () => isOpen && keeper.connected,
     async close() {
       const left = await endAll();
       if (keeper.connected) keeper.disconnect();
-      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      removeHome(home);
       return left;
     },
   };
@@ -99,6 +116,6 @@ async function rest() {
 }
 
 /** A program may have stopped its parent; one that runs does not mind. */
-function wake(/** @type {number} */ pid) {
-  if (process.platform !== 'win32') sendSignal(pid, 'SIGCONT');
+function wake(/** @type {import('node:child_process').ChildProcess} */ keeper) {
+  if (process.platform !== 'win32') keeper.kill('SIGCONT');
 }

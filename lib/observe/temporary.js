@@ -1,14 +1,17 @@
 /** Where the files of a run are while it lasts. */
-import { accessSync, constants, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { accessSync, constants, lstatSync, readFileSync, readdirSync, statfsSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { EnvironmentError } from '../common/usage-error.js';
 import { LIMITS } from './limits.js';
+import { isAlive, pidNamespace, processAt } from './processes.js';
 
 const IN_MEMORY = '/dev/shm'; // on Linux
 const MEGABYTE = 1024 ** 2;
 /** A check writes one or two, but a flooding program so much before it is ended; on a full disk the probe falls silent. */
 const LEAST_MB = (LIMITS.output + LIMITS.timeline) / MEGABYTE;
+const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/;
 
 /**
  * A folder that is kept in memory, where there is one: what a probe writes in a flood of requests would else keep the
@@ -19,6 +22,51 @@ const LEAST_MB = (LIMITS.output + LIMITS.timeline) / MEGABYTE;
 export function temporaryFolder() {
   if (!process.env.TMPDIR && !obstacleIn(IN_MEMORY)) return IN_MEMORY;
   return demandRoom(resolve(tmpdir()));
+}
+
+/**
+ * A name for a new folder, which tells whose it is from the moment in which it is made: on what machine, since what start of
+ * it, in which PID namespace, and of which process there; its last part is random.
+ */
+export function nameHome() {
+  const { pid } = process;
+  const secret = randomBytes(4).toString('hex');
+  return `forkshop-${thisPlace()}-${pid}-${processAt(pid)?.born}-${secret}`;
+}
+
+/**
+ * The folders of this user of which the process that made them has ended. Those of another machine, of an earlier start of this
+ * one or of another PID namespace are not among them: from here one cannot tell whether it has ended.
+ * @param {string} [folder]  where they are
+ * @returns {{ home: string, born: number }[]}  home: absolute path; born: when that process was, see processes.js
+ */
+export function abandonedHomes(folder = temporaryFolder()) {
+  const place = thisPlace();
+  return readdirSync(folder).flatMap((name) => {
+    const [, where, pid, birth] = HOME.exec(name) ?? [];
+    const [home, born] = [join(folder, name), Number(birth)];
+    const isGone = where === place && !isAlive({ pid: Number(pid), born });
+    return isGone && isOurs(home) ? [{ home, born }] : [];
+  });
+}
+
+function isOurs(/** @type {string} */ home) {
+  const stats = lstatSync(home, { throwIfNoEntry: false }); // its own sweep may have been quicker
+  return stats?.isDirectory() && stats.uid === process.getuid?.();
+}
+
+/** Within it a pid and its birth name one process. */
+function thisPlace() {
+  const text = `${bootOf() ?? hostname()} ${pidNamespace()}`;
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+function bootOf() {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1');
+  } catch {
+    return undefined; // another system than Linux
+  }
 }
 
 /**

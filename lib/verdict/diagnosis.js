@@ -13,6 +13,26 @@ const FORKS =
 export const NOT_LISTENING = "It runs, but isn't listening on any port.";
 
 /**
+ * A process that the timeline tells of, and that isn't proved to be one of the program's.
+ * @param {number} pid
+ * @returns {Broken}
+ */
+export const explainStranger = (pid) =>
+  new Broken({
+    expected: 'Every process that is reported belongs to this program.',
+    got: `Process ${pid} is reported, but it does not belong to this run.`,
+    why: 'Something other than the probe has written to the timeline: nothing in it can be trusted.',
+    try: 'take out what writes to FORKSHOP_TIMELINE',
+  });
+
+/** What is told of processes that the probe has found in a PID namespace of their own. */
+const APART = {
+  got: 'It starts a process in a PID namespace of its own, as a container has: from here nothing is known of it.',
+  why: 'Its pids are those of other processes here. What it starts there is ended with the program all the same.',
+  try: 'start the server without unshare, bwrap, docker and the like',
+};
+
+/**
  * @param {object} run
  * @param {string} run.name  the program's file, as its author knows it
  * @param {string} [run.command]  the same with its arguments
@@ -140,6 +160,7 @@ function fromExcess(of, amount) {
 }
 
 function fromSilence({ port, events, nowMs = 0 }) {
+  if (events.some(({ what }) => what === 'apart')) return APART;
   const ports = new Set(
     events.filter(({ what }) => what === 'listening').map((event) => event.port),
   );

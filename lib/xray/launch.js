@@ -143,6 +143,8 @@ function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
     return whyEnded(fate) ?? `It ended ${how} before it ${when}.${crash ? ` ${crash}` : ''}`;
   }
   if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
+  if (events.some(({ what }) => what === 'apart'))
+    return 'It starts a process in a PID namespace of its own, as a container has: nothing is known of it from here.';
   const ports = [...listenersOf(events).keys()];
   if (ports.length > 0) return `It does not listen on port ${wanted}, but on ${ports.join(', ')}.`;
   return (

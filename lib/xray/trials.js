@@ -33,7 +33,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
 import { nowMs } from '../observe/clock.js';
-import { sendSignal } from '../observe/ending.js';
 import { hasPid, titleOf } from '../observe/processes.js';
 import { groupBy, haveTurned, requestsOf, turnsOf } from '../observe/timeline.js';
 import { runCommand } from './command.js';
@@ -73,7 +72,7 @@ export async function tryKill(up, plan) {
   const isWorker = up.program.events.some((one) => one.what === 'fork' && one.workerPid === pid);
   if (servers.length < 2 && !isWorker) return undefined;
   return during(up, plan, { kind: 'kill', pid, signal: 'SIGKILL' }, async (atMs) => {
-    sendSignal(pid, 'SIGKILL');
+    up.program.kill(pid, 'SIGKILL');
     let isFull = false;
     const look = () => {
       const now = serving(up); // once: it may be reaped between two looks
@@ -112,7 +111,7 @@ export async function tryStop(up, plan) {
   const { program } = up;
   const how = /** @type {const} */ ({ kind: 'stop', pid: Number(program.pid), signal: 'SIGTERM' });
   return during(up, plan, how, async (atMs) => {
-    sendSignal(how.pid, how.signal);
+    program.kill(how.pid, how.signal);
     const fate = await program.ended(STOPPED_WITHIN_MS);
     const tookMs = fate && nowMs() - atMs;
     const pids = fate ? await program.gone(GONE_WITHIN_MS) : [];
@@ -154,7 +153,7 @@ async function reloadOnce(/** @type {Up} */ up, how) {
   const target = primaryOf(up) ?? Number(program.pid);
   const atMs = nowMs();
   const command = isCommand ? runCommand(how) : undefined;
-  if (!isCommand) sendSignal(target, how.signal);
+  if (!isCommand) program.kill(target, how.signal);
   const remain = () => serving(up).filter((one) => servers.includes(one)).length;
   const isNews = ({ t, what }) =>
     t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);

@@ -1,0 +1,25 @@
+/**
+ * What a check and its keeper have left, if both were killed: the next start finds it by the folder that is still there.
+ */
+import { rmSync } from 'node:fs';
+import { basename } from 'node:path';
+import { endRun } from './ending.js';
+import { abandonedHomes } from './temporary.js';
+
+/**
+ * Ends every process that carries the mark of an abandoned folder, its keeper too if that stands still, and removes the
+ * folder. A keeper that is at it does no harm: both end the same processes. Never rejects: what stays is for the next start.
+ */
+export async function sweep() {
+  try {
+    for (const { home, born } of abandonedHomes()) {
+      const left = await endRun({ id: basename(home), born, known: new Map() });
+      if (left.length === 0) removeHome(home);
+    }
+  } catch {
+    // a folder that cannot be listed, or no room for one more open file just now
+  }
+}
+
+/** @param {string} home  absolute path of a runner's folder, which may be gone */
+export const removeHome = (home) => rmSync(home, { recursive: true, force: true, maxRetries: 3 });
