@@ -105,8 +105,7 @@ export async function countTogether(program) {
   );
   const told = isVain() ? new Map() : await readByAll(program, 'pears');
   const unknown = isVain() ? new Map() : await readByAll(program, 'nobody');
-  const pids = new Set(requestsOf(program.events, '/count/pears').map(({ pid }) => pid));
-  return { program, times: TIMES, adds, told, unknown, pids };
+  return { program, times: TIMES, adds, told, unknown };
 }
 
 /** Increments that were acknowledged come again, with their ids. */
@@ -191,7 +190,7 @@ export async function askAtOnce(program, owner) {
 
 /**
  * The owner stands still for longer than a question may take. One worker dies with its questions in flight: they will be done,
- * and nobody hears of it. The other one gives its questions up, and is asked about other names over the same connections. Then
+ * and no client hears of it. The other one gives its questions up, and is asked about other names over the same connections. Then
  * the owner goes on, and every client that was not acknowledged asks again.
  */
 export async function loseWorker(program, owner) {
@@ -212,11 +211,8 @@ export async function loseWorker(program, owner) {
     if (dying) kill(program, [dying]);
     const told = await Promise.all(sent.asked);
     const left = questions.filter((_, index) => told[index].status === 503);
-    const other = left.map(({ agent }, index) => ({
-      name: `late-${index}`,
-      id: 'late',
-      isRead: true,
-      agent,
+    const other = left.map(({ agent }, client) => ({
+      ...{ agent, client, name: `late-${client}`, id: 'late', isRead: true },
     }));
     const { asked } = await send(program, other);
     return { answers: told, requests: sent.requests, victim: dying, late: asked };

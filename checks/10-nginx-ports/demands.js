@@ -44,7 +44,8 @@ export function demandOwnPorts({ program, count }) {
     shows: shown(program, exposed ? [exposed] : [], 'listens'),
   });
   const [ports, pids] = ['port', 'pid'].map((field) => new Set(servers.map((one) => one[field])));
-  demandInTime(ports.size >= count && pids.size >= count, {
+  const isLate = pids.size < count;
+  (isLate ? demandInTime : demand)(ports.size === count && pids.size === count, {
     expected,
     got: `Processes that listen: ${pids.size}; ports: ${list(ports) || 'none'}.`,
     why:
@@ -53,16 +54,9 @@ export function demandOwnPorts({ program, count }) {
     try: "Array.from({ length: count }, () => start('backend.js', { HOST: '127.0.0.1', PORT: 0 }))",
     shows: serversShown(program),
   });
-  demand(pids.size === count, {
-    expected,
-    got: `Processes that listen: ${pids.size}.`,
-    why: 'NODE_CLUSTER_WORKERS says how many servers there are.',
-    try: 'Array.from({ length: count }, startPort)',
-    shows: serversShown(program),
-  });
 }
 
-export function demandValid({ program, count, first }) {
+export function demandValid({ program, count, first, hasNginx }) {
   const emergency = emergencyOf(program);
   const story = {
     expected: `With ${count} servers nginx starts, and answers on PORT, which is ${program.port} here.`,
@@ -75,7 +69,7 @@ export function demandValid({ program, count, first }) {
     why: 'nginx reads the whole file before it does anything. One fault, and it does nothing.',
     try: 'look at the line that it names, and at the one before: each directive ends with a semicolon',
   });
-  demandInTime(first, {
+  (hasNginx ? demandInTime : demand)(first, {
     ...story,
     got: `Nothing listens on port ${program.port}.`,
     why: whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
@@ -127,6 +121,7 @@ export function demandCleanStop({
   opening,
   answers,
   lost,
+  late = [],
   half,
   fate,
   left,
@@ -160,7 +155,14 @@ export function demandCleanStop({
     why: 'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers must stay until nginx has exited.',
     try: "detached: true; on the signal front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
   });
-  demand(half === '200', {
+  const refused = late.find(({ status }) => status >= 500);
+  demand(!refused, {
+    ...story,
+    got: `A client that came just after the signal got ${wordsOf(refused)}.`,
+    why: 'The servers had stopped accepting, and nginx had not.',
+    try: "first front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
+  });
+  (half ? demand : demandInTime)(half === '200', {
     ...story,
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
     why: 'nginx waits for such a client, then asks a server. By then the servers had exited, or nginx had.',
@@ -181,18 +183,23 @@ export function demandCleanStop({
   demandNothingLeft({ left, files }, story);
 }
 
-function demandNothingLeft({ left, files = [] }, story) {
+/** @param {any} end @param {any} story @param {string} [crash]  an error that nothing handled */
+function demandNothingLeft({ left, files }, story, crash) {
   demandInTime(left.length === 0, {
     ...story,
     got: `Process ${list(left)} is still there.`,
-    why: 'Whoever starts a process must end it.',
+    why: 'What a program starts, it must end.',
     try: "await the 'exit' of nginx, then stopAll()",
   });
   demand(files.length === 0, {
     ...story,
     got: `${list(files)} is left in the folder for temporary files.`,
-    why: 'Each start makes a new folder, and nothing else removes it.',
-    try: 'rmSync(folder, { recursive: true }) at the end of the one function that stops everything',
+    why: crash
+      ? `An error that nothing handled ended the program before it could clean up: ${crash}.`
+      : 'Each start makes a new folder, and nothing else removes it.',
+    try: crash
+      ? "front.on('error', fail)"
+      : 'rmSync(folder, { recursive: true }) at the end of the one function that stops everything',
   });
 }
 
@@ -222,13 +229,8 @@ export function demandReason({ program, env, fate, left, files, output }) {
     why: 'Exit code 1 alone tells the person on call nothing.',
     try: "stdio: 'inherit', which passes on what nginx says, and your own message",
   });
-  const [, crash] = /(spawn \S+ E[A-Z]+)/.exec(whyOfCrash(program.events) ?? '') ?? [];
-  demandNothingLeft(
-    { left, files },
-    crash && files.length > 0
-      ? { ...story, expected: `${story.expected} An unhandled error ended it first: ${crash}.` }
-      : story,
-  );
+  const [crash] = /spawn \S+ E[A-Z]+/.exec(whyOfCrash(program.events) ?? '') ?? [];
+  demandNothingLeft({ left, files }, story, crash);
 }
 
 export function demandMachines(/** @type {any} */ { missing, program, first, machines, serving }) {
@@ -297,7 +299,7 @@ export function demandAnotherAnswers({
   demand(doubles === 0, {
     ...story,
     expected: `Of the POSTs ${open} had no answer when machine ${address} died. None is sent again elsewhere.`,
-    got: `The other machine got ${doubles} of them.`,
+    got: `The other machine got ${doubles} of these POSTs.`,
     why: 'The dead server may have carried it out before it could say so. Sent again, it is a second purchase.',
     try: 'proxy_next_upstream error timeout; without non_idempotent',
   });
@@ -331,7 +333,7 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
 }
 
 /** With --machines it is told to stop. */
-export function demandMachinesStop({ program, started, fate, left, printed }) {
+export function demandMachinesStop({ program, started, fate, printed }) {
   const story = {
     expected: 'SIGTERM with --machines: both machines exit, and none is started again.',
     output: printed,
@@ -343,9 +345,9 @@ export function demandMachinesStop({ program, started, fate, left, printed }) {
     why: 'A machine that is told to exit exits too: its listener cannot tell that from a death.',
     try: 'isStopping || ..., where a machine is started',
   });
-  demandInTime(fate && left.length === 0, {
+  demandInTime(fate, {
     ...story,
-    got: fate ? `Process ${list(left)} is still there.` : 'It is still running.',
+    got: 'It is still running.',
     why: 'Something still waits, or was never told.',
     try: 'stopAll() ends the machines as well',
   });

@@ -36,6 +36,7 @@ const KNOCK_MS = 10;
 const MOST_ASKED = 60; // with a random choice among four, one is missed once in ten million checks
 const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
 const IN_FLIGHT = 6;
+const LATE_CLIENTS = 3;
 const BURST = 12; // requests at once: more than one for each worker of two machines
 const POSTS = 6; // nginx asks in turn: some are for the machine that dies
 const ARRIVE_MS = 100; // an answer takes some milliseconds
@@ -74,7 +75,13 @@ export async function openDoor(launch, { count, nginx, args = /** @type {string[
   if (first && first.status !== 200)
     // the servers may come after the door
     await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
-  return { program, count, first };
+  return { program, count, first, hasNginx: !program.fate && hasNative(program) };
+}
+
+/** Does a process of the program run that isn't Node.js? */
+function hasNative(program) {
+  const known = new Set(program.events.map(({ pid }) => pid));
+  return program.survivors().some((pid) => !known.has(pid));
 }
 
 /** Asks one after the other until every server has answered, or more than enough were asked. */
@@ -100,26 +107,32 @@ export async function askWhoIsThere({ program }) {
 }
 
 /**
- * The signal comes while requests are in flight. One client has sent only half of its request to nginx, and sends the rest when
- * all others have been answered: until then there must be an nginx that reads it, and a server that answers.
+ * The signal comes while requests are in flight, and more clients come just after it. One client has sent only half of its
+ * request to nginx, and sends the rest when all others have been answered: until then there must be an nginx that reads it, and
+ * a server that answers.
  */
 export async function stopInFlight({ program, first }, how) {
   if (first?.status !== 200) return { program, how, opening: first, answers: [], lost: [] };
   const sendRest = await sendHalf(program);
   const since = program.events.length;
+  let late = /** @type {any[]} */ ([]);
   let half;
   const stopped = await stopAtWork(program, how, {
     ...{ path: '/report', times: IN_FLIGHT },
     meanwhile: async (signalMs) => {
-      const areDone = (events) =>
-        requestsOf(events.slice(since), '/report').every(({ endMs }) => endMs) &&
-        haveTurned(events, [program.pid], HEARD, signalMs);
-      await program.until((events) => program.fate || areDone(events), PATIENCE_MS);
+      const isOver = (isDone) => (events) => program.fate || isDone(events);
+      const isHeard = isOver((events) => haveTurned(events, [program.pid], HEARD, signalMs));
+      await program.until(isHeard, PATIENCE_MS);
+      const ask = () => get(`${program.url}/pid`, { timeoutMs: PATIENCE_MS });
+      late = await Promise.all(Array.from({ length: LATE_CLIENTS }, ask));
+      const reports = (events) => requestsOf(events.slice(since), '/report');
+      const areDone = isOver((events) => reports(events).every(({ endMs }) => endMs));
+      await program.until(areDone, PATIENCE_MS);
       await sleep(ARRIVE_MS); // servers that were told to exit now do
       half = await sendRest();
     },
   });
-  return { opening: first, half, ...stopped, files: readdirSync(program.temporary) };
+  return { opening: first, half, late, ...stopped, files: readdirSync(program.temporary) };
 }
 
 /** A client that has begun its request: nginx waits for one more byte. Returns what sends it, and tells the status that came. */
@@ -193,7 +206,8 @@ export async function openMachines(launch, nginx) {
  * One machine dies with requests in flight: its workers are killed, and it exits. They are frozen first, so that nginx has also
  * sent it POSTs without an answer. Then it is waited for, until it listens again, and has been asked again.
  */
-export async function killMachine({ program, machines }) {
+export async function killMachine({ program, machines = /** @type {any[]} */ ([]) }) {
+  if (machines.length < MACHINES.length) return undefined; // that is reported elsewhere
   const [{ address, port, workers }] = machines;
   const burst = await startRequests(program, '/report', BURST);
   const isOpen = (/** @type {any} */ { pid, endMs }) => workers.includes(pid) && !endMs;
@@ -201,7 +215,8 @@ export async function killMachine({ program, machines }) {
     const posts = Array.from({ length: POSTS }, (_, id) => post(program, `/report?post=${id}`));
     await sleep(ARRIVE_MS);
     const hit = burst.begun().filter(isOpen).length;
-    const open = posts.filter((one) => !one.isBegun());
+    const begun = posts.map((one) => one.isBegun()); // nginx has sent those before them to the dying machine
+    const open = posts.filter((_, index) => !begun[index] && index < begun.lastIndexOf(true));
     const deadMs = nowMs();
     kill(program, workers);
     return { hit, open, posts, deadMs };
@@ -246,13 +261,13 @@ const freshIn = (program, address, earlier) =>
 
 /** Both machines are up, and the program is told to stop. */
 export async function stopMachines({ program }) {
+  if (!program) return undefined; // as above
   const isStart = ({ what, pid }) => what === 'child' && pid === program.pid;
   const end = await episode(
     ...[program, 'SIGTERM', () => program.tellToStop('SIGTERM')],
     (since) => program.fate || since.some(isStart),
   );
-  const left = end.fate ? await program.gone(TAKEN_MS) : [];
-  return { program, ...end, started: end.events.filter(isStart), left };
+  return { program, ...end, started: end.events.filter(isStart) };
 }
 
 /** The ports behind nginx beside one of them alone, with the same work. It decides nothing. */
