@@ -5,12 +5,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { demandKept, mayBeClosed } from '../lib/check/kept.js';
 import { askAtOnce, askOnce, requestOf } from '../lib/observe/ask.js';
-import { get } from '../lib/observe/client.js';
 import { nowMs } from '../lib/observe/clock.js';
 import { Starved } from '../lib/observe/turn.js';
-import { Undecided } from '../lib/verdict/outcome.js';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
@@ -82,23 +79,6 @@ test('no answer in time is none of a program that had no turn', async (t) => {
   isStarved = true;
   await assert.rejects(ask(), Starved);
   await assert.rejects(askAtOnce(program, '/', 2), Starved);
-});
-
-test('what cannot be asked again is undecided when its connection had been closed before', async (t) => {
-  const program = await serve(t);
-  const agent = keeping(t);
-  const first = await get(program.url, { agent });
-  demandKept(program, [first]);
-  const second = await get(program.url, { agent });
-  assert.throws(
-    () => demandKept(program, [first, second]),
-    (error) => error instanceof Undecided && /closed it meanwhile/.test(error.story.why),
-  );
-});
-
-test('a connection may be closed when nothing has come on it for some seconds', () => {
-  assert.equal(mayBeClosed(1_000, 3_000), false);
-  assert.equal(mayBeClosed(1_000, 7_000), true);
 });
 
 test('a port that is used again tells the two clients apart by their times', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { faultOfRandomHex, isTypedJson } from '../lib/verdict/bodies.js';
+import { faultOfRandomHex } from '../lib/verdict/bodies.js';
 import { explainNotReady } from '../lib/verdict/diagnosis.js';
 import { drawTimeline } from '../lib/verdict/draw-timeline.js';
 import { Broken, Undecided, asText, demand, verdictOf } from '../lib/verdict/outcome.js';
@@ -332,22 +332,6 @@ test('what is wrong with the bodies is said in a sentence', () => {
   assert.match(fault(answer('', { error: 'no answer within 4 s' })), /no answer within 4 s/);
   assert.match(fault(answer('', { status: 500 })), /status 500/);
   assert.match(fault(answer(hex(12_000), { headers: {} })), /content-type is missing/);
-});
-
-test('an answer in JSON says so, or says nothing', () => {
-  const typed = (/** @type {string | undefined} */ type) =>
-    isTypedJson({ headers: type === undefined ? {} : { 'content-type': type } });
-  const right = [undefined, 'application/json; charset=utf-8', 'Application/JSON'];
-  assert.deepEqual(right.map(typed), [true, true, true]);
-  const wrong = [
-    'text/html; charset=utf-8',
-    'text/plain',
-    'application/jsonp',
-    'application/health+json',
-    '',
-    'application/octet-stream',
-  ];
-  assert.deepEqual(wrong.map(typed), [false, false, false, false, false, false]);
 });
 
 test('colour is used where it is wanted, and only there', () => {

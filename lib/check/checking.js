@@ -21,7 +21,6 @@ export {
   exitMoment,
   fewestServing,
   forkMoment,
-  forkedAfter,
   hasExited,
   hasListened,
   howItEnded,
@@ -31,11 +30,10 @@ export {
 export { episode, startRequests, stopAtWork } from './episode.js';
 export { kill, repeatUntil, whileFrozen } from './faults.js';
 export { isAtRest, untilAtRest } from './rest.js';
-export { closedMeanwhile, demandKept, mayBeClosed } from './kept.js';
 export { measureAtRate } from '../measure/at-rate.js';
 export { createSpinners } from '../measure/ceiling.js';
 export { interleave, saturate } from '../measure/compare.js';
-export { disturbanceOf, isCrowded, overrunNow, watchMachine } from '../measure/conditions.js';
+export { disturbanceOf, watchMachine } from '../measure/conditions.js';
 export { createLoad } from '../measure/load.js';
 export { createOpenLoop } from '../measure/open-loop.js';
 export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
@@ -44,12 +42,12 @@ export { mean, meanOf, ratioOf, sumOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
-export { askAtOnce, askOnce, requestOf, starvedOf } from '../observe/ask.js';
-export { AS_BROWSER, get, isReset } from '../observe/client.js';
+export { askAtOnce, askOnce, requestOf } from '../observe/ask.js';
+export { get, isReset } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';
 export { canListen, freePort } from '../observe/ports.js';
-export { hasPid, hasStopped } from '../observe/processes.js';
+export { hasPid } from '../observe/processes.js';
 export { acceptQueueOf, listeningSockets } from '../observe/sockets.js';
 export {
   deepestOverlap,
@@ -62,14 +60,12 @@ export {
   quickestOf,
   requestsOf,
   turnedMs,
-  turnsOf,
   waitsOf,
 } from '../observe/timeline.js';
-export { ignoreStarved, queuedMsOf } from '../observe/turn.js';
 export { startRedis } from '../tools/redis.js';
-export { demandTool, findTool } from '../tools/tools.js';
-export { NOT_LISTENING, whyOfCrash } from '../verdict/diagnosis.js';
-export { faultOfRandomHex, isTypedJson, parseBody } from '../verdict/bodies.js';
+export { demandTool } from '../tools/tools.js';
+export { whyOfCrash } from '../verdict/diagnosis.js';
+export { faultOfRandomHex, parseBody } from '../verdict/bodies.js';
 export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';
 

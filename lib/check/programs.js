@@ -139,9 +139,6 @@ export function commandOf(options, isReference = false) {
     isReference && 'ours, to compare with',
     options.pretendForks && 'forks are pretended',
     options.pretendExitCode && `exit code 1 of a worker becomes ${options.pretendExitCode}`,
-    options.pretendExitCodeBelow !== undefined &&
-      `exit code 1 of a child becomes ${options.pretendExitCodeBelow}`,
-    options.pretendLeaving && 'three of four workers leave by disconnect()',
     options.pretendCores && `it is told of ${options.pretendCores} cores`,
   ].filter(Boolean);
   return remarks.length > 0 ? `${command} (${remarks.join('; ')})` : command;

@@ -16,11 +16,6 @@ import http from 'node:http';
 import { nowMs } from './clock.js';
 import { isContended } from './turn.js';
 
-/** What a browser sends, and a program may answer otherwise than what curl sends. */
-export const AS_BROWSER = {
-  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-};
 const TIMEOUT_MS = 4_000;
 const IMPATIENT_MS = 400; // for a server that let one request wait in vain: a check asks dozens
 const PATIENCE = 3; // so many times as long on a machine where others want the cores, too

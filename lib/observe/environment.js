@@ -58,20 +58,12 @@ export function ownOfUser(env) {
  */
 export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
   const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
-  const { pretendClock, pretendCores, pretendForks, pretendSkips } = options;
-  const { pretendExitCodeBelow, pretendExitCode = pretendExitCodeBelow } = options;
-  const { pretendLeaving, pretendPause, pretendTimers, pretendTimersBelow, pretendWaits } = options;
+  const { pretendCores, pretendExitCode, pretendForks, pretendWaits } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendExitCode !== undefined) preloads.push(requiring('pretend-exit-code.cjs'));
-  if (pretendLeaving) preloads.push(`--import=${here('pretend-leaving.js')}`);
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
-  if (pretendPause) preloads.push(requiring('pretend-pause.cjs'));
-  const timers = pretendTimers ?? pretendTimersBelow;
-  const isBelow = pretendTimersBelow !== undefined || pretendExitCodeBelow !== undefined;
-  if (timers) preloads.push(requiring('pretend-timers.cjs'));
-  if (pretendClock) preloads.push(requiring('pretend-clock.cjs'));
   if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record
@@ -89,11 +81,6 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
       FORKSHOP_PRETEND_EXIT_CODE: String(pretendExitCode),
     }),
     ...(pretendWaits && { FORKSHOP_PRETEND_WAITS: String(pretendWaits) }),
-    ...(pretendPause && { FORKSHOP_PRETEND_PAUSE: String(pretendPause) }),
-    ...(timers && { FORKSHOP_PRETEND_TIMERS: timers.join(' ') }),
-    ...(isBelow && { FORKSHOP_PRETEND_BELOW: String(keeper.pid) }),
-    ...(pretendClock && { FORKSHOP_PRETEND_CLOCK: String(pretendClock) }),
-    ...(pretendSkips && { FORKSHOP_PRETEND_SKIPS: '1' }),
     ...(followsChildren && { FORKSHOP_FOLLOWS: '1' }),
     ...(haltsChildren && { FORKSHOP_HALT_BELOW: String(keeper.pid) }),
     ...env,

@@ -6,9 +6,8 @@
  * the check, which then ends what is left; and where it kills both, the probe in each of its processes ends that (probe.cjs),
  * and the next start what is left (sweep.js).
  *
- * Messages in:  { start: id, command, args, env, cwd, folder, isTheirs, hasChannel,
- *                 isErrorApart, limits }   { post: id, message }
- *               { stop: id }   { rests: whether the check is about to stand still, as after Ctrl-Z }
+ * Messages in:  { start: id, command, args, env, cwd, folder, isTheirs, limits }  { stop: id }
+ *                 { rests: whether the check is about to stand still, as after Ctrl-Z }
  * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
@@ -36,7 +35,6 @@ let stillMs;
 
 process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
-  else if (message.post) runs.get(message.post)?.post(message.message);
   else if (message.stop)
     stop(message.stop).then((left) => tellParent({ stopped: message.stop, left }));
   else isResting = message.rests;
@@ -59,21 +57,19 @@ function start(order) {
 }
 
 function begin({ start: id, command, args, env, cwd, folder, ...how }) {
-  const { hasChannel, isErrorApart, isTheirs, limits } = how;
+  const { isTheirs, limits } = how;
   const program = withMark(id, { command, args, env }, isTheirs ? undefined : marker); // their daemons stay theirs
   const output = openSync(join(folder, 'output.txt'), 'a');
-  const errors = isErrorApart ? openSync(join(folder, 'errors.txt'), 'a') : output;
   const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
-  const files = { output, timeline, ...(isErrorApart && { errors }) };
+  const files = { output, timeline };
   /** @type {import('node:child_process').StdioOptions} */
-  const stdio = ['ignore', output, errors, ...(hasChannel ? /** @type {const} */ (['ipc']) : [])];
+  const stdio = ['ignore', output, output];
   const options = { cwd, env: program.env, stdio, detached: true, windowsHide: true };
   const child = spawn(program.command, program.args, options);
   const { pid } = child;
   const born = pid && processAt(pid)?.born; // its pid is its own until we hear of its end
   const known = new Map(born ? [[pid, born]] : []);
-  const post = (message) => child.connected && child.send(message, () => {}); // it may just have ended
-  runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits, post });
+  runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits });
   child.on('error', (error) => tellParent({ failed: id, error: error.message }));
   child.on('spawn', () => tellParent({ started: id, pid, born }));
   child.on('exit', (code, signal) => tellParent({ ended: id, code, signal }));
@@ -104,7 +100,7 @@ function limit(run, family) {
   const sizes = {
     processes: family.length,
     memory: family.reduce((sum, { rssBytes }) => sum + rssBytes, 0),
-    output: sizeOf(run.files.output) + sizeOf(run.files.errors),
+    output: sizeOf(run.files.output),
     timeline: sizeOf(run.files.timeline),
   };
   const of = Object.keys(run.limits).find((name) => sizes[name] > run.limits[name]);
@@ -114,8 +110,7 @@ function limit(run, family) {
   endRun(run);
 }
 
-const sizeOf = (/** @type {number | undefined} */ fd) =>
-  fd === undefined ? 0 : fstatSync(fd).size;
+const sizeOf = (/** @type {number} */ fd) => fstatSync(fd).size;
 
 /** Ends everything that belongs to the run and waits until it is gone. Resolves to the pids that could not be ended. */
 async function stop(id) {

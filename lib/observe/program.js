@@ -10,8 +10,6 @@
  * @property {number} [amount]  processes, or bytes
  * @property {string} [error]  why it could not be started
  *
- * @typedef {readonly [from: number, until: number, by: number, ticksFrom?: number, most?: number]} Timers
- *
  * @typedef {object} StartOptions
  * @property {string} entry  absolute path of the program
  * @property {string[]} [args]  behind the entry on its command line
@@ -20,22 +18,12 @@
  *   beside requests, how long each blockFor() was told to block
  * @property {number} [pretendCores]  what os.availableParallelism() tells
  * @property {number} [pretendExitCode]  a worker that would end with exit code 1 ends with this one
- * @property {number} [pretendExitCodeBelow]  the same for every process that it starts, a worker or not
  * @property {boolean} [pretendForks]  cluster.fork() is reported, but starts no process: how many would it fork?
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
- * @property {number} [pretendPause]  for so many ms a child stands still when it has sent its first message
- * @property {Timers} [pretendTimers]  a timer from so many ms until so many fires so many times as soon, and after `most` ms at
- *   the latest; one that fires again and again from ticksFrom on, unless that is the same
- * @property {Timers} [pretendTimersBelow]  the same, but only in the processes that it starts
- * @property {number} [pretendClock]  so many times as fast runs what Date tells
- * @property {boolean} [pretendSkips]  with pretendClock: no blockFor() lasts, and all clocks tell that it has lasted as long as it should
  * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
- * @property {boolean} [pretendLeaving]  three of four workers tell their cluster that they leave, before the first line of their file
  * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
  * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
- * @property {boolean} [hasChannel]  it has an IPC channel to its parent, as one that a process manager starts: see post
- * @property {boolean} [isErrorApart]  what it prints on stderr can be told from the rest: see errors
  * @property {boolean} [isTheirs]  a program that is nobody's lesson: the environment is the user's own, no port is given to
  *   it, nothing of ours is found by its imports, and it may take as much of the machine as its owner lets it
  * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
@@ -142,11 +130,11 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], isNative = false, isTheirs, hasChannel, isErrorApart } = this.options;
+    const { entry, args = [], isNative = false, isTheirs } = this.options;
     const { id, folder, cwd, limits } = this;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
-    const how = { env, cwd, folder, isTheirs, hasChannel, isErrorApart, limits };
+    const how = { env, cwd, folder, isTheirs, limits };
     this.send({ start: id, command, args: rest, ...how });
   }
 
@@ -283,16 +271,6 @@ export class Program {
   }
 
   /**
-   * Sends a message over the IPC channel to the program's first process, which hears it as its 'message' event.
-   * @param {unknown} message
-   * @throws {Error}  when it was not started with hasChannel
-   */
-  post(message) {
-    if (!this.options.hasChannel) throw new Error('This program was started without a channel.');
-    this.send({ post: this.id, message });
-  }
-
-  /**
    * Sends a signal to the whole process group, as Ctrl-C in a terminal does.
    */
   interrupt(name = /** @type {NodeJS.Signals} */ ('SIGINT')) {
@@ -341,12 +319,7 @@ export class Program {
   /** What the program printed, its last 16 kB. */
   output() {
     if (this.closed) return this.lastOutput;
-    return readEnd(join(this.folder, 'output.txt'), OUTPUT_SHOWN) + this.errors();
-  }
-
-  /** What it printed on stderr, the last 16 kB; without isErrorApart nothing is known of that. Ask before it is stopped. */
-  errors() {
-    return readEnd(join(this.folder, 'errors.txt'), OUTPUT_SHOWN);
+    return readEnd(join(this.folder, 'output.txt'), OUTPUT_SHOWN);
   }
 
   /** Ends the program and everything that it started. @returns {Promise<number[]>} the pids that would not go */

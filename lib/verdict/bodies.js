@@ -29,15 +29,6 @@ export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {
 }
 
 /**
- * Does the header of an answer in JSON say so? One that says nothing will do.
- * @param {Pick<import('../observe/client.js').Answer, 'headers'>} answer
- */
-export function isTypedJson({ headers }) {
-  const type = headers['content-type'];
-  return type === undefined || /^application\/json\b/i.test(type);
-}
-
-/**
  * What an answer in JSON says.
  * @param {string} body
  * @returns {any}  an object, without anything in it where the body isn't JSON
