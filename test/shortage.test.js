@@ -32,10 +32,16 @@ test('an error of ours is one, while the programs live', () => {
 
 test('where a program has ended unasked, it is the failure of that', () => {
   const fate = { kind: 'ended', code: 7 };
-  const ended = meaning(ours, [programOf(), programOf({ fate, hasEndedUnasked: true })]);
+  const events = [{ what: 'listening', t: 1 }];
+  const ended = meaning(ours, [programOf(), programOf({ fate, events, hasEndedUnasked: true })]);
   assert.ok(ended instanceof Broken);
   assert.match(String(ended.story.got), /ended with exit code 7/);
-  assert.equal(meaning(ours, [programOf({ fate, hasEndedUnasked: false })]), ours);
+  assert.equal(meaning(ours, [programOf({ fate, events, hasEndedUnasked: false })]), ours);
+  assert.equal(
+    meaning(ours, [programOf({ fate, hasEndedUnasked: true })]),
+    ours,
+    'as one that refuses',
+  );
   assert.equal(meaning(failed, [programOf({ fate, hasEndedUnasked: true })]), failed);
 });
 

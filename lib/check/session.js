@@ -71,7 +71,7 @@ import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
 import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
-import { isOutcome, meaningOf, outputOf } from './unexpected-end.js';
+import { isOutcome, meaningOf } from './unexpected-end.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
@@ -141,7 +141,7 @@ export async function runSession({ key, promises, declare }, options, report) {
     const program = first();
     keepTimeline(program, options.timelineFile);
     if (judge.overrun()) conditions = { ...conditions, overrunBy: judge.overrun() };
-    const end = { conditions, output: outputOf(program) };
+    const end = { conditions, output: program?.output() ?? '' };
     if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
   }
 }

@@ -39,27 +39,18 @@ function shortageOf(/** @type {Program} */ program) {
   const { fate, events } = program;
   if (fate?.kind === 'orphaned') return hasKilledKeeper(events) ? undefined : shortOf('KEEPER');
   const crashes = events.filter(({ what }) => what === 'crash').map((event) => event.error);
-  return shortageIn([fate?.error, outputOf(program), ...crashes].join('\n'));
-}
-
-/** What a program printed; nothing where its file can't be read, as with no file left to open (EMFILE). */
-export function outputOf(/** @type {Program | undefined} */ program) {
-  try {
-    return program?.output() ?? '';
-  } catch (error) {
-    noteShortage(error);
-    return '';
-  }
+  return shortageIn([fate?.error, program.output(), ...crashes].join('\n'));
 }
 
 /** Did a process of the program signal the one that had started it? The probe tells of that before it is done. */
 const hasKilledKeeper = (/** @type {import('../observe/timeline.js').Event[]} */ events) =>
   events.some(({ what, target }) => what === 'kill' && target === 'keeper');
 
-/** How a program ended, or a process of it, though nobody had asked for it. @returns {Broken | undefined} */
+/** How a program that had listened ended, or a process of it, though the check had not asked for it. @returns {Broken | undefined} */
 function endOf(/** @type {Program} */ program, factsOf) {
   const { events, toldMs, hasEndedUnasked } = program;
-  if (hasEndedUnasked) return explainNotReady(factsOf(program), EXPECTED);
+  const hasListened = events.some(({ what }) => what === 'listening');
+  if (hasEndedUnasked && hasListened) return explainNotReady(factsOf(program), EXPECTED);
   const crash = events.find(({ what }) => what === 'crash');
   const exit = events.find(
     ({ what, t, planned }) => what === 'worker-exit' && t < toldMs && !planned,

@@ -37,6 +37,7 @@ import { environmentOf, rootFolder } from './environment.js';
 import { LIMITS, THEIR_LIMITS } from './limits.js';
 import { isLiving, listProcesses, signal } from './processes.js';
 import { isSettled } from './settled.js';
+import { noteShortage } from './shortage.js';
 import { holdersOf } from './sockets.js';
 import { openTimeline } from './timeline.js';
 import { createTurn } from './turn.js';
@@ -342,8 +343,17 @@ const endedIn = (/** @type {import('./timeline.js').Event} */ { what, pid, worke
 const pidsIn = (/** @type {import('./timeline.js').Event} */ { what, pid, childPid }) =>
   what === 'start' ? [pid] : what === 'child' && childPid ? [childPid] : [];
 
-/** The end of a text file; of one that is not there, nothing. */
+/** The end of a text file; of one that is not there, or that can't be opened for want of descriptors, nothing. */
 function readEnd(file, most) {
+  try {
+    return readWhatIsThere(file, most);
+  } catch (error) {
+    if (!noteShortage(error)) throw error;
+    return '';
+  }
+}
+
+function readWhatIsThere(file, most) {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return '';
   const fd = openSync(file, 'r');

@@ -9,7 +9,8 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { nowMs } from './clock.js';
 
 const LEAST_FREE_BYTES = 256 * 1024; // the timeline and the output of a run grow by more than that in a second
-const ENOUGH_FILES = 512; // who needs more than so many open files leaks them
+const ENOUGH_FILES = 512; // what needs more than so many open files leaks them
+const FEWEST_PROCESSES = 200; // with threads, of which each process of Node.js has eleven; short of them, some just hang
 
 /** @type {Record<string, { got: string, try: string }>} by the system's error code, or a name of ours */
 const STORIES = {
@@ -115,6 +116,7 @@ export function watchShortages(home) {
   return () => {
     if (last && last.atMs >= sinceMs) return shortOf(last.what);
     if (home && isFull(home)) return shortOf('ENOSPC');
+    if (limitOf('processes') < FEWEST_PROCESSES) return shortOf('EAGAIN');
     return countKilled() > killedBefore ? shortOf('ENOMEM') : undefined;
   };
 }
@@ -127,14 +129,14 @@ export function watchShortages(home) {
  */
 export function shortageIn(text) {
   const found = SIGNS.find(([, sign]) => sign.test(text))?.[0];
-  if (!found || (found === 'EMFILE' && mostFiles() >= ENOUGH_FILES)) return undefined;
+  if (!found || (found === 'EMFILE' && limitOf('open files') >= ENOUGH_FILES)) return undefined;
   return shortOf(found);
 }
 
-/** How many files a process of ours may open. */
-function mostFiles() {
-  const [, most = 'unlimited'] = /^Max open files +(\d+)/m.exec(read('/proc/self/limits')) ?? [];
-  return most === 'unlimited' ? Infinity : Number(most);
+/** How many open files, or processes of its user, this process may have. Infinity where the system does not tell. */
+function limitOf(/** @type {string} */ what) {
+  const most = new RegExp(`^Max ${what} +(\\d+)`, 'm').exec(read('/proc/self/limits'))?.[1];
+  return most === undefined ? Infinity : Number(most);
 }
 
 /** How many processes the system has killed since its start because it was out of memory; 0 where it does not tell. */
