@@ -23,8 +23,7 @@ export function newFile(name, { cwd = '.', example }) {
   } catch (/** @type {any} */ error) {
     if (hasCode(error, 'EEXIST')) throw refuse(`${file} already exists.`);
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) throw refuse(`There is no folder ${dirname(file)}.`);
-    if (error.code) throw refuse(`${file} cannot be written (${error.code}).`);
-    throw refuse('That cannot be the name of a file.'); // a null character is in it
+    throw refuse(`${file} cannot be written (${error.code}).`);
   }
 }
 
