@@ -56,10 +56,10 @@ check('04-port-sharing', promises, (lesson) => {
   const orphans = meanwhile([sharing, shared], killParent);
   const contest = meanwhile([turns], () => prepareContest(lesson));
 
-  hold('by-hand', [started], demandByHand);
+  hold('by-hand', [started], demandByHand, { isGate: true });
   hold('one-opener', [dealing], demandOneOpener, { isGate: true });
-  hold('connections-dealt', [dealing, dealt, turns], demandDealt, { needs: ['by-hand'] });
-  hold('listener-shared', [sharing, shared], demandShared, { needs: ['by-hand'] });
+  hold('connections-dealt', [dealing, dealt, turns], demandDealt);
+  hold('listener-shared', [sharing, shared], demandShared);
   const needs = ['connections-dealt'];
   hold('gone-clients', [rude, gone], demandUnharmed, { needs });
   hold('death-survived', [rude, death], demandSurvivors, { needs: [...needs, 'gone-clients'] });

@@ -45,7 +45,7 @@ function serve() {
 
 // #region start
 // Task 1: set the policy that choosePolicy() returns. In which process, and when?
-// Task 2: the primary hears the reports, and prints after each how many requests every worker has had.
+// Task 2: hear the reports, and print after each how many requests every worker has had.
 if (cluster.isPrimary) {
   for (let count = 0; count < workers; count += 1) cluster.fork();
 } else {
