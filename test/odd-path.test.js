@@ -1,11 +1,11 @@
 // Verifies that a repository whose path has line ends, tabs, quotes and backslashes in it looks into programs as any other:
 // the probe is named in NODE_OPTIONS, which has escapes of its own.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { spawnSync } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { limitMs } from './limits.js';
 
