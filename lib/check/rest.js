@@ -82,14 +82,15 @@ function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
 }
 
 /**
- * The fewest timers that a process has reported since it listens: a server has one of its own then. A child that never listens
- * sets its own while it loads its file, so its first report does not count.
+ * The fewest timers that a process has reported: a server's own since it listens; a primary has none, and may wait before a
+ * restart soon after. A child that never listens sets its own while it loads its file, so its first report does not count.
  */
 function usualTimers(events, beats, { pid, isFirst }) {
+  const isPrimary = forksOf(events).some((fork) => fork.pid === pid);
   const listening = eventsOf(events, 'listening').find((event) => event.pid === pid);
-  const sinceMs = (listening ?? (isFirst ? undefined : beats[0]))?.t ?? 0;
+  const since = isPrimary ? undefined : (listening ?? (isFirst ? undefined : beats[0]));
   const counts = beats.flatMap(({ t, timers }) =>
-    t > sinceMs && timers !== undefined ? [timers] : [],
+    t > (since?.t ?? 0) && timers !== undefined ? [timers] : [],
   );
   return Math.min(...counts);
 }
