@@ -1,5 +1,5 @@
 // Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
-// `npm run try` tells), `browser` (test/browser/), `crashes` (test/crashes/: solutions that exit in the middle of a check), `kills`
+// `npm run try` tells), `browser` (test/browser/), `crashes` (test/crashes/: solutions that exit in the middle of a check), `hostile`, `kills`
 // (test/kills/: of checks at random moments), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
 // xray on other people's applications, and on many small ones with a fault). `field planted` runs one file of it, and
 // `field planted 1/3` the first third of that. `proofs all` judges
@@ -28,7 +28,9 @@ const APART = ['belonging', 'hostile', 'kills'];
 const LIMIT_MS = 25 * 60_000;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const rooms = ['unit', 'proofs', 'experiments', 'browser', 'crashes', 'kills', 'peers', 'field'];
+const rooms = [
+  ...['unit', 'proofs', 'experiments', 'browser', 'hostile', 'crashes', 'kills', 'peers', 'field'],
+];
 const [wanted, what = 'quick', answer] = process.argv.slice(2);
 const isAmount = /^(quick|all|\d+\/\d+)$/.test(what);
 if (!rooms.includes(wanted)) {
@@ -38,7 +40,7 @@ if (!rooms.includes(wanted)) {
 
 const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
 const roomOf = (/** @type {string} */ file) => {
-  if (nameOf(file) === 'experiments') return 'experiments';
+  if (['experiments', 'hostile'].includes(nameOf(file))) return nameOf(file);
   return /^(proofs|browser|crashes|kills|peers|field)\b/.exec(file)?.[1] ?? 'unit';
 };
 

@@ -16,7 +16,7 @@ const units = isAll || process.env.CI ? 'test:coverage' : 'test:unit';
 
 /** These start programs, and some measure them: one after the other. */
 const alone = isAll
-  ? [units, 'test:proofs -- all', 'test:experiments', 'test:crashes', 'test:kills']
+  ? [units, 'test:proofs -- all', 'test:experiments', 'test:hostile', 'test:crashes', 'test:kills']
   : [units, 'test:proofs'];
 
 /** In CI, whose machine others may use, unit tests have a second try, as each proof has by itself. */
