@@ -56,7 +56,7 @@ check('05-crash-restart', promises, (lesson) => {
   const failingPlace = meanwhile([], () => failInOnePlace(launch), { isSlow: true });
   const leave = meanwhile([], async () => askToLeave(await start(2 * LEAVING)));
   const interrupted = meanwhile([leave], ({ program }) => stopBesideASlowOne(program, 'Ctrl-C'));
-  const terminated = meanwhile([], async () => stopInAWait(await start()));
+  const terminated = meanwhile([], () => stopInAWait(start));
 
   hold('replaced', [crashes], demandReplaced);
   holdInSteps(
