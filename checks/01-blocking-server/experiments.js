@@ -25,8 +25,8 @@ export default [
       const { blocks, waits } = seen;
       return {
         observed: [
-          `blocking: answered after ${blocks.times}; at most ${blocks.depth} under way at once`,
-          `waiting: answered after ${waits.times}; at most ${waits.depth} under way at once`,
+          `blocking: answered after ${blocks.times}; at most ${blocks.depth} in flight at once`,
+          `waiting: answered after ${waits.times}; at most ${waits.depth} in flight at once`,
         ],
         because:
           'A handler that blocks keeps the only thread until it returns, so the next one cannot even begin. One that awaits gives the thread back.',
@@ -38,7 +38,7 @@ export default [
     name: 'health-in-the-queue',
     title: 'A /health behind forty others',
     question:
-      'Forty clients ask for /, which blocks for 15 ms. A moment later somebody asks for /health, which needs no time. How long does it take?',
+      'Forty clients ask for /, which blocks for 15 ms. A moment later another client asks for /health, which needs no time. How long does it take?',
     async run({ launch }) {
       const program = await launch(solution);
       await program.ready(1);
@@ -76,7 +76,7 @@ export default [
           `connections that stay open: ${words(lucky)}`,
         ],
         because:
-          "With new connections everybody queues, and the product is the thirty clients. On connections that stay open a few are served again and again; those that starve are missing from the mean. When the product isn't the number of clients, somebody was not counted.",
+          "With new connections all clients queue, and the product is the thirty clients. On connections that stay open a few are served again and again; those that starve are missing from the mean. When the product isn't the number of clients, some were not counted.",
         asExpected: fair.inSystem > 21 && fair.inSystem < 36,
       };
     },
@@ -85,16 +85,16 @@ export default [
     name: 'async-alone',
     title: 'The word async, and nothing else',
     question:
-      'Somebody writes async in front of a handler that calls blockFor(100). Three clients ask at once. How many are under way at the same time?',
+      'You write async in front of a handler that calls blockFor(100). Three clients ask at once. How many are in flight at the same time?',
     async run({ launch }) {
       const program = await launch(wrongAnswer('01-blocking-server', 'blocking-report'));
       await program.ready(1);
       const { answers, requests } = await askAtOnce(program, '/report', 3);
       const times = answers.map(tookMs).sort((a, b) => a - b);
       return {
-        observed: `answered after ${times.map(whole).join(', ')}; at most ${deepestOverlap(requests)} under way at once`,
+        observed: `answered after ${times.map(whole).join(', ')}; at most ${deepestOverlap(requests)} in flight at once`,
         because:
-          'The word frees nobody. Only an await on something that happens elsewhere gives the thread back.',
+          'The word frees nothing. Only an await on something that happens elsewhere gives the thread back.',
         asExpected: deepestOverlap(requests) === 1,
       };
     },

@@ -36,7 +36,7 @@ export function demandFour(program) {
   const forks = forksOf(events).length;
   const story = {
     expected: 'four calls of cluster.fork() in the primary',
-    try: 'look at the loop that calls cluster.fork(): who runs it, and how often?',
+    try: 'look at the loop that calls cluster.fork(): which process runs it, and how often?',
     shows: { program, moments: forksShown(events) },
   };
   demand(forks <= WORKERS, {
@@ -142,7 +142,7 @@ function whyIdle({ crash, deaf, elsewhere }) {
     };
   return {
     why: 'They listen, but something keeps their only thread: an endless loop, or a call that never returns.',
-    try: 'look for what does not end in a handler',
+    try: 'look for a loop or call in a handler that never returns',
   };
 }
 
@@ -362,7 +362,7 @@ export function demandRefusals(all) {
     demand(fate.code === 1, {
       ...story,
       got: `${setting}: it exited with ${howItEnded(fate)}.`,
-      why: 'Scripts and service managers read the exit code, so the task says which one: 1.',
+      why: 'Scripts and service managers read the exit code, so the task names one: 1.',
       try: 'process.exit(1)',
     });
   }

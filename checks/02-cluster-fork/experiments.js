@@ -76,7 +76,7 @@ export default [
   {
     name: 'one-dies',
     title: 'One of two workers is killed',
-    question: 'kill -9 on one of two workers. Are the next six requests answered? Who comes back?',
+    question: 'kill -9 on one of two workers. Are the next six requests answered? Is it replaced?',
     async run({ launch }) {
       const program = await launch(solution, withWorkers(2));
       await program.ready(2);
@@ -93,7 +93,7 @@ export default [
           `workers forked from the start until now: ${forks}`,
         ],
         because:
-          'The other one goes on, because it shares nothing with the dead one. Nothing replaces that: lesson 5 will.',
+          'The other carries on, because it shares nothing with the dead worker, which nothing replaces until lesson 5.',
         asExpected: answered === 6 && forks === 2,
       };
     },
@@ -102,7 +102,7 @@ export default [
     name: 'port-taken',
     title: 'Two clusters on one port',
     question:
-      'A second cluster is started on the same port. Who fails, the primary or the workers? With which exit code does the primary end?',
+      'A second cluster is started on the same port. Who fails, the primary or the workers? With which code does the primary exit?',
     async run({ launch }) {
       const first = await launch(solution, withWorkers(1));
       await first.ready(1);
@@ -117,7 +117,7 @@ export default [
           `the primary: exit code ${fate?.code}`,
         ],
         because:
-          'The primary opens the port when a worker asks for it, and passes the error to the worker. The error kills the workers; then the primary has nothing left to do and ends as if all were well.',
+          'The primary opens the port when a worker asks for it, and passes the error to the worker. The error kills the workers; then the primary has nothing left to do and exits as if all were well.',
         asExpected: fate?.code === 0 && exits.length === 2 && error !== undefined,
       };
     },

@@ -213,7 +213,7 @@ function whyNoTable({ line = '' }) {
     };
   return {
     got: `It prints "${line.slice(0, 60)}", which isn't JSON.`,
-    why: 'console.log(table) prints an object as you would write it in a program; JSON has double quotes.',
+    why: 'The line must be JSON and nothing else, with double quotes: console.log(table) prints an object as you would write it in a program.',
     try: PRINT,
   };
 }
@@ -231,7 +231,7 @@ function whyTooFew({ table, had }, told) {
       try: HEAR,
     };
   return {
-    why: 'Some requests were not reported, or counted in a variable that begins again with each request.',
+    why: 'Some requests were not reported, or were counted in a variable that starts again with each request.',
     try: SEND,
   };
 }

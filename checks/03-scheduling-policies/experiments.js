@@ -43,7 +43,7 @@ async function whoAccepts(program) {
   await get(`${program.url}/`);
   await program.drained();
   const { how } = eventsOf(program.events, 'connection').at(-1) ?? {};
-  return { handed: 'the primary', kernel: 'a worker' }[how] ?? 'nobody';
+  return { handed: 'the primary', kernel: 'a worker' }[how] ?? 'no process';
 }
 
 const sharesOf = (pids) => [...groupBy(pids, (pid) => pid).values()].map(({ length }) => length);
@@ -106,7 +106,7 @@ export default [
       return {
         observed: [...program.output().trim().split('\n'), `seen from outside: ${who} accepts`],
         because:
-          'The first fork() copies the policy; after that the property is a variable that nothing reads. There is no error to tell you.',
+          'The first fork() copies the policy; after that nothing reads the property, and no error says so.',
         asExpected: isNone && who === 'the primary',
       };
     },
@@ -263,7 +263,7 @@ export default [
             `${policy}: ${primary} in the primary, ${kernel} in the kernel's queue`,
         ),
         because:
-          'Under rr the primary accepts at once and keeps them all; even the four that it has sent, one to each worker, stay open there until they are confirmed. Under none nobody accepts, and the kernel keeps them.',
+          'Under rr the primary accepts at once and keeps them all; even the four that it has sent, one to each worker, stay open there until they are confirmed. Under none no process accepts, and the kernel keeps them.',
         asExpected:
           seen.rr.kernel === 0 &&
           seen.rr.primary >= 30 &&

@@ -34,7 +34,7 @@ const promises = {
     '--give listener: the children accept clients themselves, the parent no longer does',
   'gone-clients': 'clients that hang up before they are dealt harm no process',
   'death-survived': 'when a child dies, the others and its next client are still served',
-  'no-orphans': 'when the parent is killed, its children end too',
+  'no-orphans': 'when the parent is killed, its children exit too',
   speedup: 'four children serve blocking work about four times as fast as one process',
 };
 

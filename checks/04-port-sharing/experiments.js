@@ -202,7 +202,7 @@ export default [
       return {
         observed: [`the parent reads: ${reading}`, `with pauseOnConnect: ${paused}`],
         because:
-          'Connections to one child go one by one, and the rest wait in the parent. A parent that reads learns meanwhile that a client is gone, and closes; then it sends only the message. One that does not read knows nothing, and sends all of them.',
+          'Connections to one child go one by one, and the rest wait in the parent. A parent that reads learns in the meantime that a client is gone, and closes the connection; then it sends only the message. A parent that does not read does not know, and sends them all.',
         asExpected: Number.parseInt(reading, 10) > 0 && Number.parseInt(paused, 10) === 0,
       };
     },

@@ -173,7 +173,7 @@ const endedIn = ({ events }, pids) =>
   );
 
 /**
- * Kills the child that is next in turn while the parent is frozen and a client connects. When the parent goes on it finds the
+ * Kills the child that is next in turn while the parent is frozen and a client connects. When the parent resumes it finds the
  * channel closed and a client, and only afterwards the system tells it that a child has ended: so it deals to the dead. (Linux
  * reports descriptors in the order in which they became ready, and libuv signals last.)
  */

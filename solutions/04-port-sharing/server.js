@@ -62,7 +62,7 @@ function giveListener() {
   server.listen(port, () => {
     tell();
     for (const child of ready) child.send('listener', server);
-    server.close(); // our copy: we would accept clients, and answer nobody
+    server.close(); // our copy: we would accept clients, and answer none
   });
 }
 // #endregion listener
