@@ -51,13 +51,13 @@ const MISCOUNTS = [
     FORMULA,
   ],
   [
-    ({ workers }) => workers === availableParallelism(),
-    'That is the number of cores, which does not say how many requests come. A page that sleeps needs no core.',
+    ({ workers, exact, setting }) => workers === Math.ceil(exact * setting.utilization),
+    'Rate times page time is how many workers are busy all the time. Divide by UTILIZATION, and round up.',
     FORMULA,
   ],
   [
-    ({ workers, exact, setting }) => workers === Math.ceil(exact * setting.utilization),
-    "Without UTILIZATION, workers would be busy all the time. You get the same number if you don't round up.",
+    ({ workers }) => workers === availableParallelism(),
+    'That is the number of cores, which does not say how many requests come. A page that sleeps needs no core.',
     FORMULA,
   ],
   [
