@@ -210,7 +210,7 @@ const RELOAD_FAULTS = [
     ({ left }) => left.length > 0,
     ({ forks, left }) =>
       `${forks.length === 1 ? '1 worker was' : `${forks.length} workers were`} forked; of the old ones ${left.length} ${left.length === 1 ? 'was' : 'were'} still running ${SECONDS} s later: process ${left.join(', ')}.`,
-    'An old worker keeps running the old code until it is told to leave. Old is every worker that is running when the signal arrives.',
+    'An old worker keeps running the old code until it gets SIGTERM. Every worker that is running when SIGHUP arrives is an old one.',
     "for (const old of Object.values(cluster.workers)): fork, wait for 'listening', then await retire(old)",
   ],
   [
