@@ -183,7 +183,7 @@ function storyOfSilence(end) {
   return {
     got: quoted ? `The line ${quoted} ${missing}.` : 'No line has either.',
     why: planned
-      ? 'In the morning you want to know about every worker that is gone, including the ones that left as planned.'
+      ? 'In the morning you want to know about every worker that has exited, including those that left as planned.'
       : 'In the morning you want to know whether it was a bug (a code), or the kernel or a person (a signal).',
     try: planned
       ? "the log line comes first in the 'exit' handler, before any if"
@@ -281,7 +281,7 @@ const STOP_FAULTS = [
   [
     ({ lost }) => lost.length > 0,
     ({ losses }) => losses,
-    'A worker that is killed, or calls process.exit(), answers nothing any more.',
+    'A worker that is killed, or calls process.exit(), answers nothing more.',
     'signal the workers with SIGTERM: their handler lets them answer first',
   ],
 ];
@@ -357,7 +357,7 @@ const GIVE_UP_FAULTS = [
 export function demandGivesUp(failing) {
   const { program, fate, restarts, output } = failing;
   const expected =
-    'After four restarts in a row, none of which listened: a message with "giving up", and exit code 1.';
+    'After four failed restarts in a row: a message with "giving up", and exit code 1.';
   const why =
     'Someone must learn of it: a service manager reads the exit code, people read the message.';
   const shows = { program, moments: [primaryExitMoment(program) ?? lastForkOf(program)] };
@@ -403,7 +403,7 @@ export function demandAllExit({ program, fate, failed, healthy, output }) {
   demandInTime(failed >= RESTARTS && fate, {
     expected,
     got: `It ${fate ? `exited (${howItEnded(fate)})` : 'did not give up'} after ${failed} of these restarts.`,
-    why: 'The task asks for four attempts in each place, with longer and longer waits.',
+    why: 'The task asks for four restarts in each place, with longer and longer waits.',
     try: "count in the 'exit' handler, for each place, and give up at the fifth exit in a row",
     output,
     shows,

@@ -252,13 +252,13 @@ const shorten = (/** @type {string} */ body) =>
 /** A job threw in its child. */
 export function demandFailureOfPoison(program, { answer, deaths, fate }) {
   const expected =
-    'A report whose job throws (GET /report?name=adam&name=eve) ends its child with exit code 1, and gets status 503.';
+    'A report whose job throws (GET /report?name=adam&name=eve) costs one child (exit code 1), and gets status 503.';
   const output = program.output();
   demandServer(program, fate, expected);
   demand(deaths <= 1, {
     ...{ expected, output },
-    got: 'It ended its child, and then another child, which had got the same job.',
-    why: 'One such request ends all children, again and again.',
+    got: 'Its child exited, and so did another child, which got the same job.',
+    why: 'One such request takes all children, again and again.',
     try: `${ON_EXIT}: reject the task, whether there is a code or a signal`,
   });
   const story = { expected, output };
@@ -314,7 +314,7 @@ export function demandReplaced(program, { reports, waiting, children }, before) 
   demand(children.length <= CHILDREN, {
     expected: REPLACED,
     got: `${before} Now there are ${children.length} children.`,
-    why: "One death can bring several events ('error', 'exit'), and a child was started for each.",
+    why: "One exit can bring several events ('error', 'exit'), and a child was started for each.",
     try: 'keep the children in a Set, and begin with: if (!children.delete(child)) return;',
   });
   demandInTime(waiting > 0, {

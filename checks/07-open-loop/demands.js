@@ -27,7 +27,7 @@ export function demandTold(program) {
   demand(workers === TOLD.workers, {
     expected: `NODE_CLUSTER_WORKERS=${TOLD.workers} RATE=50: ${TOLD.workers} workers, although the formula comes to 1.`,
     got: workers === 0 ? 'It forks no workers.' : `It forked ${workers}.`,
-    why: 'Whoever runs the server may know better than any formula.',
+    why: 'The person who runs the server may know better than any formula.',
     try: "return readNumber('NODE_CLUSTER_WORKERS', needed)",
     shows: forksShown(program),
   });
@@ -42,7 +42,7 @@ export function demandTold(program) {
 const MISCOUNTS = [
   [
     ({ workers, fate }) => workers === 0 && !fate,
-    'The primary forks the workers, and so far nothing does.',
+    'The primary should fork the workers, and nothing does yet.',
     'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
   ],
   [
@@ -51,13 +51,13 @@ const MISCOUNTS = [
     FORMULA,
   ],
   [
-    ({ workers }) => workers === availableParallelism(),
-    'That is the number of cores, which does not say how many requests come. A page that sleeps needs no core.',
+    ({ workers, exact, setting }) => workers === Math.ceil(exact * setting.utilization),
+    'Rate times page time is how many workers are busy all the time. Divide by UTILIZATION, and round up.',
     FORMULA,
   ],
   [
-    ({ workers, exact, setting }) => workers === Math.ceil(exact * setting.utilization),
-    "Without UTILIZATION, workers would be busy all the time. You get the same number if you don't round up.",
+    ({ workers }) => workers === availableParallelism(),
+    'That is the number of cores, which does not say how many requests come. A page that sleeps needs no core.',
     FORMULA,
   ],
   [
@@ -132,7 +132,7 @@ export function demandWork(program, { answers, requests }) {
   demand(inPrimary.length === 0, {
     expected: 'Workers render every page.',
     got: `The primary rendered ${inPrimary.length} of ${requests.length}.`,
-    why: 'A primary that renders is blocked, and deals no connections meanwhile. It is also one more than you computed.',
+    why: 'A primary that renders is blocked, and deals no connections. It is also one more than you computed.',
     try: 'if (cluster.isPrimary) { measure, choose, fork } else { serve(); }',
     shows: shown(program, inPrimary, 'a request, in the primary'),
   });
@@ -142,14 +142,14 @@ export function demandWork(program, { answers, requests }) {
   demand(!wrong, {
     expected,
     got: wrong && faultOf(wrong, requests),
-    why: 'The answer to / was given, and says which process has rendered it.',
+    why: 'serve() was given: its answer names the process that rendered the page.',
     try: repair,
     shows: shown(program, [wrong && requestOf(requests, wrong)], 'a wrong answer'),
   });
   const [quickest] = pagesOf(requests).sort((a, b) => a.tookMs - b.tookMs);
   demand(quickest.tookMs >= LEAST_PAGE_MS, {
     expected,
-    got: `A page was there ${quickest.tookMs.toFixed(1)} ms after ${quickest.since}.`,
+    got: `A page was answered ${quickest.tookMs.toFixed(1)} ms after ${quickest.since}.`,
     why: 'The page blocks, as rendering does. A server that does less work does not say how many workers it needs.',
     try: repair,
     shows: shown(program, [quickest.request], 'the quickest page'),
@@ -175,7 +175,7 @@ function pagesOf(requests) {
       const { startMs, endMs } = request;
       const before = ended[index - 1]?.endMs ?? -Infinity;
       return [
-        { request, tookMs: endMs - startMs, since: 'its request had come' },
+        { request, tookMs: endMs - startMs, since: 'its request arrived' },
         { request, tookMs: endMs - before, since: 'the page before it, in the same process' },
       ];
     });

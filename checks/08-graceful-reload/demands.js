@@ -69,7 +69,7 @@ export function demandOneDrains(stop) {
   demand(lost.length === 0, {
     ...story,
     got: `It exited (${howItEnded(exit)}), and ${lost.length} of ${of} requests were lost.`,
-    why: 'A process that calls process.exit() answers nothing any more, and closeAllConnections() cuts the busy ones too.',
+    why: 'A process that calls process.exit() answers nothing more, and closeAllConnections() cuts the busy ones too.',
     try: 'let it exit by itself: cluster.worker.disconnect() when the last connection is closed',
     shows,
   });
@@ -116,14 +116,14 @@ export function demandAllDrain(stop) {
   });
   demandInTime(fate, {
     ...story,
-    got: `${SECONDS} s after the last worker came or went, the primary was still running.`,
+    got: `${SECONDS} s after the last fork or exit of a worker, the primary was still running.`,
     why: 'The primary exits when its last worker has exited, unless something keeps it alive.',
     try: 'let each worker exit by itself, and fork nothing when the server is stopping',
   });
   demand(lost.length === 0, {
     ...story,
     got: `${lost.length} of ${of} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
-    why: 'A process that is killed, or calls process.exit(), answers nothing any more.',
+    why: 'A process that is killed, or calls process.exit(), answers nothing more.',
     try: 'on SIGINT do nothing in the workers; the primary sends them SIGTERM',
   });
   demandExitCode({ ...stop, expected, how });
@@ -186,7 +186,7 @@ export function demandClientsLetGo(stop) {
   demandInTime(fate || !isIdleHeld, {
     ...story,
     got: `${SECONDS} s later an unused connection was still open, and so the server was still running.`,
-    why: 'A client may keep its connection for minutes. Until it is closed, its worker stays.',
+    why: 'A client may keep its connection for minutes, and the worker stays until it is closed.',
     try: 'setInterval(() => server.closeIdleConnections(), goodbyeMs).unref(); in drain()',
   });
   demandInTime(fate, {
@@ -203,14 +203,14 @@ const RELOAD_FAULTS = [
   [
     ({ forks }) => forks.length === 0,
     () => 'Nothing was forked.',
-    'The handler belongs in the primary, for every SIGHUP. Perhaps the reload before this one has never come to its end.',
+    'The handler belongs in the primary, for every SIGHUP. Perhaps the previous reload never finished.',
     "process.on('SIGHUP', reload); and resolve at 'listening' or at 'exit', whichever comes first",
   ],
   [
     ({ left }) => left.length > 0,
     ({ forks, left }) =>
       `${forks.length === 1 ? '1 worker was' : `${forks.length} workers were`} forked; of the old ones ${left.length} ${left.length === 1 ? 'was' : 'were'} still running ${SECONDS} s later: process ${left.join(', ')}.`,
-    'An old worker keeps running the old code until it is told to leave. Old is every worker that is running when the signal arrives.',
+    'An old worker keeps running the old code until it gets SIGTERM. Every worker that is running when SIGHUP arrives is an old one.',
     "for (const old of Object.values(cluster.workers)): fork, wait for 'listening', then await retire(old)",
   ],
   [
@@ -298,8 +298,8 @@ export function demandCapacity({ program, first, last, old, forks, exits, sent, 
     expected: `At every moment of the reload at least ${WORKERS} workers listen.`,
     got: `At one moment there ${fewest === 1 ? 'was 1' : `were ${fewest}`}.`,
     why: isForked
-      ? 'An old one left before the new one listened, or more than one left for one that came.'
-      : 'An old one had left before the new one was even forked.',
+      ? 'An old worker left before the new one listened, or several left for one new worker.'
+      : 'An old worker had left before the new one was even forked.',
     try: "fork the new one, wait for its 'listening', and only then retire an old one",
     shows: exitsShown(
       program,
@@ -314,8 +314,8 @@ export function demandCapacity({ program, first, last, old, forks, exits, sent, 
     expected: `One after the other: in a reload of ${WORKERS} workers there are at most ${WORKERS + 1} at a time.`,
     got: `At one moment there were ${most}.`,
     why: isTwice
-      ? 'Two came for one that left: the reload forked one, and something else another.'
-      : 'The next one was forked while an old one was still finishing. All at once need twice the memory.',
+      ? 'Two were forked for one that left: one by the reload, one by something else.'
+      : 'The next worker was forked while an old one was still finishing. All at once need twice the memory.',
     try: isTwice
       ? "fork in the reload only, not in an 'exit' handler: a worker that drains hasn't crashed"
       : 'await retire(old): it resolves when the old one has exited; then fork the next',
@@ -426,7 +426,7 @@ const BAD_FAULTS = [
   [
     ({ isDone }) => isDone,
     ({ forks }) => `When the first new one had exited, another was forked: ${forks.length} in all.`,
-    'The next one loads the same file. Somebody has to fix it first.',
+    'The next worker loads the same file. Someone must fix that first.',
     'end the reload there: return, not continue',
   ],
   [
@@ -447,13 +447,13 @@ export function demandBadVersionStops(bad) {
     got: `The primary exited (${howItEnded(fate ?? {})}).`,
     why:
       whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
-      'The end of a worker need not be the end of the primary.',
+      'The exit of a worker need not be the end of the primary.',
     try: "no throw and no process.exit() in the primary: when a new worker's 'exit' comes before its 'listening', return",
     shows,
     output,
   });
   demandInTime(forks.length > 0, {
-    expected: 'SIGHUP begins a reload, the second time too.',
+    expected: 'The second SIGHUP begins a reload too.',
     got: 'Nothing was forked.',
     why: 'Something was left behind by the first reload: a handler that is gone, a flag that is still set, or a list of workers that have exited.',
     try: "process.on('SIGHUP', reload), not once; and list the workers when a reload begins",

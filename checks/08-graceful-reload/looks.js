@@ -282,8 +282,8 @@ const SILENT_MS = 1_500; // nearly four times as long as the slowest answer take
 export async function reloadWays({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(MEASURED_WORKERS) };
   const ways = [
-    ['all ended, then forked', ['kill-all']],
-    ['one by one: ended, then forked', ['one-by-one']],
+    ['all killed, then forked', ['kill-all']],
+    ['one by one: killed, then forked', ['one-by-one']],
     ['yours', undefined],
   ];
   const programs = await Promise.all(

@@ -9,8 +9,7 @@ const workers = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism(
 // #region restart
 // Task 1: log how each worker exited (pid, code or signal, a crash or not), and put a new one in
 // the place of each that crashed.
-// Task 2: wait before each restart, twice as long each time, and give up after four restarts in a row
-// none of which listened.
+// Task 2: wait before each restart, twice as long after a failed one, and give up after four failed ones in a row.
 // #endregion restart
 
 // #region stop
