@@ -233,7 +233,10 @@ export function demandReason({ program, env, fate, left, files, output }) {
   demandNothingLeft({ left, files }, story, crash);
 }
 
-export function demandMachines(/** @type {any} */ { missing, program, first, machines, serving }) {
+export function demandMachines(
+  /** @type {any} */ { missing, program, first, machines },
+  { serving = new Set() } = {},
+) {
   if (missing.length > 0) throw new Undecided(withoutAddress(missing[0]));
   const expected = `--machines: machine.js on ${MACHINES.join(' and on ')}, each with NODE_CLUSTER_WORKERS workers, behind nginx.`;
   const story = { expected, output: program.output(), shows: serversShown(program) };
@@ -250,7 +253,7 @@ export function demandMachines(/** @type {any} */ { missing, program, first, mac
     try: 'listen 127.0.0.1:${port}; and start nginx when both machines listen, with their addresses as its backends',
   });
   for (const { address, workers } of machines) {
-    const working = workers.filter((pid) => serving.includes(pid)).length;
+    const working = workers.filter((pid) => serving.has(pid)).length;
     demandInTime(working === WORKERS, {
       ...story,
       got: `On machine ${address}, ${working} of ${WORKERS} workers have answered.`,
