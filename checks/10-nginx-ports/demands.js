@@ -323,11 +323,11 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
   demandInTime(isUsed, {
     ...story,
     expected: `Machine ${address} listens again, and is asked again within a second or two.`,
-    got: 'No request was for it, for several seconds.',
+    got: 'It got no request for several seconds.',
     why:
       before === after
         ? 'After a failure nginx leaves a server alone for fail_timeout, 10 s by default.'
-        : `It was on port ${before}, and is on port ${after} now. nginx knows the address that was written down.`,
+        : `It was on port ${before}, and is on port ${after} now. nginx still has the old address.`,
     try:
       before === after
         ? 'server ${address} fail_timeout=1s; in the upstream'
@@ -345,13 +345,13 @@ export function demandMachinesStop({ program, started, fate, printed }) {
   demand(started.length === 0, {
     ...story,
     got: 'It started a machine after the signal.',
-    why: 'A machine that is told to exit exits too: its listener cannot tell that from a death.',
+    why: "A machine that you stop also emits 'exit': its listener can't tell that from a death.",
     try: 'isStopping || ..., where a machine is started',
   });
   demandInTime(fate, {
     ...story,
     got: 'It is still running.',
-    why: 'Something still waits, or was never told.',
+    why: 'Something still waits, or was never signalled.',
     try: 'stopAll() ends the machines as well',
   });
 }
