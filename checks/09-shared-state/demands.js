@@ -263,10 +263,10 @@ export function demandSticky({ program, rounds, used }) {
 /** A worker has died: its clients have another one, and no other client has moved. */
 export function demandOthersStay({ program, homes, victim, visits, fate }) {
   demand(!fate, {
-    expected: 'A worker dies, and the others live on.',
+    expected: 'A worker dies, a new one takes its place, and the others live on.',
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
     why: whyOfPrimary(program) ?? 'The death of one worker is no reason to end the others.',
-    try: 'empty its place on its exit, and do nothing else',
+    try: 'empty its place on its exit; and when it is filled again, listen only if (!server.listening)',
     shows: endShown(program),
   });
   const others = visits.filter(({ client }) => homes.get(client) !== victim);

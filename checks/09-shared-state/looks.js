@@ -285,7 +285,10 @@ export async function visitInTurn(program) {
   return { program, rounds, used: servedBy([...scouts, ...rounds.flat()]) };
 }
 
-/** A worker dies. When the primary has heard of it, and before another is ready, all clients come once more. */
+/**
+ * A worker dies. When the primary has heard of it, and before another is ready, all clients come once more. Then one of the
+ * clients that lost their worker comes until a new one has taken the place: the server must survive that as well.
+ */
 export async function visitAfterDeath({ program, rounds }) {
   const homes = new Map(rounds[1].map(({ client, pid }) => [client, pid]));
   const [victim] = [...homes.values()].filter(Boolean);
@@ -294,6 +297,12 @@ export async function visitAfterDeath({ program, rounds }) {
     hasExited(since, victim),
   );
   const visits = await visit(program, CLIENTS);
+  const moved = CLIENTS.filter((client) => homes.get(client) === victim).slice(0, 1);
+  const known = new Set(homes.values());
+  const untilMs = nowMs() + NEWCOMER_MS;
+  const isRefilled = async () =>
+    (await visit(program, moved)).some(({ pid }) => pid && !known.has(pid));
+  while (!program.fate && nowMs() < untilMs && !(await isRefilled())) await sleep(RETRY_MS);
   return { program, homes, victim, visits, fate: program.fate };
 }
 

@@ -66,7 +66,7 @@ check('10-nginx-ports', promises, (lesson) => {
   const reasons = failures.map((failed) => /** @type {any} */ ([[failed], demandReason]));
   holdInSteps('says-why-not', reasons, { needs: ['conf-valid'] });
 
-  hold('machines-serve', [machines], demandMachines, { needs });
+  hold('machines-serve', [machines, death], demandMachines, { needs });
   holdInSteps(
     'death-routed-around',
     [

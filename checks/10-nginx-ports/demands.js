@@ -233,7 +233,10 @@ export function demandReason({ program, env, fate, left, files, output }) {
   demandNothingLeft({ left, files }, story, crash);
 }
 
-export function demandMachines(/** @type {any} */ { missing, program, first, machines, serving }) {
+export function demandMachines(
+  /** @type {any} */ { missing, program, first, machines },
+  { serving = new Set() } = {},
+) {
   if (missing.length > 0) throw new Undecided(withoutAddress(missing[0]));
   const expected = `--machines: machine.js on ${MACHINES.join(' and on ')}, each with NODE_CLUSTER_WORKERS workers, behind nginx.`;
   const story = { expected, output: program.output(), shows: serversShown(program) };
@@ -250,7 +253,7 @@ export function demandMachines(/** @type {any} */ { missing, program, first, mac
     try: 'listen 127.0.0.1:${port}; and start nginx when both machines listen, with their addresses as its backends',
   });
   for (const { address, workers } of machines) {
-    const working = workers.filter((pid) => serving.includes(pid)).length;
+    const working = workers.filter((pid) => serving.has(pid)).length;
     demandInTime(working === WORKERS, {
       ...story,
       got: `On machine ${address}, ${working} of ${WORKERS} workers have answered.`,
@@ -320,11 +323,11 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
   demandInTime(isUsed, {
     ...story,
     expected: `Machine ${address} listens again, and is asked again within a second or two.`,
-    got: 'No request was for it, for several seconds.',
+    got: 'It got no request for several seconds.',
     why:
       before === after
         ? 'After a failure nginx leaves a server alone for fail_timeout, 10 s by default.'
-        : `It was on port ${before}, and is on port ${after} now. nginx knows the address that was written down.`,
+        : `It was on port ${before}, and is on port ${after} now. nginx still has the old address.`,
     try:
       before === after
         ? 'server ${address} fail_timeout=1s; in the upstream'
@@ -342,13 +345,13 @@ export function demandMachinesStop({ program, started, fate, printed }) {
   demand(started.length === 0, {
     ...story,
     got: 'It started a machine after the signal.',
-    why: 'A machine that is told to exit exits too: its listener cannot tell that from a death.',
+    why: "A machine that you stop also emits 'exit': its listener can't tell that from a death.",
     try: 'isStopping || ..., where a machine is started',
   });
   demandInTime(fate, {
     ...story,
     got: 'It is still running.',
-    why: 'Something still waits, or was never told.',
+    why: 'Something still waits, or was never signalled.',
     try: 'stopAll() ends the machines as well',
   });
 }

@@ -22,11 +22,9 @@ import {
   ratioOf,
   requestsOf,
   saturate,
-  startRequests,
   stopAtWork,
   untilAtRest,
   watchMachine,
-  whileFrozen,
 } from '../../lib/check/checking.js';
 
 export const MACHINES = ['127.0.0.2', '127.0.0.3'];
@@ -45,7 +43,7 @@ const HEARD = 2; // turns of an event loop: a signal has been handled
 const LATE_SERVERS_MS = 5_000;
 const BOOT_MS = 8_000; // a second and a start, in fact
 const RETURN_MS = 4_000;
-const PAUSE_MS = 40; // between two requests
+const PAUSE_MS = 10; // between two requests
 const WORK_MS = 90; // a window of blocking work
 const BUDGET = { usualMs: 500, longerMs: 6_000 };
 const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
@@ -187,42 +185,35 @@ function machinesOf({ events }) {
   return [...machines.values()];
 }
 
-/** Two machines behind one nginx, and which of their workers answer. */
+/** Two machines behind one nginx. */
 export async function openMachines(launch, nginx) {
   const missing = /** @type {string[]} */ ([]);
   for (const address of MACHINES) if (!(await canListen(0, address))) missing.push(address);
   if (missing.length > 0) return { missing };
   const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
-  const { program, first } = door;
-  const machines = machinesOf(program);
-  if (first?.status !== 200) return { ...door, missing, machines, serving: [] };
-  const { begun, answers } = await startRequests(program, '/report', BURST);
-  await answers;
-  const serving = [...new Set(begun().map(({ pid }) => pid))];
-  return { ...door, missing, machines, serving };
+  return { ...door, missing, machines: machinesOf(door.program) };
 }
 
 /**
- * One machine dies with requests in flight: its workers are killed, and it exits. They are frozen first, so that nginx has also
- * sent it POSTs without an answer. Then it is waited for, until it listens again, and has been asked again.
+ * One machine dies with requests in flight: its workers are killed, and it exits. Then it is waited for, until it listens again,
+ * and has been asked again.
  */
-export async function killMachine({ program, machines = /** @type {any[]} */ ([]) }) {
-  if (machines.length < MACHINES.length) return undefined; // that is reported elsewhere
-  const [{ address, port, workers }] = machines;
-  const burst = await startRequests(program, '/report', BURST);
+export async function killMachine({ program, first, machines = /** @type {any[]} */ ([]) }) {
+  const working = machines.filter(({ workers }) => workers.length > 0);
+  if (first?.status !== 200 || working.length < MACHINES.length) return undefined; // that is reported elsewhere
+  const [{ address, port, workers }] = working;
+  const gets = askReports(program, 'GET', BURST);
+  const posts = askReports(program, 'POST', POSTS);
+  const all = [...gets, ...posts];
+  await program.until(() => all.every(({ begun }) => begun().length > 0), PATIENCE_MS);
+  const serving = new Set(all.flatMap(({ begun }) => begun().map(({ pid }) => pid)));
   const isOpen = (/** @type {any} */ { pid, endMs }) => workers.includes(pid) && !endMs;
-  const dying = await whileFrozen(program, workers, async () => {
-    const posts = Array.from({ length: POSTS }, (_, id) => post(program, `/report?post=${id}`));
-    await sleep(ARRIVE_MS);
-    const hit = burst.begun().filter(isOpen).length;
-    const begun = posts.map((one) => one.isBegun()); // nginx has sent those before them to the dying machine
-    const open = posts.filter((_, index) => !begun[index] && index < begun.lastIndexOf(true));
-    const deadMs = nowMs();
-    kill(program, workers);
-    return { hit, open, posts, deadMs };
-  });
-  const answers = await burst.answers;
-  await Promise.all(dying.posts.map(({ answered }) => answered));
+  const [hit, open] = [gets, posts].map((asked) =>
+    asked.filter(({ begun }) => begun().some(isOpen)),
+  );
+  const deadMs = nowMs();
+  kill(program, workers);
+  const [answers] = await Promise.all([gets, posts].map(answersTo));
   const isBack = () => freshIn(program, address, workers).length >= workers.length;
   await untilAtRest(program, isBack, { deadlineMs: BOOT_MS });
   const fresh = freshIn(program, address, workers);
@@ -233,9 +224,9 @@ export async function killMachine({ program, machines = /** @type {any[]} */ ([]
     await sleep(PAUSE_MS);
   }
   return {
-    ...{ program, address, workers, answers, hit: dying.hit, deadMs: dying.deadMs },
-    open: dying.open.length,
-    doubles: dying.open.filter((one) => one.isBegun()).length,
+    ...{ program, address, workers, serving, answers, hit: hit.length, deadMs },
+    open: open.length,
+    doubles: open.filter(({ begun }) => begun().length > 1).length,
     ...{ isBack: isBack(), isUsed: isUsed(), fate: program.fate },
     ports: [
       port,
@@ -246,11 +237,15 @@ export async function killMachine({ program, machines = /** @type {any[]} */ ([]
   };
 }
 
-/** A POST, and whether a server has begun it. */
-function post(program, path) {
-  const answered = get(program.url + path, { method: 'POST', timeoutMs: PATIENCE_MS });
-  return { answered, isBegun: () => requestsOf(program.events).some(({ url }) => url === path) };
-}
+/** Asks for reports at once: the answer to each, and each time that a server has begun it. */
+const askReports = (program, method, times) =>
+  Array.from({ length: times }, (_, id) => {
+    const path = `/report?${method}=${id}`;
+    const answered = get(program.url + path, { method, timeoutMs: PATIENCE_MS });
+    return { answered, begun: () => requestsOf(program.events).filter(({ url }) => url === path) };
+  });
+
+const answersTo = (asked) => Promise.all(asked.map(({ answered }) => answered));
 
 /** The workers that listen on this address, without those of earlier. */
 const freshIn = (program, address, earlier) =>
