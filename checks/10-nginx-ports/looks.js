@@ -47,7 +47,7 @@ const PAUSE_MS = 10; // between two requests
 const WORK_MS = 90; // a window of blocking work
 const BUDGET = { usualMs: 500, longerMs: 6_000 };
 const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
-const LATENCY = { warmUp: 20, rounds: 30 };
+const LATENCY = { warmUp: 10, rounds: 20 }; // each side twice a round
 
 /** The Node.js processes that listen, without the program's first, which isn't a server. */
 export const serversIn = ({ events, pid: first }) =>

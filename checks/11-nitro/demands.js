@@ -123,7 +123,7 @@ export function demandForks(program, { requests, answers }) {
   demand(strangers.length === 0, {
     expected: 'The workers answer, the primary does not.',
     got: `Process ${strangers[0]?.pid}, which isn't a worker, answered ${strangers.length} requests.`,
-    why: 'A primary that works deals out no connections meanwhile.',
+    why: 'While the primary works it deals out no connections.',
     try: 'import() the node-cluster build in every process: it knows which one is the primary',
     shows: shown(program, strangers, 'a request, in no worker'),
     output,
@@ -224,7 +224,7 @@ export function demandCleanStop(seen) {
   demand(left.length === 0, {
     ...story,
     got: `Process ${left.join(', ')} outlived the program.`,
-    why: 'What child_process has started carries on without its parent: nothing watches it, and it holds the port.',
+    why: 'A process that child_process has started carries on without its parent: nothing watches it, and it holds the port.',
     try: 'start the build with import(), in this process; or signal every process that it has started',
   });
   demandInTime(fate, {
@@ -233,7 +233,7 @@ export function demandCleanStop(seen) {
       exits.length === 0
         ? 'No worker has exited, and it keeps serving.'
         : `${exits.length} of its ${workers.length} workers exited, and the program is still running.`,
-    why: "Nitro's primary hears the signal and then waits, 30 s, for workers that nothing has told to leave.",
+    why: "Nitro's primary hears the signal and then waits, 30 s, for workers that got no signal.",
     try: 'for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);',
   });
   demand(fate.code === 0, {
@@ -264,7 +264,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   const story = {
     expected:
       'PORT=80800, which isn\'t a port: after five failed starts in a row a line with "giving up", and exit code 1.',
-    why: "Nitro's primary forks another worker at once for each that exits, forever: that keeps the cores busy, and nobody hears of it.",
+    why: "Nitro's primary forks another worker at once for each that exits, forever: that keeps the cores busy, and no one notices.",
     shows: exitsShown(program),
     output,
   };
