@@ -45,7 +45,7 @@ const BOOT_MS = 8_000; // a second and a start, in fact
 const RETURN_MS = 4_000;
 const PAUSE_MS = 10; // between two requests
 const WORK_MS = 90; // a window of blocking work
-const BUDGET = { usualMs: 500, longerMs: 6_000 };
+const BUDGET = { usualMs: 150, longerMs: 6_000 };
 const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
 const LATENCY = { warmUp: 10, rounds: 20 }; // each side twice a round
 
