@@ -59,7 +59,7 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
- * @property {typeof countCrowd} [crowdOf]  counts who wants a core
+ * @property {() => ReturnType<typeof countCrowd>} [crowdOf]  counts who wants a core
  * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
  * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
@@ -89,9 +89,10 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
  */
 export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
-  const { onProgram, overrunBy = overrunNow, crowdOf = countCrowd } = options;
+  const { onProgram, overrunBy = overrunNow } = options;
   const made = createPrograms({ root, key, place, runner, onProgram });
-  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = made;
+  const { first, numberOf, pids, stopAll, ofLearner, factsOf, ...programs } = made;
+  const { crowdOf = () => countCrowd(pids) } = options;
   const shortage = watchShortages(runner.home);
   const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
     meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });

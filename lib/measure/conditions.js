@@ -17,13 +17,14 @@
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import { countRunnable } from '../observe/processes.js';
+import { countRunnable, cpuTicksOf } from '../observe/processes.js';
 
 const MOST_BUSY_CORES = 0.6;
 const CROWD_EVERY_MS = 100;
 const CROWD_OF = 30; // samples: the last three seconds
 const IDLE = 1; // so many want each core, at the most
 const CROWDED = 3;
+const OTHERS_SHARE = 0.25; // of all cores: with less, the crowd is the check's own
 const OVERRUN = 12;
 const IDLE_SHARE = 0.7; // of one core
 
@@ -92,17 +93,33 @@ function crowdNow() {
 }
 
 /**
- * Counts from now on who wants a core.
+ * Counts from now on who wants a core, and who takes it.
+ * @param {() => Iterable<number>} [ownPids]  the processes of the check: what they take does not make a machine crowded
  * @returns {() => { isIdle: boolean, isCrowded: boolean }}  asked later: isIdle: in the mean everything had a core; isCrowded:
- *   so many wanted one that what did not come in time may still come
+ *   so many wanted one, and others than ours took so much, that what did not come in time may still come
  */
-export function countCrowd() {
+export function countCrowd(ownPids = () => []) {
   watchCrowd();
   const { samples, wanting } = counted;
+  const sinceThen = watchOthers(ownPids);
   return () => {
     const mean = (counted.wanting - wanting) / (counted.samples - samples);
     const perCore = Number.isFinite(mean) ? mean / os.availableParallelism() : crowdNow();
-    return { isIdle: perCore <= IDLE, isCrowded: perCore > CROWDED };
+    const areOthers = !(sinceThen() < OTHERS_SHARE); // unknown, or many
+    return { isIdle: perCore <= IDLE, isCrowded: perCore > CROWDED && areOthers };
+  };
+}
+
+/** @returns {() => number}  which share of all cores others have taken since; NaN where the system does not tell */
+function watchOthers(ownPids) {
+  const read = () => ({ ...readCpuTimes(), own: cpuTicksOf([process.pid, ...ownPids()]) });
+  const before = read();
+  return () => {
+    const after = read();
+    const [busy, own, total] = ['busy', 'own', 'total'].map(
+      (field) => after[field] - before[field],
+    );
+    return (busy - own) / total;
   };
 }
 

@@ -152,6 +152,27 @@ export function pidNamespace() {
 }
 
 /**
+ * The CPU time that processes have taken so far, with that of their children that have exited and were waited for: see
+ * proc(5), stat. Linux only; elsewhere NaN.
+ * @param {Iterable<number>} pids
+ * @returns {number}  in ticks, as /proc/stat counts them
+ */
+export function cpuTicksOf(pids) {
+  if (process.platform !== 'linux') return NaN;
+  let ticks = 0;
+  for (const pid of new Set(pids)) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      ticks += fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    } catch {
+      // it has exited: its parent has its time
+    }
+  }
+  return ticks;
+}
+
+/**
  * How many processes and threads of the machine run or want to, the one that asks included: see proc(5), loadavg.
  * @returns {number}  NaN where the system does not tell
  */

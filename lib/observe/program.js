@@ -102,7 +102,7 @@ export class Program {
     if (this.temporary) mkdirSync(this.temporary);
     const observers = [process.pid, keeper.pid].filter((pid) => pid !== undefined);
     this.turn = createTurn(
-      () => this.#pids(),
+      () => this.pids(),
       () => observers,
     );
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
@@ -140,7 +140,7 @@ export class Program {
   }
 
   /** Its processes, as far as it has reported them. */
-  #pids() {
+  pids() {
     const pids = new Set(this.timeline.events.flatMap(pidsIn));
     return this.pid ? pids.add(this.pid) : pids;
   }
