@@ -1,0 +1,75 @@
+// Verifies what checks are written with, on the solution of lesson 5: episodes, rest, faults, who serves, a stop at work.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { asCoresAllow } from '../lib/check/at-once.js';
+import {
+  aliveIn,
+  exitMoment,
+  fewestServing,
+  forkMoment,
+  hasExited,
+  hasListened,
+  howItEnded,
+  primaryExitMoment,
+  servingIn,
+} from '../lib/check/cluster.js';
+import { episode, stopAtWork } from '../lib/check/episode.js';
+import { kill, repeatUntil, whileFrozen } from '../lib/check/faults.js';
+import { untilAtRest } from '../lib/check/rest.js';
+import { entryOf } from '../lib/check/subject.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
+import { createRunner } from '../lib/observe/run.js';
+import { Broken } from '../lib/verdict/outcome.js';
+
+test('a worker is killed, replaced, frozen; the program rests, and is told to stop', async (t) => {
+  const runner = createRunner();
+  t.after(() => runner.close());
+  const entry = join(rootFolder, 'solutions/05-crash-restart/server.js');
+  const program = await runner.start({ entry, env: { NODE_CLUSTER_WORKERS: '2' } });
+  assert.ok(await program.ready(2));
+  await program.until((events) => servingIn(events).length === 2);
+  const [victim] = servingIn(program.events);
+  const isBack = (_, [pid]) =>
+    hasExited(program.events, pid) && servingIn(program.events).length === 2;
+  const round = await episode(program, 'SIGKILL', () => kill(program, [victim]), isBack);
+  assert.deepEqual([round.isDone, round.exits.length, round.forks.length], [true, 1, 1]);
+  assert.match(round.printed, /exited on SIGKILL, a crash/);
+  assert.equal(howItEnded(round.exits[0]), 'SIGKILL');
+  assert.equal(exitMoment(round.exits[0]).pid, victim);
+  assert.match(forkMoment(round.forks[0], 'forked')?.says ?? '', /forked \(process \d+\)/);
+  assert.equal(fewestServing(program.events, round.first), 1);
+  assert.ok(hasListened(program.events, round.forks[0].workerPid));
+  assert.equal(aliveIn(program.events).length, 3);
+  assert.equal(await untilAtRest(program), false, 'nothing is done, and nothing more comes');
+  const [frozen] = servingIn(program.events);
+  assert.deepEqual(await whileFrozen(program, [frozen], async (pids) => pids), [frozen]);
+  const stop = await stopAtWork(program, 'SIGTERM', { path: '/report', times: 2 });
+  assert.deepEqual([stop.fate?.code, stop.lost, stop.left, stop.forksAfter], [0, [], [], []]);
+  assert.match(primaryExitMoment(program)?.says ?? '', /exit code 0/);
+});
+
+test('an act is repeated until it tells, and no more often than it may', async () => {
+  const seen = /** @type {number[]} */ ([]);
+  const act = async (/** @type {number} */ attempt) => (seen.push(attempt), attempt);
+  assert.equal(await repeatUntil(5, act, (attempt) => attempt === 2), 2);
+  assert.equal(await repeatUntil(3, act, () => false), 3);
+  assert.deepEqual(seen, [1, 2, 1, 2, 3]);
+});
+
+test('as many are done at once as there are cores, and told in their order', async () => {
+  assert.deepEqual(await asCoresAllow([3, 1, 2], async (one) => 2 * one), [6, 2, 4]);
+});
+
+test('a folder without its program says so', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'forkshop-subject-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  assert.throws(() => entryOf(folder), Broken);
+  writeFileSync(join(folder, 'my-server.js'), 'listen();');
+  assert.throws(() => entryOf(folder), Broken);
+  assert.throws(() => entryOf(join(folder, 'none')), Broken);
+  writeFileSync(join(folder, 'server.js'), '');
+  assert.throws(() => entryOf(folder), Broken);
+});
