@@ -1,6 +1,6 @@
 /** What a run's events say of a cluster: which workers are alive, which serve, how each ended; and moments of that for an X-ray. */
 import { hasPid } from '../observe/processes.js';
-import { eventsOf, exitsOf, forksOf } from '../observe/timeline.js';
+import { eventsOf, exitsOf, forksOf, turnedMs } from '../observe/timeline.js';
 import { momentOf } from '../verdict/outcome.js';
 
 /** @typedef {import('../observe/timeline.js').Event} Event */
@@ -19,11 +19,14 @@ export const hasListened = (events, pid) =>
  */
 export function servingIn(events) {
   const serving = new Set();
-  for (const { what, workerPid } of events) {
-    if (what === 'worker-listening') serving.add(workerPid);
-    else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
-  }
+  for (const event of events) follow(serving, event);
   return [...serving];
+}
+
+/** Who serves after one more event. @param {Set<number>} serving @param {Event} event */
+function follow(serving, { what, workerPid }) {
+  if (what === 'worker-listening') serving.add(workerPid);
+  else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
 }
 
 /**
@@ -47,9 +50,8 @@ export function aliveIn(events) {
 export function fewestServing(events, first) {
   const serving = new Set(servingIn(events.slice(0, first)));
   let fewest = serving.size;
-  for (const { what, workerPid } of events.slice(first)) {
-    if (what === 'worker-listening') serving.add(workerPid);
-    else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
+  for (const event of events.slice(first)) {
+    follow(serving, event);
     fewest = Math.min(fewest, serving.size);
   }
   return fewest;
@@ -79,7 +81,6 @@ export function primaryExitMoment({ events, pid: primary }) {
 
 /** What a primary forked once it had surely heard a signal. @param {import('../observe/program.js').Program} program */
 export function forkedAfter({ events, pid }, signalMs, turns = 2) {
-  const beats = eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > signalMs);
-  const heardMs = beats[turns - 1]?.t ?? Infinity;
+  const heardMs = turnedMs(events, Number(pid), turns, signalMs);
   return forksOf(events).filter(({ t }) => t > heardMs);
 }
