@@ -35,7 +35,7 @@ import { nowMs } from './clock.js';
 import { endRun, findFamily, findMember, signalGroup } from './ending.js';
 import { environmentOf, rootFolder } from './environment.js';
 import { LIMITS, THEIR_LIMITS } from './limits.js';
-import { isLiving, listProcesses, signal } from './processes.js';
+import { listProcesses, processAt, signal } from './processes.js';
 import { isSettled } from './settled.js';
 import { noteShortage } from './shortage.js';
 import { holdersOf } from './sockets.js';
@@ -262,7 +262,7 @@ export class Program {
    */
   kill(pid, name) {
     const one = findMember(this, pid);
-    if (!one && isLiving(pid)) throw new Stranger(pid);
+    if (!one && processAt(pid)) throw new Stranger(pid); // else it has exited, and its parent may not know yet
     this.#note(name);
     return one !== undefined && signal(one, name);
   }
