@@ -1,6 +1,6 @@
 // Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
 // `npm run try` tells), `browser` (test/browser/), `crashes` (test/crashes/: solutions that exit in the middle of a check), `hostile`, `kills`
-// (test/kills/: of checks at random moments), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
+// (test/kills/: of checks and npm start at random moments), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
 // xray on other people's applications, and on many small ones with a fault). `field planted` runs one file of it, and
 // `field planted 1/3` the first third of that. `proofs all` judges
 // every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and

@@ -63,6 +63,7 @@ test('where something was short no failure counts, and what is undecided stays s
 test('a keeper that is gone decides nothing, unless the program is known to have ended it', () => {
   const orphaned = { fate: { kind: 'orphaned' } };
   assert.equal(meaning(failed, [programOf(orphaned)]).what, 'KEEPER');
+  assert.equal(meaning(failed, [programOf(orphaned)], shortOf('EAGAIN')).what, 'EAGAIN');
   const kill = { what: 'kill', t: 5, target: 'keeper', signal: 'SIGKILL' };
   assert.equal(meaning(failed, [programOf({ ...orphaned, events: [kill] })]), failed);
 });
