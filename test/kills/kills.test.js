@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { updateProgress } from '../../lib/cli/progress.js';
@@ -124,7 +124,8 @@ async function beginPage(t, lesson) {
   const { key } = findLesson(listLessons(rootFolder), lesson);
   const mine = join(root, 'lessons', key);
   for (const room of ['checks', 'solutions']) symlinkSync(join(rootFolder, room), join(root, room));
-  cpSync(join(rootFolder, 'lessons'), join(root, 'lessons'), { recursive: true });
+  const filter = (/** @type {string} */ path) => basename(path) !== 'node_modules'; // Nitro: 90 MB
+  cpSync(join(rootFolder, 'lessons'), join(root, 'lessons'), { recursive: true, filter });
   cpSync(join(rootFolder, 'solutions', key), mine, { recursive: true });
   const home = join(root, '.forkshop');
   const env = { FORKSHOP_ROOT: root, FORKSHOP_HOME: home };
