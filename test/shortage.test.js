@@ -63,6 +63,7 @@ test('where something was short no failure counts, and what is undecided stays s
 test('a keeper that is gone decides nothing, unless the program is known to have ended it', () => {
   const orphaned = { fate: { kind: 'orphaned' } };
   assert.equal(meaning(failed, [programOf(orphaned)]).what, 'KEEPER');
+  assert.equal(meaning(failed, [programOf(orphaned)], shortOf('EAGAIN')).what, 'EAGAIN');
   const kill = { what: 'kill', t: 5, target: 'keeper', signal: 'SIGKILL' };
   assert.equal(meaning(failed, [programOf({ ...orphaned, events: [kill] })]), failed);
 });
@@ -70,6 +71,8 @@ test('a keeper that is gone decides nothing, unless the program is known to have
 test("what a program prints tells the machine's shortage from its own fault", () => {
   assert.equal(shortageIn('Error: spawn /usr/bin/node EAGAIN')?.what, 'EAGAIN');
   assert.equal(shortageIn('node[7]: pthread_create: Resource temporarily')?.what, 'EAGAIN');
+  assert.equal(shortageIn('# Fatal process out of memory: Zone')?.what, 'ENOMEM');
+  assert.equal(shortageIn('Reached heap limit: JavaScript heap out of memory'), undefined);
   assert.equal(shortageIn('connect EADDRNOTAVAIL 127.0.0.1:80')?.what, 'EADDRNOTAVAIL');
   assert.equal(shortageIn(`listen EADDRNOTAVAIL: address not available ${NOT_OURS}`), undefined);
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { checkFile, loadCheck } from './definitions.js';
-import { isCrowded } from '../measure/conditions.js';
+import { countCrowd } from '../measure/conditions.js';
 import { closingGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
@@ -77,12 +77,13 @@ export async function runCheck({
     fault: null,
   };
   const own = runner ?? createRunner(); // it starts while the check is loaded
+  const crowd = countCrowd(own.pids);
   const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
   const onEnd = () => end.abort(new Error('The check ended before it had a verdict.'));
   let deadlines = 0;
   const timer = setTimeout(() => {
     deadlines += 1;
-    if (!hasFailed(result) && isCrowded() && deadlines < PATIENCE) timer.refresh();
+    if (!hasFailed(result) && deadlines < PATIENCE && crowd().isCrowded) timer.refresh();
     else onEnd();
   }, deadlineMs);
   signal?.addEventListener('abort', onEnd, { once: true });
@@ -96,7 +97,7 @@ export async function runCheck({
     const isLate = deadlines > 0;
     if (isLate && hasFailed(result))
       result.verdict = 'failed'; // a program that never answers takes its check that long
-    else if (!isLate || !isCrowded()) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
+    else if (!isLate || !crowd().isCrowded) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onEnd);

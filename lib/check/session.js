@@ -91,8 +91,8 @@ export async function runSession({ key, promises, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
   const { onProgram, overrunBy = overrunNow } = options;
   const made = createPrograms({ root, key, place, runner, onProgram });
-  const { first, numberOf, pids, stopAll, ofLearner, factsOf, ...programs } = made;
-  const { crowdOf = () => countCrowd(pids) } = options;
+  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = made;
+  const { crowdOf = () => countCrowd(runner.pids) } = options;
   const shortage = watchShortages(runner.home);
   const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
     meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });

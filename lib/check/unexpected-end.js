@@ -28,7 +28,7 @@ export function meaningOf(error, { programs, shortage, factsOf }) {
   if (error instanceof Stranger) return explainStranger(error.pid);
   if (isOutcome(error) && !(error instanceof Broken)) return error;
   if (!isOutcome(error)) noteShortage(error);
-  const short = programs.map(shortageOf).find(Boolean) ?? shortage();
+  const short = shortage() ?? programs.map(shortageOf).find(Boolean); // the cause before what came of it: a keeper that is gone
   if (short) return short;
   if (isOutcome(error)) return error;
   return programs.map((program) => endOf(program, factsOf)).find(Boolean) ?? error;

@@ -94,11 +94,12 @@ function crowdNow() {
 
 /**
  * Counts from now on who wants a core, and who takes it.
- * @param {() => Iterable<number>} [ownPids]  the processes of the check: what they take does not make a machine crowded
+ * @param {() => Iterable<number>} ownPids  the processes that a check or demo has started: what they take does not make a
+ *   machine crowded
  * @returns {() => { isIdle: boolean, isCrowded: boolean }}  asked later: isIdle: in the mean everything had a core; isCrowded:
  *   so many wanted one, and others than ours took so much, that what did not come in time may still come
  */
-export function countCrowd(ownPids = () => []) {
+export function countCrowd(ownPids) {
   watchCrowd();
   const { samples, wanting } = counted;
   const sinceThen = watchOthers(ownPids);
@@ -122,9 +123,6 @@ function watchOthers(ownPids) {
     return (busy - own) / total;
   };
 }
-
-/** Is the machine so busy that what does not come in time may still come? A check watches from its start. */
-export const isCrowded = () => watchCrowd()() > CROWDED;
 
 /**
  * Do so many want each core that going on is of no use? What then takes a process a second takes it twelve.

@@ -31,7 +31,7 @@
 import { createLab } from '../check/lab.js';
 import { runCheck } from '../check/run-check.js';
 import { get } from '../observe/client.js';
-import { isCrowded } from '../measure/conditions.js';
+import { countCrowd } from '../measure/conditions.js';
 import { nowMs } from '../observe/clock.js';
 import { isLiving } from '../observe/processes.js';
 import { demandTool } from '../tools/tools.js';
@@ -64,7 +64,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   const watched = [];
   const stop = stopper(signal);
   const asked = { all: 0, failed: 0 };
-  const wasCrowded = isCrowded();
+  const crowd = countCrowd(lab.runner.pids);
   const stage = {
     ...doors({ lab, send, watched, asked, root, signal: stop.signal }),
     signal: stop.signal,
@@ -86,9 +86,9 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   } finally {
     stop.release();
     watched.forEach((one) => report(one, send));
+    const isDoubtful = watched.length > 0 && crowd().isCrowded;
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
-    const isDoubtful = watched.length > 0 && (wasCrowded || isCrowded());
     if (isDoubtful) send({ doubt: BUSY });
     send({ end: { error } });
     isOver = true;
