@@ -5,6 +5,8 @@ import { closingGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
 import { runSession } from './session.js';
+import { Broken } from '../verdict/outcome.js';
+import { storyOfWork } from '../verdict/own-work.js';
 
 const DEADLINE_MS = 90_000; // checks have their own deadlines; this one is for a bug in a check
 const PATIENCE = 2; // times that, on a machine that is too busy
@@ -55,6 +57,7 @@ export async function runCheck({
   subject,
   signal,
   onPromise,
+  onProgram,
   runner,
   deadlineMs = DEADLINE_MS,
   ...options
@@ -78,18 +81,27 @@ export async function runCheck({
   };
   const own = runner ?? createRunner(); // it starts while the check is loaded
   const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
-  const onEnd = () => end.abort(new Error('The check ended before it had a verdict.'));
+  const onEnd = (reason = new Error('The check ended before it had a verdict.')) =>
+    end.abort(reason);
+  const onStop = () => onEnd();
+  const programs = /** @type {import('../observe/program.js').Program[]} */ ([]);
   let deadlines = 0;
   const timer = setTimeout(() => {
     deadlines += 1;
-    if (!hasFailed(result) && isCrowded() && deadlines < PATIENCE) timer.refresh();
-    else onEnd();
+    const late = lateBy(programs, deadlineMs * deadlines);
+    const mayWait = !late && !hasFailed(result) && isCrowded() && deadlines < PATIENCE;
+    if (mayWait) timer.refresh();
+    else onEnd(late);
   }, deadlineMs);
-  signal?.addEventListener('abort', onEnd, { once: true });
+  signal?.addEventListener('abort', onStop, { once: true });
   try {
     const definition = await loadCheck(checkFile(root, key));
     const place = subject ?? join(root, 'lessons', key);
-    const session = { root, place, runner: own, signal: end.signal, ...options };
+    const toNote = (/** @type {import('./programs.js').Started} */ started) => {
+      if (!started.isReference) programs.push(started.program);
+      onProgram?.(started);
+    };
+    const session = { root, place, runner: own, signal: end.signal, ...options, onProgram: toNote };
     const toTake = (record) => take(record, result, onPromise);
     await closingGenerators(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
@@ -99,7 +111,7 @@ export async function runCheck({
     else if (!isLate || !isCrowded()) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', onEnd);
+    signal?.removeEventListener('abort', onStop);
     const left = await (runner ? runner.clear() : own.close());
     result.spared = own.spared().map(explainSpared);
     if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
@@ -111,6 +123,16 @@ export async function runCheck({
 
 const explainSpared = ({ pid, port }) =>
   `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it lives.`;
+
+/** What made a check so slow, if it was a program's own work. @returns {Broken | undefined} */
+function lateBy(/** @type {import('../observe/program.js').Program[]} */ programs, ms) {
+  const own = programs.map((program) => program.ownWork()).find(Boolean);
+  const got = `It was not over after ${ms / 1000} s.`;
+  return (
+    own &&
+    new Broken({ expected: 'The check of a promise takes seconds.', got, ...storyOfWork(own) })
+  );
+}
 
 const hasFailed = (/** @type {CheckResult} */ { promises }) =>
   promises.some(({ verdict }) => verdict === 'failed');
