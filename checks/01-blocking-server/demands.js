@@ -30,8 +30,9 @@ const WAIT = 'in the handler of /report, await a timer from node:timers/promises
 const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
 const inMs = (ms) => `${ms.toFixed(1)} ms`;
 
-export function demandListens(program, { answers: [{ status, error }] }) {
-  demand(status === 200 && !error, {
+export function demandListens(program, { answers: [{ status, error, limitMs }] }) {
+  const judge = limitMs === undefined ? demand : demandInTime;
+  judge(status === 200 && !error, {
     expected: 'GET / is answered with status 200.',
     got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
     why: whyOfCrash(program.events) ?? thrownIn(program.output()),
