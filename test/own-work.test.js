@@ -120,17 +120,21 @@ test('a start, and what computes without serving, are not looked at', () => {
 });
 
 test('its words name the handler, the process and a handful of numbers', () => {
-  const own = { pid: 7, keptMs: 1_100.4, computedMs: 1_090, path: '/', printedBytes: 3e6 };
+  const own = {
+    ...{ pid: 7, keptMs: 1_100.4, computedMs: 1_090, queuedMs: 2, path: '/' },
+    printedBytes: 3e6,
+  };
   const told = storyOfWork(own);
   assert.equal(
     told.why,
     'The handler of / kept the thread of process 7 for 1,100 ms without a break; it computed all that time. Nothing else ran there meanwhile. The program has printed 2.9 MB.',
   );
   assert.match(told.try, /^print once/);
-  const quiet = storyOfWork({ ...own, computedMs: 400, path: undefined, printedBytes: 10 });
+  const beside = { computedMs: 400, queuedMs: 650, path: undefined, printedBytes: 10 };
+  const quiet = storyOfWork({ ...own, ...beside });
   assert.match(
     quiet.why,
-    /^Something kept .* it computed for 400 ms\. Nothing else ran there meanwhile\.$/,
+    /^Something kept .* it computed for 400 ms, and waited for a core for 650 ms\. Nothing else ran there meanwhile\.$/,
   );
 });
 
@@ -148,7 +152,7 @@ test('a limit is reached when work of its own explains what did not come, and no
 test('a speedup that work of its own has kept down is no busy machine', () => {
   const speedup = /** @type {any} */ ({
     ...{ side: 'open', value: 2, low: 1, high: 3.5, target: 2.8, ceiling: 4, errors: 0 },
-    own: { pid: 7, keptMs: 1_000, computedMs: 990, path: '/', printedBytes: 0 },
+    own: { pid: 7, keptMs: 1_000, computedMs: 990, queuedMs: 0, path: '/', printedBytes: 0 },
   });
   assert.throws(() => demandSpeedup(speedup, 'other programs kept 1.8 of 2 cores busy'), Broken);
   assert.throws(() => demandSpeedup({ ...speedup, own: undefined }), Undecided);

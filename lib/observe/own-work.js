@@ -20,6 +20,7 @@
  * @property {number} pid
  * @property {number} keptMs  the longest stretch without a turn of its event loop
  * @property {number} computedMs  of it
+ * @property {number} queuedMs  of it, in which its thread waited for a core
  * @property {string} [path]  of the request that it executed then
  *
  * @typedef {(pid: number) => { ranMs: number, queuedMs: number } | undefined} ReadThread  of a process's first thread, now
@@ -104,8 +105,8 @@ export function ownWorkIn(events, stretches, spans) {
   });
   if (kept.length === 0) return undefined;
   const longest = kept.reduce((a, b) => (b.computedMs > a.computedMs ? b : a));
-  const { pid, fromMs, toMs, computedMs } = longest;
-  return { pid, keptMs: toMs - fromMs, computedMs, path: pathIn(events, longest) };
+  const { pid, fromMs, toMs, computedMs, queuedMs } = longest;
+  return { pid, keptMs: toMs - fromMs, computedMs, queuedMs, path: pathIn(events, longest) };
 }
 
 /** The path of the request that overlaps it most. */

@@ -2,18 +2,19 @@
 const MEGABYTE = 1024 ** 2;
 const MUCH_BYTES = 256 * 1024; // no program of a lesson prints so much
 const MOSTLY = 0.9;
+const LITTLE = 0.1;
 
 /**
  * @param {NonNullable<ReturnType<import('../observe/program.js').Program['ownWork']>>} own
  * @returns {{ why: string, try: string }}
  */
-export function storyOfWork({ pid, keptMs, computedMs, path, printedBytes }) {
+export function storyOfWork({ pid, keptMs, computedMs, queuedMs, path, printedBytes }) {
   const inMs = (/** @type {number} */ ms) => `${Math.round(ms).toLocaleString('en-US')} ms`;
   const where = path === undefined ? 'Something' : `The handler of ${path}`;
-  const share =
-    computedMs > MOSTLY * keptMs
-      ? 'it computed all that time'
-      : `it computed for ${inMs(computedMs)}`;
+  const waited = queuedMs > LITTLE * keptMs ? `, and waited for a core for ${inMs(queuedMs)}` : '';
+  const isAll = computedMs > MOSTLY * keptMs;
+  const part = `it computed for ${inMs(computedMs)}${waited}`;
+  const share = isAll ? 'it computed all that time' : part;
   const isMuch = printedBytes > MUCH_BYTES;
   const printed = isMuch
     ? ` The program has printed ${(printedBytes / MEGABYTE).toFixed(1)} MB.`
