@@ -1,6 +1,9 @@
 // Verifies whose fault it is that something did not come in time, on recorded numbers: the program's own, or the machine's.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { runCheck } from '../lib/check/run-check.js';
 import { verdictOnMissing } from '../lib/check/whose-fault.js';
 import { ownWorkIn, servingSince, stretchesOf } from '../lib/observe/own-work.js';
 import { createTurn } from '../lib/observe/turn.js';
@@ -8,6 +11,9 @@ import { nowMs } from '../lib/observe/clock.js';
 import { Broken, Undecided } from '../lib/verdict/outcome.js';
 import { demandSpeedup } from '../lib/verdict/speedup.js';
 import { storyOfWork } from '../lib/verdict/own-work.js';
+import { rootFolder } from '../lib/lessons/catalog.js';
+import { keys, makeRoot, write } from './fixture-root.js';
+import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
 
 const PID = 7;
@@ -22,6 +28,7 @@ function recorded({ ms, computedMs, queuedMs = 0 }) {
     { ...at, t: 0, what: 'start', role: 'primary' },
     { ...at, t: 30, what: 'beat', late: 0, cpu: 1, ran: 200, queued: 500 },
     { ...at, t: 50, what: 'beat', late: 0, cpu: 0, ran: 201, queued: 500 },
+    { ...at, t: 45, what: 'request', client: 2, url: '/report' }, // in flight, and waiting for something
     { ...at, t: 50, what: 'request', client: 1, url: '/?page=2' },
     { ...at, t: 50 + ms, what: 'response', client: 1, status: 200 },
     {
@@ -91,7 +98,7 @@ test('what is missing for the first time, on an idle machine, is no weather', ()
 });
 
 test('a process that computes on has not told of it yet: its thread is asked', () => {
-  const events = recorded({ ms: 1_000, computedMs: 900 }).slice(0, 4);
+  const events = recorded({ ms: 1_000, computedMs: 900 }).slice(0, 5);
   const ask = () => ({ ranMs: 1_101, queuedMs: 600 });
   const [last] = stretchesOf(events, 1_050, ask).slice(-1);
   const took = { pid: PID, fromMs: 50, toMs: 1_050, computedMs: 900, queuedMs: 100 };
@@ -157,3 +164,35 @@ test('a speedup that work of its own has kept down is no busy machine', () => {
   assert.throws(() => demandSpeedup(speedup, 'other programs kept 1.8 of 2 cores busy'), Broken);
   assert.throws(() => demandSpeedup({ ...speedup, own: undefined }), Undecided);
 });
+
+/** A server whose page computes until a process ends, and a check that waits for more. */
+const server = `
+import { createServer } from 'node:http';
+createServer((request, response) => { for (;;); }).listen(process.env.PORT);
+`;
+const check = (/** @type {string} */ key) => `
+import { check } from '${pathToFileURL(join(rootFolder, 'lib/check/checking.js'))}';
+import { get } from '${pathToFileURL(join(rootFolder, 'lib/observe/client.js'))}';
+check('${key}', { answers: 'it answers' }, ({ launch, ready, observe, hold }) => {
+  const start = observe([], async () => ready(await launch()));
+  const never = observe([start], (program) => (get(program.url), new Promise(() => {})));
+  hold('answers', [never], () => {});
+});
+`;
+
+const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
+
+test(
+  'a check that its program keeps from coming to an end has failed, and says why',
+  onLinux,
+  async () => {
+    const root = makeRoot();
+    const [key] = keys;
+    write(root, { [`lessons/${key}/server.js`]: server, [`checks/${key}/check.js`]: check(key) });
+    const result = await runCheck({ root, key, deadlineMs: limitMs(4) });
+    assert.deepEqual([result.verdict, result.fault], ['failed', null], JSON.stringify(result));
+    const [{ id, got, why }] = result.promises;
+    assert.deepEqual([id, got], ['answers', `It was not over after ${limitMs(4) / 1000} s.`]);
+    assert.match(why ?? '', /^The handler of \/ kept the thread of process \d+ for [\d,]+ ms/);
+  },
+);

@@ -109,13 +109,20 @@ export function ownWorkIn(events, stretches, spans) {
   return { pid, keptMs: toMs - fromMs, computedMs, queuedMs, path: pathIn(events, longest) };
 }
 
-/** The path of the request that overlaps it most. */
+/**
+ * The path of the request that it executed: the last that it had begun before the longest silence in the stretch. Others may be
+ * in flight, and wait for something.
+ * @param {Event[]} events
+ * @param {Stretch} stretch
+ */
 function pathIn(events, { pid, fromMs, toMs }) {
-  const overlapOf = ({ startMs, endMs = Infinity }) =>
-    Math.min(endMs, toMs) - Math.max(startMs, fromMs);
-  const own = requestsOf(events).filter((one) => one.pid === pid && overlapOf(one) > 0);
-  if (own.length === 0) return undefined;
-  return own.reduce((a, b) => (overlapOf(b) > overlapOf(a) ? b : a)).url.split('?')[0];
+  const own = events.filter((one) => one.pid === pid && one.t >= fromMs && one.t <= toMs);
+  const silences = own.map(({ t }, index) => ({ t, ms: (own[index + 1]?.t ?? toMs) - t }));
+  const { t: sinceMs } = silences.reduce((a, b) => (b.ms > a.ms ? b : a), { t: fromMs, ms: 0 });
+  const open = requestsOf(events).filter(
+    (one) => one.pid === pid && one.startMs <= sinceMs && (one.endMs ?? Infinity) > sinceMs,
+  );
+  return open.at(-1)?.url.split('?')[0];
 }
 
 /**
