@@ -30,20 +30,8 @@ export function meaningOf(error, { programs, shortage, factsOf }) {
   if (!isOutcome(error)) noteShortage(error);
   const short = programs.map(shortageOf).find(Boolean) ?? shortage();
   if (short) return short;
-  const excess = programs.find(({ fate }) => fate?.kind === 'excess');
-  if (excess) return excessOf(excess, factsOf);
   if (isOutcome(error)) return error;
   return programs.map((program) => endOf(program, factsOf)).find(Boolean) ?? error;
-}
-
-/** @type {WeakMap<Program, Broken>} */
-const excesses = new WeakMap();
-
-/** It was ended because it took too much of the machine: whatever else is missing is missing for that. It is told once. */
-function excessOf(/** @type {Program} */ program, factsOf) {
-  const told = excesses.get(program) ?? explainNotReady(factsOf(program), EXPECTED);
-  excesses.set(program, told);
-  return told;
 }
 
 /** What a program lacked, or what watches over it. @returns {Shortage | undefined} */

@@ -1,12 +1,13 @@
 /**
  * Whose fault it is that something did not come in time: before the machine is blamed, what the program's own processes did in
- * that very interval is looked at.
+ * that very interval is looked at, and whether it was ended because it took too much.
  *
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {import('../observe/own-work.js').Span} Span
  * @typedef {import('../verdict/outcome.js').Story} Story
  */
 import { shareOf } from '../observe/own-work.js';
+import { explainNotReady } from '../verdict/diagnosis.js';
 import { Broken, Undecided } from '../verdict/outcome.js';
 import { storyOfWork } from '../verdict/own-work.js';
 
@@ -23,11 +24,14 @@ const TOO_BUSY = {
  * @param {Story} story  what was missing
  * @param {object} seen
  * @param {Program[]} seen.programs  of the learner, that were looked at
+ * @param {(program: Program) => Parameters<typeof explainNotReady>[0]} seen.factsOf
  * @param {boolean} [seen.isAgain]  it was missing twice: the machine was not idle
  * @param {boolean} [seen.isCrowded]  others took so much of the machine that what was missing may have been on its way
  * @returns {Broken | Undecided}
  */
-export function verdictOnMissing(story, { programs, isAgain = false, isCrowded = false }) {
+export function verdictOnMissing(story, { programs, factsOf, isAgain = false, isCrowded = false }) {
+  const excess = programs.find(({ fate }) => fate?.kind === 'excess');
+  if (excess) return explainNotReady(factsOf(excess), story.expected ?? '');
   const own = programs
     .map((program) => program.ownWork({ spans: spansIn(story, program) }))
     .find(Boolean);
