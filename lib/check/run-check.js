@@ -43,7 +43,7 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {boolean} [options.isLonger]  measure several times as long
  * @param {AbortSignal} [options.signal]  ends the check, and what it started
  * @param {number} [options.deadlineMs]  after so many milliseconds the check ends. A promise that has failed by then makes
- *   it failed; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
+ *   it failed, and so does work of the program's own that has taken that time; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
  * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number, programs: number[] }) => void} [options.onPromise]
  *   called as soon as a promise is decided; programs: the numbers of those that were started for it
@@ -80,20 +80,8 @@ export async function runCheck({
     fault: null,
   };
   const own = runner ?? createRunner(); // it starts while the check is loaded
-  const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
-  const onEnd = (reason = new Error('The check ended before it had a verdict.')) =>
-    end.abort(reason);
-  const onStop = () => onEnd();
   const programs = /** @type {import('../observe/program.js').Program[]} */ ([]);
-  let deadlines = 0;
-  const timer = setTimeout(() => {
-    deadlines += 1;
-    const late = lateBy(programs, deadlineMs * deadlines);
-    const mayWait = !late && !hasFailed(result) && isCrowded() && deadlines < PATIENCE;
-    if (mayWait) timer.refresh();
-    else onEnd(late);
-  }, deadlineMs);
-  signal?.addEventListener('abort', onStop, { once: true });
+  const time = limitTime({ deadlineMs, signal, programs, hasFailed: () => hasFailed(result) });
   try {
     const definition = await loadCheck(checkFile(root, key));
     const place = subject ?? join(root, 'lessons', key);
@@ -101,17 +89,22 @@ export async function runCheck({
       if (!started.isReference) programs.push(started.program);
       onProgram?.(started);
     };
-    const session = { root, place, runner: own, signal: end.signal, ...options, onProgram: toNote };
+    const session = {
+      ...options,
+      root,
+      place,
+      runner: own,
+      signal: time.signal,
+      onProgram: toNote,
+    };
     const toTake = (record) => take(record, result, onPromise);
     await closingGenerators(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
-    const isLate = deadlines > 0;
-    if (isLate && hasFailed(result))
+    if (time.isLate() && hasFailed(result))
       result.verdict = 'failed'; // a program that never answers takes its check that long
-    else if (!isLate || !isCrowded()) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
+    else if (!time.isLate() || !isCrowded()) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
   } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onStop);
+    time.release();
     const left = await (runner ? runner.clear() : own.close());
     result.spared = own.spared().map(explainSpared);
     if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
@@ -123,6 +116,26 @@ export async function runCheck({
 
 const explainSpared = ({ pid, port }) =>
   `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it lives.`;
+
+/** Ends a check when it is told to, or when it takes too long. */
+function limitTime({ deadlineMs, signal, programs, hasFailed }) {
+  const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
+  const stop = () => end.abort(new Error('The check ended before it had a verdict.'));
+  let deadlines = 0;
+  const timer = setTimeout(() => {
+    deadlines += 1;
+    const late = lateBy(programs, deadlineMs * deadlines);
+    if (late) end.abort(late);
+    else if (!hasFailed() && isCrowded() && deadlines < PATIENCE) timer.refresh();
+    else stop();
+  }, deadlineMs);
+  signal?.addEventListener('abort', stop, { once: true });
+  const release = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  };
+  return { signal: end.signal, isLate: () => deadlines > 0, release };
+}
 
 /** What made a check so slow, if it was a program's own work. @returns {Broken | undefined} */
 function lateBy(/** @type {import('../observe/program.js').Program[]} */ programs, ms) {

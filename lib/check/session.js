@@ -237,8 +237,9 @@ function createJudge(session) {
     stop: () => (isOver = true),
     /** What is being judged takes for ever. */
     async breakOff(/** @type {any} */ story) {
-      const [{ id, looks }] = coming;
       isOver = true;
+      if (coming.length === 0) return;
+      const [{ id, looks }] = coming;
       /** @type {PromiseRecord} */
       const promise = { id, sentence: promises[id], verdict: 'failed', ...story };
       const number = held.findIndex((one) => one.id === id) + 1;
