@@ -99,7 +99,7 @@ export async function runSession({ key, promises, declare }, options, report) {
   const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
     meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
   const verdictOn = (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
-    verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), factsOf, ...how });
+    verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), ...how });
   let conditions = conditionsNow();
   const { held, measurements, retake, ...door } = createDeclarations(promises);
   const takeAgain = async (/** @type {Look[]} */ looks) => {

@@ -1,14 +1,13 @@
 /**
  * Whose fault it is that something did not come in time: before the machine is blamed, what the program's own processes did in
- * that very interval is looked at, and whether it was ended because it took too much.
+ * that very interval is looked at.
  *
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {import('../observe/own-work.js').Span} Span
  * @typedef {import('../verdict/outcome.js').Story} Story
  */
 import { shareOf } from '../observe/own-work.js';
-import { explainNotReady } from '../verdict/diagnosis.js';
-import { Broken, Undecided } from '../verdict/outcome.js';
+import { Broken, Missing, Undecided } from '../verdict/outcome.js';
 import { storyOfWork } from '../verdict/own-work.js';
 
 const WAITED = 0.25; // of a moment: a right program would have been in time without it
@@ -24,20 +23,17 @@ const TOO_BUSY = {
  * @param {Story} story  what was missing
  * @param {object} seen
  * @param {Program[]} seen.programs  of the learner, that were looked at
- * @param {(program: Program) => Parameters<typeof explainNotReady>[0]} seen.factsOf
  * @param {boolean} [seen.isAgain]  it was missing twice: the machine was not idle
  * @param {boolean} [seen.isCrowded]  others took so much of the machine that what was missing may have been on its way
  * @returns {Broken | Undecided}
  */
-export function verdictOnMissing(story, { programs, factsOf, isAgain = false, isCrowded = false }) {
-  const excess = programs.find(({ fate }) => fate?.kind === 'excess');
-  if (excess) return explainNotReady(factsOf(excess), story.expected ?? '');
+export function verdictOnMissing(story, { programs, isAgain = false, isCrowded = false }) {
   const own = programs
     .map((program) => program.ownWork({ spans: spansIn(story, program) }))
     .find(Boolean);
   if (own) return new Broken({ ...story, ...storyOfWork(own) });
   const isWeather = isAgain && hadWeather(story, isCrowded);
-  return isWeather ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Broken(story);
+  return isWeather ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
 }
 
 /** A moment that lasted is the interval itself. @returns {Span[]} */
