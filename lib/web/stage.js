@@ -88,10 +88,11 @@ export async function perform(demo, { root, send: sendOn, signal }) {
     stop.release();
     watched.forEach((one) => report(one, send));
     const own = watched.map(({ program }) => program.ownWork()).find(Boolean);
+    const { isCrowded } = crowd(); // while the programs are there
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
     if (error && own) error += ` ${storyOfWork(own).why}`;
-    else if (watched.length > 0 && crowd().isCrowded) send({ doubt: BUSY });
+    else if (watched.length > 0 && isCrowded) send({ doubt: BUSY });
     send({ end: { error } });
     isOver = true;
   }
