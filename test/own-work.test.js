@@ -58,11 +58,15 @@ function judged(
   /** @type {Parameters<typeof recorded>[0]} */ how,
   isCrowded = true,
   isShown = true,
+  areOthers = true,
 ) {
   const program = programOf(recorded(how));
   const moment = { pid: PID, t: 50, toMs: 50 + how.ms, says: 'the quickest' };
-  const shows = isShown ? { program, moments: [undefined, moment] } : undefined;
-  return verdictOnMissing({ ...story, shows }, { programs: [program], isAgain: true, isCrowded });
+  const shows = isShown ? { program, moments: [undefined, moment], byLength: true } : undefined;
+  return verdictOnMissing(
+    { ...story, shows },
+    { programs: [program], isAgain: true, machine: { isCrowded, areOthers } },
+  );
 }
 
 test('what the program itself computed is its fault, on a crowded machine too', () => {
@@ -84,12 +88,24 @@ test('what a right program is kept from by others stays undecided', () => {
   assert.ok(judged(right) instanceof Undecided);
   assert.ok(judged(right, false) instanceof Undecided, 'few others, and just then one in the way');
   assert.ok(judged({ ...right, ms: 12_000 }, true, false) instanceof Undecided);
+  assert.ok(
+    judged(right, false, true, false) instanceof Broken,
+    'its own processes were in the way',
+  );
+  const untold = judged({ ...right, queuedMs: 0 }, true);
+  assert.ok(untold instanceof Undecided, 'the system does not tell who waited');
 });
 
 test('waits of its own are no busy machine, however many others there are', () => {
   const outcome = judged({ ms: 300, computedMs: 3, queuedMs: 4 });
   assert.ok(outcome instanceof Broken);
   assert.equal(outcome.story.why, 'A guess.');
+});
+
+test('where other virtual machines took the cores, no process can tell who waited', () => {
+  const program = programOf(recorded({ ms: 300, computedMs: 3, queuedMs: 4 }));
+  const seen = { programs: [program], isAgain: true, machine: { isStolen: true } };
+  assert.ok(verdictOnMissing(story, seen) instanceof Undecided);
 });
 
 test('what is missing for the first time, on an idle machine, is no weather', () => {

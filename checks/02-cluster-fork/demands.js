@@ -245,7 +245,10 @@ function whyOfCounts(counts, others) {
 
 export function demandSameWork(program, { answers, requests, blocks, cpu }) {
   const answered = answers.filter(({ error }) => !error);
-  const shown = (request, says) => ({ program, moments: [momentOf(request, says)] });
+  const shown = (request, says) => ({
+    ...{ program, moments: [momentOf(request, says)] },
+    byLength: true,
+  });
   const expected =
     'Each / blocks for 10 to 20 ms and sends 5,000 to 10,000 random bytes as hex text.';
   demandInTime(requests.length > 0, {

@@ -60,7 +60,7 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
- * @property {() => ReturnType<typeof countCrowd>} [crowdOf]  counts who wants a core
+ * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  counts who wants a core
  * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
  * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
@@ -297,7 +297,7 @@ async function judgeOnce(judge, what, onMissing) {
 /** The second time, with a fresh program: what is missing again fails, unless the machine may be the cause. */
 async function judgeAgain({ looks, judge }, crowd, verdictOn) {
   await judgeOnce(judge, await seeAll(looks), ({ story }) => {
-    throw verdictOn(story, looks, { isAgain: true, isCrowded: crowd().isCrowded });
+    throw verdictOn(story, looks, { isAgain: true, machine: crowd() });
   });
 }
 

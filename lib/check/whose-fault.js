@@ -5,6 +5,7 @@
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {import('../observe/own-work.js').Span} Span
  * @typedef {import('../verdict/outcome.js').Story} Story
+ * @typedef {import('../measure/conditions.js').Crowd} Crowd
  */
 import { shareOf } from '../observe/own-work.js';
 import { Broken, Missing, Undecided } from '../verdict/outcome.js';
@@ -24,32 +25,35 @@ const TOO_BUSY = {
  * @param {object} seen
  * @param {Program[]} seen.programs  of the learner, that were looked at
  * @param {boolean} [seen.isAgain]  it was missing twice: the machine was not idle
- * @param {boolean} [seen.isCrowded]  others took so much of the machine that what was missing may have been on its way
+ * @param {Partial<Crowd>} [seen.machine]  who wanted the cores then
  * @returns {Broken | Undecided}
  */
-export function verdictOnMissing(story, { programs, isAgain = false, isCrowded = false }) {
+export function verdictOnMissing(story, { programs, isAgain = false, machine = {} }) {
   const own = programs
     .map((program) => program.ownWork({ spans: spansIn(story, program) }))
     .find(Boolean);
   if (own) return new Broken({ ...story, ...storyOfWork(own) });
-  const isWeather = isAgain && hadWeather(story, isCrowded);
+  const isWeather = isAgain && hadWeather(story, machine);
   return isWeather ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
 }
 
-/** A moment that lasted is the interval itself. @returns {Span[]} */
+/** Where the length of a moment decides, that is the interval. @returns {Span[]} */
 function spansIn(/** @type {Story} */ { shows }, /** @type {Program | undefined} */ program) {
-  if (!shows || (program && shows.program !== program)) return [];
+  if (!shows?.byLength || shows.program !== program) return [];
   return shows.moments.flatMap((one) =>
     one?.toMs === undefined ? [] : [{ pid: one.pid, fromMs: one.t, toMs: one.toMs }],
   );
 }
 
-/** Did the process wait for a core in the moment that decides? Where there is none, the whole machine has to tell. */
-function hadWeather(/** @type {Story} */ story, /** @type {boolean} */ isCrowded) {
+/** Did the process wait for a core while it took too long? Where the length of no moment decides, the whole machine has to tell. */
+function hadWeather(/** @type {Story} */ story, /** @type {Partial<Crowd>} */ machine) {
+  const { isCrowded = false, areOthers, isStolen } = machine;
   const program = /** @type {Program | undefined} */ (story.shows?.program);
   const spans = spansIn(story, program);
-  if (!program || spans.length === 0) return isCrowded;
+  if (isStolen || !program || spans.length === 0) return isStolen || isCrowded;
   const stretches = program.stretches();
+  if (!stretches.some(({ queuedMs }) => queuedMs > 0)) return isCrowded; // the system does not tell
   const shares = spans.map((span) => shareOf(stretches, span)).map((s) => s.queuedMs / s.ms);
-  return Math.max(...shares) >= (isCrowded ? UNTOUCHED : WAITED);
+  const waited = Math.max(...shares);
+  return isCrowded ? waited >= UNTOUCHED : Boolean(areOthers) && waited >= WAITED;
 }
