@@ -7,7 +7,7 @@ import { meaningOf } from '../lib/check/unexpected-end.js';
 import { createSpinners } from '../lib/measure/ceiling.js';
 import { listProcesses } from '../lib/observe/processes.js';
 import { Shortage, shortOf, shortageIn, watchShortages } from '../lib/observe/shortage.js';
-import { Broken, Undecided } from '../lib/verdict/outcome.js';
+import { Broken, Missing, Undecided } from '../lib/verdict/outcome.js';
 
 const NOT_OURS = '192.0.2.1'; // an address of documentation, which no machine has: RFC 5737
 
@@ -51,6 +51,18 @@ test('so it is where a worker has ended before any was told to, or a process has
   assert.equal(meaning(ours, [programOf({ events: [exit], toldMs: 4 })]), ours);
   const crash = { what: 'crash', t: 5, error: 'RangeError: too far\n    at x' };
   assert.match(meaning(ours, [programOf({ events: [crash] })]).story.why, /RangeError: too far/);
+});
+
+test('what is missing or undecided because a program was ended for taking too much is its failure', () => {
+  const fate = { kind: 'excess', of: 'output', amount: 17 * 1024 ** 2 };
+  const programs = [programOf(), programOf({ fate })];
+  const undecided = new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
+  for (const error of [ours, undecided, new Missing({ got: 'ECONNRESET' }), shortOf('KEEPER')]) {
+    const told = meaning(error, programs);
+    assert.ok(told instanceof Broken);
+    assert.match(String(told.story.got), /^It printed 17 MB; it was stopped/);
+  }
+  assert.equal(meaning(failed, programs), failed, 'a wrong answer was there to be seen');
 });
 
 test('where something was short no failure counts, and what is undecided stays so', () => {

@@ -7,6 +7,7 @@
  * @typedef {import('./programs.js').LaunchOptions} LaunchOptions
  * @typedef {import('../measure/conditions.js').Conditions} Conditions
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
+ * @typedef {import('../verdict/outcome.js').Story} Story
  * @typedef {import('./looks.js').Look<any>} Look
  *
  * @typedef {object} Lesson  what a check gets to declare itself with
@@ -59,7 +60,7 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
- * @property {() => ReturnType<typeof countCrowd>} [crowdOf]  counts who wants a core
+ * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  counts who wants a core
  * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
  * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
@@ -72,6 +73,7 @@ import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/c
 import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
 import { isOutcome, meaningOf } from './unexpected-end.js';
+import { verdictOnMissing } from './whose-fault.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, roundsOf } from '../verdict/plan.js';
 
@@ -96,6 +98,8 @@ export async function runSession({ key, promises, declare }, options, report) {
   const shortage = watchShortages(runner.home);
   const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
     meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
+  const verdictOn = (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
+    verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), ...how });
   let conditions = conditionsNow();
   const { held, measurements, retake, ...door } = createDeclarations(promises);
   const takeAgain = async (/** @type {Look[]} */ looks) => {
@@ -104,7 +108,7 @@ export async function runSession({ key, promises, declare }, options, report) {
     await stopAll(before);
   };
   const judge = createJudge({
-    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
+    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain, verdictOn },
   });
   const session = async () => {
     declare({
@@ -135,7 +139,8 @@ export async function runSession({ key, promises, declare }, options, report) {
   try {
     await Promise.race([session(), whenAborted(signal)]);
   } catch (/** @type {any} */ error) {
-    if (!signal?.aborted) await report({ fault: String(error?.stack ?? error) });
+    if (error instanceof Broken) await judge.breakOff(error.story);
+    else if (!signal?.aborted) await report({ fault: String(error?.stack ?? error) });
     throw error;
   } finally {
     judge.stop();
@@ -175,7 +180,8 @@ function createDeclarations(promises) {
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
 function createJudge(session) {
-  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
+  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain, verdictOn } =
+    session;
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -213,10 +219,10 @@ function createJudge(session) {
           await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
         }
         const confirm = async (step, missing) => {
-          if (crowd().isIdle) throw missing;
+          if (crowd().isIdle) throw verdictOn(missing.story, step.looks);
           const again = crowdOf();
           await takeAgain(step.looks);
-          await judgeAgain(step, again);
+          await judgeAgain(step, again, verdictOn);
         };
         await judgeSteps(steps, one.areApart, confirm);
       },
@@ -229,6 +235,16 @@ function createJudge(session) {
     overrun: () => overrun,
     verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
     stop: () => (isOver = true),
+    /** What is being judged takes for ever. */
+    async breakOff(/** @type {any} */ story) {
+      isOver = true;
+      if (coming.length === 0) return;
+      const [{ id, looks }] = coming;
+      /** @type {PromiseRecord} */
+      const promise = { id, sentence: promises[id], verdict: 'failed', ...story };
+      const number = held.findIndex((one) => one.id === id) + 1;
+      await report({ promise, number, of: held.length, programs: programsOf(looks) });
+    },
     async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later, isBrief = false) {
       afterwards = later;
       coming = held.filter(({ id }) => ids.includes(id));
@@ -278,17 +294,12 @@ async function judgeOnce(judge, what, onMissing) {
   }
 }
 
-/** The second time, with a fresh program: what is missing again fails, unless so many want each core that nothing comes in time. */
-async function judgeAgain({ looks, judge }, crowd) {
+/** The second time, with a fresh program: what is missing again fails, unless the machine may be the cause. */
+async function judgeAgain({ looks, judge }, crowd, verdictOn) {
   await judgeOnce(judge, await seeAll(looks), ({ story }) => {
-    throw crowd().isCrowded ? new Undecided({ ...story, ...TOO_BUSY }) : new Broken(story);
+    throw verdictOn(story, looks, { isAgain: true, machine: crowd() });
   });
 }
-
-const TOO_BUSY = {
-  why: 'The machine is too busy: what did not come in time, twice, may still have been on its way.',
-  try: 'close other programs, then check again',
-};
 
 const see = (/** @type {Look} */ look) => look.see();
 
