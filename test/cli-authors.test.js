@@ -124,6 +124,19 @@ const misfits = {
     `lessons/${key}/lesson.yml`,
     /starterFails names "greet"/,
   ],
+  'promises of an unknown task': [
+    {
+      [`checks/${key}/check.js`]:
+        "const tasks = {\n  1: {\n    greets: 'it says hello',\n  },\n  2: {\n    leaves: 'it leaves',\n  },\n};\n",
+    },
+    `checks/${key}/check.js`,
+    /promises of task 2/,
+  ],
+  'a task without promises': [
+    { [`lessons/${key}/README.md`]: '### Task 1: greet\n\n### Task 2: leave\n' },
+    `checks/${key}/check.js`,
+    /no promise of the text's last task, which is 2/,
+  ],
   'a difference outside the regions': [
     { [`solutions/${key}/server.js`]: solution.replace('port = 1', 'port = 2') },
     `checks/${key}/starter/server.js`,
@@ -142,7 +155,7 @@ const misfits = {
   'a stale quote': [
     { [`lessons/${key}/README.md`]: readme(key).replace("log('hello')", "log('hi')") },
     `lessons/${key}/README.md`,
-    /server\.js#task on line 3 is stale/,
+    /server\.js#task on line 5 is stale/,
   ],
   'a quote of nothing': [
     { 'README.md': '```js file=lib/none.js\n```\n' },

@@ -28,7 +28,7 @@ const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 /** A check that says what decided it. */
 const CHECK = `
 import { check, demand, momentOf } from '${door}';
-check('${keys[0]}', { greets: 'it says hello' }, ({ launch, observe, hold }) => {
+check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
   const look = observe([], async () => {
     const program = await launch();
     await program.until(() => false);
@@ -59,6 +59,7 @@ function makeLearner() {
     check: (/** @type {any} */ lesson) => void asked.push(lesson.key),
     foretell: (/** @type {string} */ key, /** @type {number} */ value) =>
       void (predictions[key] = value),
+    before: () => ({}),
     hinted: () => 0,
     hint: () => 1,
     ...reach(asked),

@@ -33,7 +33,7 @@ test('demand throws what does not hold, with its story', () => {
 
 test('every verdict has its word beside its glyph', () => {
   const line = (verdict) =>
-    promiseLine({ id: 'a', sentence: 'it works', verdict }, { number: 2, of: 6 }, plain);
+    promiseLine({ id: 'a', task: 1, sentence: 'it works', verdict }, { number: 2, of: 6 }, plain);
   assert.equal(line('passed'), '  [2/6] ✔ it works');
   assert.equal(line('failed'), '  [2/6] ✖ failed: it works');
   assert.equal(line('inconclusive'), '  [2/6] ? undecided: it works');
@@ -44,7 +44,7 @@ test('a promise is told within the columns of the terminal', () => {
   const sentence = 'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left';
   for (const columns of [40, 80]) {
     const text = promiseLine(
-      { id: 'a', sentence, verdict: 'failed' },
+      { id: 'a', task: 1, sentence, verdict: 'failed' },
       { number: 2, of: 9 },
       plain,
       columns,
@@ -56,7 +56,12 @@ test('a promise is told within the columns of the terminal', () => {
 });
 
 test('a promise opens up into the parts that it has, wrapped to the terminal', () => {
-  const promise = { id: 'a', sentence: 'it works', verdict: /** @type {const} */ ('failed') };
+  const promise = {
+    id: 'a',
+    task: 1,
+    sentence: 'it works',
+    verdict: /** @type {const} */ ('failed'),
+  };
   const got = 'word '.repeat(30).trim();
   const lines = openedUp({ ...promise, got, try: 'npm test' }, plain, 60);
   assert.equal(lines[0], '  it works');

@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { checkFile, loadCheck } from './definitions.js';
 import { isCrowded } from '../measure/conditions.js';
+import { readIfThere } from '../common/files.js';
+import { placesOf } from '../lessons/places.js';
+import { tasksOf } from '../lessons/tasks.js';
 import { closingGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
@@ -16,6 +19,7 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @property {boolean} isWhole  all promises were judged
  * @property {import('../verdict/outcome.js').PromiseRecord[]} promises  in the order in which they were judged
  * @property {number} of  how many promises the lesson has
+ * @property {import('../lessons/tasks.js').Task[]} tasks  of the lesson, with the ids of their promises
  * @property {Measurement[]} measurements
  * @property {import('../verdict/terminal.js').Chart[]} charts
  * @property {number} seconds
@@ -35,7 +39,8 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {string} options.key
  * @param {string} [options.subject]  the file or folder that is judged; the learner's own unless told
  * @param {string[]} [options.only]  judge these promises, with what they stand on, and nothing else
- * @param {string[]} [options.first]  judge these first; with the first that fails again the check ends
+ * @param {string[]} [options.first]  judge these first, and their task before all others
+ * @param {boolean} [options.isThrough]  judge every promise; else the check ends with the first task that is not done
  * @param {string} [options.timelineFile]  where to leave the timeline of the program
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
@@ -68,6 +73,7 @@ export async function runCheck({
     isWhole: false,
     promises: [],
     of: 0,
+    tasks: [],
     measurements: [],
     charts: [],
     seconds: 0,
@@ -88,6 +94,9 @@ export async function runCheck({
   signal?.addEventListener('abort', onEnd, { once: true });
   try {
     const definition = await loadCheck(checkFile(root, key));
+    const text = readIfThere(join(root, placesOf(key).text)) ?? '';
+    result.tasks = tasksOf(definition.taskOf, text);
+    result.of = Object.keys(definition.promises).length;
     const place = subject ?? join(root, 'lessons', key);
     const session = { root, place, runner: own, signal: end.signal, ...options };
     const toTake = (record) => take(record, result, onPromise);
@@ -119,7 +128,6 @@ const hasFailed = (/** @type {CheckResult} */ { promises }) =>
 function take({ promise, measurement, chart, fault, ...record }, result, onPromise) {
   if (promise) {
     result.promises.push(promise);
-    result.of = record.of;
     onPromise?.({ promise, ...record });
   } else if (measurement) result.measurements.push(measurement);
   else if (chart) result.charts.push(chart);

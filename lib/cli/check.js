@@ -9,6 +9,7 @@ import { UsageError } from '../common/usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
+import { tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
 import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
@@ -71,8 +72,8 @@ export async function run(argv, io) {
 }
 
 /**
- * Checks one lesson, prints as it goes, and keeps the result. What failed last time is judged first; if it fails again,
- * the rest is not.
+ * Checks one lesson, prints as it goes, and keeps the result. The task that was open last time is judged first; if it is
+ * still not done, the others are not judged.
  *
  * @param {object} options
  * @param {import('../lessons/catalog.js').Lesson} options.lesson
@@ -81,7 +82,7 @@ export async function run(argv, io) {
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
  * @param {string[]} [options.only]  judge these promises, with what they depend on, and nothing else
- * @param {boolean} [options.isAll]  judge all, even when what failed last time fails again
+ * @param {boolean} [options.isAll]  judge the promises of all tasks, also behind one that is not done
  * @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
@@ -119,19 +120,20 @@ export async function checkLesson({
     audience.promise(decided);
   };
   const onProgram = audience.program;
-  const first = isAll ? [] : before.failed;
   const { root } = io;
   const result = await runCheck({
-    ...{ root, key, subject, timelineFile, first, signal, onPromise, onProgram },
+    ...{ root, key, subject, timelineFile, signal, onPromise, onProgram },
+    ...{ first: before.failed, isThrough: isAll },
     ...options,
   });
   if (signal?.aborted) return result;
+  const tally = tallyOf(result, before.verdicts);
   if (subject === solutionOf(root, key)) keepSolution(result, io);
   const progress = subject ? readProgress(io) : keep(result, prediction, before, io);
-  if (isJson) printJson({ ...result, prediction: foretold, timeline: timelineFile }, io);
+  if (isJson) printJson({ ...result, ...tally, prediction: foretold, timeline: timelineFile }, io);
   else reporter.end(result, progress);
   const { [key]: shown } = progress.predictions;
-  audience.end({ ...briefly(result, shown), earlier: earlierOf(history, key) });
+  audience.end({ ...briefly(result, shown), ...tally, earlier: earlierOf(history, key) });
   if (timelineFile && !isJson) showTimeline(timelineFile, io);
   tellUnkept(io);
   return result;
@@ -139,7 +141,7 @@ export async function checkLesson({
 
 /** What is told of a whole check, beside its promises, which are told already. */
 function briefly(
-  { verdict, isWhole, of, charts, seconds, conditions, output, fault, ...result },
+  { verdict, isWhole, of, tasks, charts, seconds, conditions, output, fault, ...result },
   prediction,
 ) {
   const measurements = result.measurements.map((one) => ({
@@ -150,6 +152,7 @@ function briefly(
     verdict,
     isWhole,
     of,
+    tasks,
     measurements,
     charts,
     seconds,

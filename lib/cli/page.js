@@ -3,6 +3,7 @@
  * terminal tells all that the page tells.
  */
 import { visible } from '../verdict/visible.js';
+import { lastTime } from './last-time.js';
 import { nextLesson } from './place.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
 import { reachOf } from './reach.js';
@@ -103,6 +104,7 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
     foretell(key, value) {
       updateProgress(io, ({ predictions }) => (predictions[key] = value));
     },
+    before: (key) => lastTime(readHistory(io), key).verdicts,
     hinted: (key) => readProgress(io).hints[key] ?? 0,
     hint({ key, hints }) {
       const progress = updateProgress(io, (each) => {

@@ -11,6 +11,7 @@
  * @property {(key: string, value: number) => void} foretell
  * @property {(lesson: Lesson) => number} hint  one hint more is shown; how many are, from now on
  * @property {(key: string) => number} hinted  how many were
+ * @property {(key: string) => Record<string, string>} before  the verdict on each promise of a lesson when it was judged last
  * @property {{ told: () => Hand, turn: (isUp: boolean) => void }} [hand]  where a board was joined
  *
  * @typedef {{ isUp: boolean, isHeard: boolean }} Hand  on the board of a class; isHeard: does the board know who is here?
@@ -62,17 +63,15 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     const told = { check: state.told(), activity: activity.told(), hand: learner.hand?.told() };
     return { token: ownToken, ...where, passed: keys, ...told };
   };
-  const promisesOf = (key) =>
-    loadCheck(checkFile(root, key)).then(
-      ({ promises }) => promises,
-      () => ({}), // what is wrong with it is told when it is run
-    );
+  const nothing = { promises: {}, taskOf: {} }; // what is wrong with a check is told when it is run
+  const definitionOf = (/** @type {string} */ key) =>
+    loadCheck(checkFile(root, key)).catch(() => nothing);
   const find = (request, response, next) => {
     response.locals.lesson = lessons.find(({ key }) => key === request.params.key);
     next(response.locals.lesson ? undefined : 'route');
   };
   const showPage = async (lesson, response) => {
-    const promises = await promisesOf(lesson.key);
+    const { promises } = await definitionOf(lesson.key);
     const { current, passed } = learner.where();
     const hints = lesson.hints.slice(0, learner.hinted(lesson.key));
     const setting = {
@@ -152,7 +151,9 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     watching: pages.watching,
     tell: pages.tell,
     async begin(lesson, file) {
-      state.begin({ lesson, file, promises: await promisesOf(lesson.key) });
+      const { promises, taskOf } = await definitionOf(lesson.key);
+      const before = learner.before(lesson.key);
+      state.begin({ lesson, file, promises, taskOf, before });
     },
     program: state.program,
     promise: state.promise,

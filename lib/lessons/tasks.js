@@ -1,0 +1,69 @@
+/**
+ * The tasks of a lesson, as its text numbers them and its check groups its promises.
+ *
+ * @typedef {object} Task  some promises, and the work that they need
+ * @property {number} number  the last task of the text that they need
+ * @property {string} name  in a sentence: 'task 2', or 'tasks 1 and 2' where the first one shows only with the second
+ * @property {string} title  as the text's heading has it; empty where there are several
+ * @property {string[]} promises  ids, in the order in which they are judged
+ */
+import { join } from 'node:path';
+import { readIfThere } from '../common/files.js';
+import { placesOf } from './places.js';
+
+/** @typedef {import('./compare.js').Problem} Problem */
+
+const GROUP = /^ {2,4}(\d+): \{/gm; // in a check's file
+const HEADING = /^###[ \t]+Task[ \t]+(\d+):[ \t]*(\S.*?)[ \t]*\r?$/gm;
+
+/**
+ * @param {string} text  of a lesson, Markdown
+ * @returns {Map<number, string>}  number → title
+ */
+export const titlesIn = (text) =>
+  new Map([...text.matchAll(HEADING)].map(([, number, title]) => [Number(number), title]));
+
+/**
+ * @param {Record<string, number>} taskOf  id of a promise → its task
+ * @param {string} text  of the lesson, Markdown
+ * @returns {Task[]}
+ */
+export function tasksOf(taskOf, text) {
+  const titles = titlesIn(text);
+  const numbers = [...new Set(Object.values(taskOf))];
+  return numbers.map((number, index) => {
+    const first = (numbers[index - 1] ?? 0) + 1;
+    const title = first === number ? (titles.get(number) ?? '') : '';
+    const promises = Object.keys(taskOf).filter((id) => taskOf[id] === number);
+    return { number, name: nameOf(first, number), title, promises };
+  });
+}
+
+/** @param {number} first @param {number} last */
+function nameOf(first, last) {
+  if (first === last) return `task ${last}`;
+  return `tasks ${first} ${last - first === 1 ? 'and' : 'to'} ${last}`;
+}
+
+/**
+ * Does the check group its promises by the tasks that the text has?
+ *
+ * @param {string} root
+ * @param {string} key
+ * @returns {Generator<Problem>}
+ */
+export function* taskProblems(root, key) {
+  const { text, check } = placesOf(key);
+  const [source, words] = [check, text].map((path) => readIfThere(join(root, path)));
+  if (source === undefined || words === undefined) return; // which is told as a problem of its own
+  const groups = [...source.matchAll(GROUP)].map(([, number]) => Number(number));
+  const titles = titlesIn(words);
+  for (const number of groups.filter((each) => !titles.has(each))) {
+    const problem = `It has promises of task ${number}, which ${text} does not have.`;
+    yield { where: check, problem, mend: 'Number the groups of its promises as the text does.' };
+  }
+  const last = Math.max(0, ...titles.keys());
+  if (groups.includes(last)) return;
+  const problem = `It has no promise of the text's last task, which is ${last}.`;
+  yield { where: check, problem, mend: `Group its promises by task: { ${last}: { ... } }.` };
+}
