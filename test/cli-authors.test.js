@@ -115,7 +115,7 @@ const misfits = {
     /lesson\.yml is missing/,
   ],
   'two hints': [
-    { [`checks/${key}/hints.md`]: hints.split('## Third')[0] },
+    { [`checks/${key}/hints.md`]: hints.split('### Third')[0] },
     `lessons/${key}/lesson.yml`,
     /exactly three/,
   ],
@@ -136,6 +136,16 @@ const misfits = {
     { [`lessons/${key}/README.md`]: '### Task 1: greet\n\n### Task 2: leave\n' },
     `checks/${key}/check.js`,
     /no promise of the text's last task, which is 2/,
+  ],
+  'hints of another task': [
+    { [`checks/${key}/hints.md`]: hints.replace('## Task 1', '## Task 2') },
+    `checks/${key}/hints.md`,
+    /hints for the tasks 2, and the check has promises of 1/,
+  ],
+  'a prediction without its unit': [
+    { [`lessons/${key}/README.md`]: `${readme(key)}\n--predict 1\n` },
+    `lessons/${key}/lesson.yml`,
+    /in which unit/,
   ],
   'a difference outside the regions': [
     { [`solutions/${key}/server.js`]: solution.replace('port = 1', 'port = 2') },

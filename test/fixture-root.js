@@ -26,7 +26,7 @@ starterFails: [greets]
 `;
 
 export const hints =
-  '# Hints\n\n## First\n\nnudge\n\n## Second\n\nlook\nit up\n\n## Third\n\nthe answer\n';
+  '# Hints\n\n## Task 1\n\n### First\n\nnudge\n\n### Second\n\nlook\nit up\n\n### Third\n\nthe answer\n';
 
 /** @param {string} slug */
 export function readme(slug) {

@@ -39,10 +39,11 @@ test('a long text is cut to its first lines, and a long line to its beginning', 
   };
   const lines = openedUp(
     { ...promise, why: 'no\n'.repeat(50) },
+    {},
     createStyle(/** @type {any} */ ({}), {}),
     80,
   );
-  assert.equal(lines.length, 10);
+  assert.equal(lines.length, 5, 'of each part four lines, and its name');
 });
 
 test('a report has none of them but those of its own colours', () => {
@@ -59,7 +60,9 @@ test('a report has none of them but those of its own colours', () => {
     charts: [{ label: CLEAR, unit: CLEAR, rows: [{ name: CLEAR, value: 1 }], note: CLEAR }],
     output: `${CLEAR}\n${'y'.repeat(16_000)}\n`,
   };
-  const reporter = createReporter(/** @type {any} */ ({ lesson, lessons: [lesson], io, subject }));
+  const reporter = createReporter(
+    /** @type {any} */ ({ lesson, lessons: [lesson], io, subject, isHelped: true }),
+  );
   reporter.begin();
   reporter.promise(/** @type {any} */ ({ promise, number: 1, of: 1 }));
   reporter.end(result, { passed: {} });

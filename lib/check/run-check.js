@@ -48,8 +48,8 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {number} [options.deadlineMs]  after so many milliseconds the check ends. A promise that has failed by then makes
  *   it failed; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
- * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number, programs: number[] }) => void} [options.onPromise]
- *   called as soon as a promise is decided; programs: the numbers of those that were started for it
+ * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void} [options.onPromise]
+ *   called as soon as a promise is decided; task: that it belongs to; programs: the numbers of those that were started for it
  * @param {(started: import('./programs.js').Started) => void} [options.onProgram]  called when a program has been started
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
@@ -128,7 +128,8 @@ const hasFailed = (/** @type {CheckResult} */ { promises }) =>
 function take({ promise, measurement, chart, fault, ...record }, result, onPromise) {
   if (promise) {
     result.promises.push(promise);
-    onPromise?.({ promise, ...record });
+    const task = result.tasks.find(({ number }) => number === promise.task);
+    onPromise?.({ promise, task, ...record });
   } else if (measurement) result.measurements.push(measurement);
   else if (chart) result.charts.push(chart);
   else if (fault) result.fault ??= fault;

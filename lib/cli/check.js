@@ -9,7 +9,7 @@ import { UsageError } from '../common/usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
-import { tallyOf } from '../verdict/tally.js';
+import { openOnes, tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
 import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
@@ -18,6 +18,7 @@ import { earlierOf, nobody } from './page.js';
 import { nextLesson } from './place.js';
 import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
 import { createReporter } from './report.js';
+import { keepPrediction, notePrediction, predictionOf } from './prediction.js';
 import { keepSolution } from './solutions.js';
 import { runCheck } from '../check/run-check.js';
 import { tellUnkept } from './unkept.js';
@@ -34,6 +35,7 @@ const options = /** @type {const} */ ({
   longer: { type: 'boolean' },
   all: { type: 'boolean', fromNpm: false },
   only: { type: 'string', fromNpm: false },
+  try: { type: 'boolean', fromNpm: false },
 });
 
 /**
@@ -50,7 +52,9 @@ export async function run(argv, io) {
   const lesson =
     name === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, name);
   const subject = subjectOf(values, lesson, io.root);
-  const prediction = predictionOf(values.predict);
+  const prediction = predictionOf(values.predict, lesson);
+  const isOnlyNoted = prediction !== undefined && !subject && !values.json && !values.only;
+  if (isOnlyNoted && notePrediction(lesson, prediction, io)) return 0;
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -62,6 +66,7 @@ export async function run(argv, io) {
       isJson: values.json,
       isQuick: values.quick,
       isLonger: values.longer,
+      isHelped: values.try,
       hasTimeline: values.timeline,
     });
     if (interrupt.signal.aborted) return 130;
@@ -86,6 +91,8 @@ export async function run(argv, io) {
  * @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
+ * @param {boolean} [options.isHelped]  tell what to try at once
+ * @param {boolean} [options.hasKeys]  its reader has the keys of `npm start`
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
  * @param {number} [options.deadlineMs]  how long the check may take; see runCheck
@@ -101,6 +108,8 @@ export async function checkLesson({
   prediction,
   isAll,
   isJson,
+  isHelped,
+  hasKeys,
   hasTimeline,
   signal,
   audience = nobody,
@@ -112,7 +121,7 @@ export async function checkLesson({
   const history = readHistory(io);
   const before = subject ? nothingYet : lastTime(history, key);
   const { isLonger } = options;
-  const known = { prediction: foretold, before, subject, isLonger };
+  const known = { prediction: foretold, before, subject, isLonger, isHelped, hasKeys };
   const reporter = createReporter({ lesson, lessons, io, ...known });
   if (!isJson) reporter.begin();
   const onPromise = (/** @type {any} */ decided) => {
@@ -172,12 +181,15 @@ function keep(result, prediction, before, io) {
   const at = new Date().toISOString();
   const { lesson, verdict, isWhole, promises, measurements, seconds, conditions } = result;
   const verdicts = Object.fromEntries(promises.map((one) => [one.id, one.verdict]));
-  const told = { at, lesson, verdict, isWhole, verdicts, failed: stillFailing(before, verdicts) };
-  appendHistory(io, { ...told, measurements, prediction, seconds, conditions });
+  const isDone = verdict === 'passed' && isWhole;
+  const task = isDone ? null : (openOnes(result)[0]?.task ?? before.task); // with --only nothing may be open
+  const told = { at, lesson, verdict, isWhole, verdicts, task };
+  const failed = stillFailing(before, verdicts);
+  appendHistory(io, { ...told, failed, measurements, prediction, seconds, conditions });
   return updateProgress(io, (progress) => {
     progress.lastLesson = lesson;
-    if (prediction !== undefined) progress.predictions[lesson] = prediction;
-    if (verdict === 'passed' && isWhole) progress.passed[lesson] ??= { at };
+    keepPrediction(progress, lesson, prediction);
+    if (isDone) progress.passed[lesson] ??= { at };
   });
 }
 
@@ -227,15 +239,5 @@ function subjectOf({ in: folder, solution }, { key }, root) {
   throw new UsageError(
     `There is no folder ${place}.`,
     'After --in comes the folder that has your server.js.',
-  );
-}
-
-function predictionOf(text) {
-  if (text === undefined) return undefined;
-  const value = Number(text.replace(',', '.').replace(/x$/i, ''));
-  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
-  throw new UsageError(
-    `A prediction is a number above 0, not "${text}".`,
-    'For example: npm run check -- --predict 3.5',
   );
 }

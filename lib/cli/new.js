@@ -88,15 +88,17 @@ const aboutSource = (/** @type {string} */ title) => {
 
 const hintsSource = `# Hints
 
-## First
+## Task 1
+
+### First
 
 A nudge.
 
-## Second
+### Second
 
 What to look up.
 
-## Third
+### Third
 
 Nearly the answer.
 `;

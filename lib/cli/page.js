@@ -3,9 +3,11 @@
  * terminal tells all that the page tells.
  */
 import { visible } from '../verdict/visible.js';
+import { hintMore, hinted } from './hints.js';
 import { lastTime } from './last-time.js';
 import { nextLesson } from './place.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
+import { keepPrediction } from './prediction.js';
 import { reachOf } from './reach.js';
 import { solutionsOf } from './solutions.js';
 import { whyUnkept } from './unkept.js';
@@ -102,17 +104,11 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
     },
     check,
     foretell(key, value) {
-      updateProgress(io, ({ predictions }) => (predictions[key] = value));
+      updateProgress(io, (progress) => keepPrediction(progress, key, value));
     },
     before: (key) => lastTime(readHistory(io), key).verdicts,
-    hinted: (key) => readProgress(io).hints[key] ?? 0,
-    hint({ key, hints }) {
-      const progress = updateProgress(io, (each) => {
-        each.hints[key] = Math.min((each.hints[key] ?? 0) + 1, hints.length);
-        each.lastLesson = key;
-      });
-      return progress.hints[key];
-    },
+    hinted: (lesson) => hinted(lesson, io),
+    hint: (lesson) => hintMore(lesson, io),
   };
 }
 

@@ -228,7 +228,7 @@ function createView(/** @type {Lesson} */ lesson, promises, /** @type {Io} */ io
         print(
           promiseLine(one, { number: ids.indexOf(one.id) + 1, of: ids.length }, style, columns),
         );
-      if (told) print('', ...openedUp(told, style, columns));
+      if (told) print('', ...openedUp(told, { isTold: true }, style, columns));
       if (fault) print('', `  This is a bug in Forkshop: ${fault}`);
       const numbers = breaks.map((id) => ids.indexOf(id) + 1).join(' and ');
       const answer = isRight ? 'It is right.' : `It breaks ${numbers}.`;

@@ -8,6 +8,7 @@ import { parse, portOf } from './args.js';
 import { checkLesson } from './check.js';
 import { both, joiningOf, openLine } from './join.js';
 import { listenForKeys } from './keys.js';
+import { createFailures } from './failures.js';
 import { nobody, openPage } from './page.js';
 import { nextLesson } from './place.js';
 import { readProgress } from './progress.js';
@@ -70,7 +71,9 @@ export async function run(argv, io) {
     const keys = listenForKeys(isInteractive ? io.stdin : undefined, {
       q: stop,
       l: () => checker.afterwards(() => show('list', [], io)),
-      h: () => checker.afterwards(() => show('hint', [`lesson-${checker.current().number}`], io)),
+      h: () => checker.afterwards(() => showHint(checker, io)),
+      t: () => checker.afterwards(async () => checker.failures.try()),
+      n: () => checker.afterwards(async () => checker.failures.next()),
       c: () => checker.check(checker.current()),
       a: () => checker.check(checker.current(), { isAll: true }),
       r() {
@@ -91,15 +94,25 @@ function createChecker(lessons, io, /** @type {import('./page.js').Audience} */ 
   /** @type {import('../observe/run.js').Runner | undefined} its keeper waits for the next check */
   let runner;
   const open = () => (runner = runner?.isOpen() ? runner : createRunner());
-  const checkWith = async (options) =>
-    checkLesson({ lessons, io, audience, runner: open(), ...options });
+  const failures = createFailures(io);
+  /** @type {Lesson | undefined} it has passed, and nothing was checked since */
+  let passed;
+  const checkWith = async (/** @type {Lesson} */ lesson, options) => {
+    passed = undefined;
+    const all = { lesson, lessons, io, audience, runner: open(), hasKeys: true, ...options };
+    const result = await checkLesson(all);
+    failures.take(result);
+    if (result.verdict === 'passed' && result.isWhole) passed = lesson;
+  };
   let running = warmUp(current, io).then(open).then(ignore, ignore); // what is wrong is reported when it matters
   const inTurn = (/** @type {() => Promise<void>} */ action) => {
     asked += 1;
     running = running.then(action).finally(() => (asked -= 1));
   };
   return {
+    failures,
     current: () => current,
+    passed: () => passed,
     check(/** @type {Lesson} */ lesson, { file = '', isAll = false } = {}) {
       interrupt.abort();
       interrupt = new AbortController();
@@ -109,7 +122,7 @@ function createChecker(lessons, io, /** @type {import('./page.js').Audience} */ 
         if (signal.aborted) return;
         io.stdout.write(`\n${rule(file, io)}\n`);
         await audience.begin(lesson, file);
-        await checkWith({ lesson, isAll, signal }).catch((error) => {
+        await checkWith(lesson, { isAll, signal }).catch((error) => {
           tell(error, io);
           audience.end({ verdict: 'inconclusive', obstacle: `${error.message} ${error.hint}` });
         });
@@ -177,10 +190,20 @@ function home(lessons, io, isInteractive, hasBoard) {
     '',
     'Whenever you save, it is checked here.',
     isInteractive
-      ? `Keys: c check now, a check all promises, h hint, l list, ${hasBoard ? 'r hand, ' : ''}q quit.`
+      ? `Keys: c check now, a check all promises, t what to try, h hint, l list, ${hasBoard ? 'r hand, ' : ''}q quit.`
       : `To check it now: npm run check lesson-${number}`,
     '',
   ].join('\n');
+}
+
+/** A hint for the lesson that is worked on: where that has just passed there is none, and none of the next one's is spent. */
+async function showHint(checker, /** @type {Io} */ io) {
+  const passed = checker.passed();
+  const next = checker.current();
+  if (!passed) return show('hint', [`lesson-${next.number}`], io);
+  const then =
+    next === passed ? '' : ` Lesson ${next.number} begins with lessons/${next.key}/README.md`;
+  io.stdout.write(`\nLesson ${passed.number} has passed: there is nothing to hint at.${then}\n`);
 }
 
 async function show(name, argv, io) {

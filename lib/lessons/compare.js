@@ -6,7 +6,6 @@ import { UsageError } from '../common/usage-error.js';
 import { partProblems, aboutProblems, regionProblems } from './parts.js';
 import { answerProblems } from './answers.js';
 import { placesOf } from './places.js';
-import { taskProblems } from './tasks.js';
 
 /**
  * @typedef {object} Problem
@@ -30,7 +29,6 @@ export async function compareRooms(root) {
   for (const key of keys) {
     problems.push(...judge(placesOf(key).about, () => aboutProblems(root, key)));
     problems.push(...judge(placesOf(key).check, () => partProblems(root, key)));
-    problems.push(...judge(placesOf(key).check, () => taskProblems(root, key)));
     problems.push(...judge(placesOf(key).checks, () => answerProblems(root, key)));
     for (const file of lessonFiles(root, key)) {
       const starter = `${placesOf(key).starter}/${file}`;

@@ -46,24 +46,32 @@ function nameOf(first, last) {
 }
 
 /**
- * Does the check group its promises by the tasks that the text has?
+ * Does the check group its promises by the tasks that the text has, and has each group its hints?
  *
  * @param {string} root
- * @param {string} key
+ * @param {Pick<import('./catalog.js').Lesson, 'key' | 'text' | 'hints'>} lesson
  * @returns {Generator<Problem>}
  */
-export function* taskProblems(root, key) {
-  const { text, check } = placesOf(key);
-  const [source, words] = [check, text].map((path) => readIfThere(join(root, path)));
-  if (source === undefined || words === undefined) return; // which is told as a problem of its own
+export function* taskProblems(root, { key, text, hints }) {
+  const places = placesOf(key);
+  const { check: where } = places;
+  const source = readIfThere(join(root, where));
+  if (source === undefined) return; // which is told as a problem of its own
   const groups = [...source.matchAll(GROUP)].map(([, number]) => Number(number));
-  const titles = titlesIn(words);
-  for (const number of groups.filter((each) => !titles.has(each))) {
-    const problem = `It has promises of task ${number}, which ${text} does not have.`;
-    yield { where: check, problem, mend: 'Number the groups of its promises as the text does.' };
+  const titles = titlesIn(text);
+  const strange = groups.find((each) => !titles.has(each));
+  if (strange !== undefined) {
+    const problem = `It has promises of task ${strange}, which ${places.text} does not have.`;
+    yield { where, problem, mend: 'Number the groups of its promises as the text does.' };
+    return;
   }
   const last = Math.max(0, ...titles.keys());
-  if (groups.includes(last)) return;
-  const problem = `It has no promise of the text's last task, which is ${last}.`;
-  yield { where: check, problem, mend: `Group its promises by task: { ${last}: { ... } }.` };
+  if (!groups.includes(last)) {
+    const problem = `It has no promise of the text's last task, which is ${last}.`;
+    yield { where, problem, mend: `Group its promises by task: { ${last}: { ... } }.` };
+  }
+  const hinted = hints.map(({ task }) => task);
+  if (String(hinted) === String(groups)) return;
+  const problem = `It has hints for the tasks ${hinted.join(', ')}, and the check has promises of ${groups.join(', ')}.`;
+  yield { where: places.hints, problem, mend: 'Give each group of promises its hints.' };
 }

@@ -11,7 +11,7 @@
  * @param {Record<string, string>} [before]  the verdict on each promise when it was judged last, by its id
  * @returns {Tally}
  */
-export function tallyOf({ promises, tasks }, before = {}) {
+export function tallyOf({ promises, tasks = [] }, before = {}) {
   const now = new Map(promises.map(({ id, verdict }) => [id, verdict]));
   const all = tasks.flatMap((task) => task.promises);
   const heldBefore = all.filter((id) => !now.has(id) && before[id] === 'passed');
@@ -23,6 +23,19 @@ export function tallyOf({ promises, tasks }, before = {}) {
     heldBefore,
     counts: { held, failed, undecided, toCome: all.length - held - failed - undecided },
   };
+}
+
+/**
+ * What does not hold, in the order of the lesson: what fails, or where nothing does what is undecided. The first is opened up.
+ * @param {{ promises: import('./outcome.js').PromiseRecord[], tasks: { promises: string[] }[] }} result
+ */
+export function openOnes({ promises, tasks = [] }) {
+  const order = tasks.flatMap((task) => task.promises);
+  const sorted = [...promises].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+  const those = (/** @type {string} */ wanted) =>
+    sorted.filter(({ verdict }) => verdict === wanted);
+  const failed = those('failed');
+  return failed.length > 0 ? failed : those('inconclusive');
 }
 
 /**
