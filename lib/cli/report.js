@@ -1,17 +1,13 @@
 import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools/tools.js';
-import { alsoLine, aroundLines, headingOf } from '../verdict/around.js';
-import { printedLines } from '../verdict/printed.js';
+import { aroundLines, headingOf } from '../verdict/around.js';
+import { explanationOf } from '../verdict/explanation.js';
 import { createStyle } from '../verdict/style.js';
 import { countsInWords, openOnes, tallyOf } from '../verdict/tally.js';
-import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
+import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
 import { nothingYet } from './last-time.js';
 import { nextLesson } from './place.js';
-
-const ROOM = 26; // lines of a verdict that fails: in a window of 30 it stands whole, with a line or two around it
-const OUTPUT_LINES = 12;
-const FEWEST = 4; // of them, whatever else there is to read
 
 /**
  * Prints a check for a person: its promises as they are decided, then the numbers, and at the end, where the eye is, what to
@@ -72,13 +68,8 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
       for (const chart of charts) print(...chartLines(chart, style), '');
       if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
       const isTold = isHelped || isAgain(first, before);
-      const story = first ? [...openedUp(first, { isTold }, style, columns)] : [];
-      const also = others.map((one) => alsoLine(one, result, style, columns));
-      const room = ROOM - used - story.length - also.length - 4; // blank lines, the summary, what next
-      const most = Math.min(OUTPUT_LINES, Math.max(FEWEST, room));
-      const printed = first ? printedLines(first.output ?? result.output, { most, root }) : [];
-      if (printed.length > 0) print(...outputLines(printed, style), '');
-      if (first) print(...story, ...also, '');
+      const explained = explanationOf(result, { isTold, used, root, columns, style });
+      if (explained.length > 0) print(...explained);
       const keys = hasKeys && keysLine({ first, others, isTold });
       print(
         summary(result, tally, style),
@@ -112,11 +103,6 @@ function faultLines(fault) {
     indent(fault),
   ];
 }
-
-const outputLines = (/** @type {string[]} */ lines, style) => [
-  `  ${style.dim('Your program printed:')}`,
-  indent(lines.join('\n')),
-];
 
 const indent = (text) => text.replace(/^/gm, '    ');
 

@@ -3,6 +3,8 @@
 /** @typedef {import('../check/run-check.js').CheckResult} Result */
 /** @typedef {import('./style.js').Style} Style */
 
+const MOST_OTHERS = 3;
+
 /**
  * The tasks that were not judged whole, a line each: what held before, and what is to come.
  * @param {Pick<Result, 'tasks' | 'promises' | 'of' | 'conditions'>} result
@@ -35,17 +37,21 @@ export const headingOf = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
 
 /**
- * One more that fails, in one line.
- * @param {import('./outcome.js').PromiseRecord} promise
+ * What else fails, a line each.
+ * @param {import('./outcome.js').PromiseRecord[]} others
  * @param {Pick<Result, 'tasks'>} result
  * @param {Style} style
  * @param {number} columns
- * @returns {string}
+ * @returns {string[]}
  */
-export function alsoLine({ id, got = '' }, { tasks = [] }, style, columns) {
+export function alsoLines(others, { tasks = [] }, style, columns) {
   const order = tasks.flatMap(({ promises }) => promises);
-  const place = `[${order.indexOf(id) + 1}/${order.length}] `;
-  const [line] = got.split('\n');
-  const room = columns - place.length - 4;
-  return `  ${style.red('✖')} ${place}${line.length > room ? `${line.slice(0, room - 1)}…` : line}`;
+  const lines = others.slice(0, MOST_OTHERS).map(({ id, got = '' }) => {
+    const place = `[${order.indexOf(id) + 1}/${order.length}] `;
+    const [line] = got.split('\n');
+    const room = columns - place.length - 4;
+    return `  ${style.red('✖')} ${place}${line.length > room ? `${line.slice(0, room - 1)}…` : line}`;
+  });
+  const more = others.length - lines.length;
+  return more > 0 ? [...lines, `  ${style.red('✖')} and ${more} more`] : lines;
 }
