@@ -43,7 +43,7 @@ function demandUnbroken({ program, events, output }, expected) {
     why,
     try: why?.includes('ERR_HTTP_HEADERS_SENT')
       ? 'look at where the header is set: once a response has begun, its headers are on their way'
-      : 'look below for what it printed',
+      : 'look at what it printed',
     shows: shown(program, crashes, 'throws'),
     output,
   });

@@ -88,9 +88,9 @@ export const isAgain = (promise, before) =>
   promise?.verdict === 'failed' && before.verdicts[promise.id] === 'failed';
 
 function keysLine({ first, others, isTold }) {
-  if (!first) return '';
+  if (first?.verdict !== 'failed') return '';
   const keys = [
-    !isTold && first.verdict === 'failed' && first.try && 't what to try',
+    !isTold && first.try && 't what to try',
     others.length > 0 && 'n the next failure',
     'h a hint',
   ];
