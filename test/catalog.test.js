@@ -28,7 +28,8 @@ test('listLessons reads everything, in order, and leaves out what is no lesson',
     minutes: 20,
     goal: 'Know 02-cluster-fork.',
     concepts: ['02-cluster-fork'],
-    hints: ['nudge', 'look it up', 'the answer'],
+    hints: [{ task: 1, name: 'Task 1', hints: ['nudge', 'look it up', 'the answer'] }],
+    predicts: undefined,
     starterFails: ['greets'],
     needs: [],
     folder: join(root, 'lessons', '02-cluster-fork'),
@@ -42,7 +43,7 @@ test('what is told of a lesson may have CRLF and a byte order mark', () => {
   write(root, { [`lessons/${keys[0]}/lesson.yml`]: crlf(about(keys[0])) });
   write(root, { [`checks/${keys[0]}/hints.md`]: crlf(hints) });
   const [{ goal, hints: read }] = listLessons(root);
-  assert.deepEqual([goal, read.length], ['Know 01-blocking-server.', 3]);
+  assert.deepEqual([goal, read[0].hints.length], ['Know 01-blocking-server.', 3]);
 });
 
 /** @type {Record<string, [text: string, message: RegExp]>} */
@@ -66,12 +67,26 @@ for (const [name, [text, message]] of Object.entries(broken)) {
 
 test('two hints, an empty one and four are explained', () => {
   const root = makeRoot();
-  const [two] = hints.split('## Third');
-  for (const text of [two, `${two}## Third\n`, `${hints}## Fourth\n\nmore\n`]) {
+  const [two] = hints.split('### Third');
+  for (const text of [two, `${two}### Third\n`, `${hints}### Fourth\n\nmore\n`]) {
     write(root, { [`checks/${keys[1]}/hints.md`]: text });
-    const message = /^checks\/02-cluster-fork\/hints\.md must have exactly three hints/;
-    assert.throws(() => listLessons(root), { name: 'UsageError', message, hint: /## First/ });
+    const message = /^checks\/02-cluster-fork\/hints\.md must have exactly three hints for Task 1/;
+    assert.throws(() => listLessons(root), { name: 'UsageError', message, hint: /### First/ });
   }
+});
+
+test('hints belong to a task of the text', () => {
+  const root = makeRoot();
+  const file = `checks/${keys[1]}/hints.md`;
+  write(root, { [file]: hints.replace('## Task 1', '## Later') });
+  assert.throws(() => listLessons(root), /has "Later", which names no task/);
+  write(root, { [file]: '# Hints\n' });
+  assert.throws(() => listLessons(root), /has hints for no task/);
+  write(root, { [file]: hints.replace('## Task 1', '## Tasks 1 and 2') });
+  assert.deepEqual(
+    listLessons(root)[1].hints.map(({ task, name }) => [task, name]),
+    [[2, 'Tasks 1 and 2']],
+  );
 });
 
 test('a missing text, no lessons and no lessons folder are explained', () => {
@@ -90,6 +105,8 @@ test('a missing text, no lessons and no lessons folder are explained', () => {
 test('findLesson takes every name of a lesson', () => {
   const lessons = listLessons(makeRoot());
   const names = [
+    'lesson3',
+    'Lesson 3',
     'lesson-3',
     '3',
     '03',
@@ -107,7 +124,7 @@ const guesses = {
   'clutser-fork': 'cluster-fork',
   '02-cluster-fokr': '02-cluster-fork',
   '2-cluster-fork': '02-cluster-fork',
-  lesson3: 'lesson-3',
+  leson3: 'lesson-3',
   policies: 'scheduling-policies',
   'lessons/02-cluster-fork/server.js': '02-cluster-fork',
 };

@@ -115,7 +115,7 @@ const misfits = {
     /lesson\.yml is missing/,
   ],
   'two hints': [
-    { [`checks/${key}/hints.md`]: hints.split('## Third')[0] },
+    { [`checks/${key}/hints.md`]: hints.split('### Third')[0] },
     `lessons/${key}/lesson.yml`,
     /exactly three/,
   ],
@@ -123,6 +123,29 @@ const misfits = {
     { [`lessons/${key}/lesson.yml`]: about(key).replace('[greets]', '[greet]') },
     `lessons/${key}/lesson.yml`,
     /starterFails names "greet"/,
+  ],
+  'promises of an unknown task': [
+    {
+      [`checks/${key}/check.js`]:
+        "const tasks = {\n  1: {\n    greets: 'it says hello',\n  },\n  2: {\n    leaves: 'it leaves',\n  },\n};\n",
+    },
+    `checks/${key}/check.js`,
+    /promises of task 2/,
+  ],
+  'a task without promises': [
+    { [`lessons/${key}/README.md`]: '### Task 1: greet\n\n### Task 2: leave\n' },
+    `checks/${key}/check.js`,
+    /no promise of the text's last task, which is 2/,
+  ],
+  'hints of another task': [
+    { [`checks/${key}/hints.md`]: hints.replace('## Task 1', '## Task 2') },
+    `checks/${key}/hints.md`,
+    /hints for the tasks 2, and the check has promises of 1/,
+  ],
+  'a prediction without its unit': [
+    { [`lessons/${key}/README.md`]: `${readme(key)}\n--predict 1\n` },
+    `lessons/${key}/lesson.yml`,
+    /in which unit/,
   ],
   'a difference outside the regions': [
     { [`solutions/${key}/server.js`]: solution.replace('port = 1', 'port = 2') },
@@ -142,7 +165,7 @@ const misfits = {
   'a stale quote': [
     { [`lessons/${key}/README.md`]: readme(key).replace("log('hello')", "log('hi')") },
     `lessons/${key}/README.md`,
-    /server\.js#task on line 3 is stale/,
+    /server\.js#task on line 5 is stale/,
   ],
   'a quote of nothing': [
     { 'README.md': '```js file=lib/none.js\n```\n' },

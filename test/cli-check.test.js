@@ -18,7 +18,7 @@ const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 /** A check that reads the word that its lesson's program prints. */
 const wordCheck = (/** @type {string} */ key) => `
 import { Undecided, check, demand } from '${door}';
-check('${key}', { greets: 'it says hello', ends: 'it says so and ends' }, ({ launch, observe, hold, measure, measured, drawn }) => {
+check('${key}', { 1: { greets: 'it says hello', ends: 'it says so and ends' } }, ({ launch, observe, hold, measure, measured, drawn }) => {
   const look = observe([], async () => {
     const program = await launch();
     await program.until(() => false);
@@ -62,9 +62,21 @@ test('a pass, a failure, an undecided check and a fault each have their words an
   const failed = await forkshop(root, ['check', '1']);
   assert.equal(failed.code, 1);
   assert.match(failed.stdout, /✖ failed: it says hello\n.*✔ it says so/);
-  assert.match(failed.stdout, /expected {2}hello\n +got {7}bye\n +why {7}why\n +try {7}this\n/);
   assert.match(failed.stdout, /Your program printed:\n {4}bye\n/);
-  assert.match(failed.stdout, /A hint: npm run hint lesson-1\n$/);
+  assert.match(
+    failed.stdout,
+    /expected {2}hello\n +got {7}bye\n +why {7}why\n\nNot yet\. .*\nA hint: npm run hint lesson-1\n$/,
+  );
+  const again = await forkshop(root, ['check', '1']);
+  assert.match(again.stdout, /why {7}why\n +try {7}this\n/, 'the same promise, a second time');
+  const asked = await forkshop(root, [
+    'check',
+    '1',
+    '--try',
+    '--in',
+    join(root, 'lessons', keys[0]),
+  ]);
+  assert.match(asked.stdout, /try {7}this\n/);
 
   say(root, 'noise');
   const undecided = await forkshop(root, ['check', '1']);
@@ -82,7 +94,7 @@ const endlessCheck = `
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, demand } from '${door}';
-check('${keys[0]}', { greets: 'it says hello', waits: 'it answers' }, ({ place, observe, hold }) => {
+check('${keys[0]}', { 1: { greets: 'it says hello', waits: 'it answers' } }, ({ place, observe, hold }) => {
   const text = observe([], () => readFileSync(join(place, 'server.js'), 'utf8'));
   const never = observe([text], () => new Promise(() => {}));
   hold('greets', [text], (code) => demand(!code.includes('bye'), { expected: 'hello', got: 'bye' }));
@@ -103,12 +115,15 @@ test('a check that reaches its deadline has failed if one of its promises has; e
   };
   const { result, told } = await checked('bye');
   assert.deepEqual([result.verdict, result.isWhole, result.fault], ['failed', false, null], told);
-  assert.match(told, /✖ failed: it says hello[^]*got {7}bye[^]*1 of 2 promises were not judged/);
+  assert.match(
+    told,
+    /✖ failed: it says hello[^]*got {7}bye[^]*Not yet\. 0 hold, 1 fails, 1 to come/,
+  );
   assert.match(told, /A hint: npm run hint lesson-1\n$/);
 
   const undecided = await checked('hello');
   assert.equal(undecided.result.verdict, 'inconclusive');
-  assert.match(undecided.told, /✔ it says hello[^]*Undecided\. 1 of 1 judged promises hold/);
+  assert.match(undecided.told, /✔ it says hello[^]*Undecided\. 1 holds, 1 to come/);
 });
 
 test('passing is remembered, with the prediction and what was measured; others are judged without a trace', async () => {
@@ -121,7 +136,10 @@ test('passing is remembered, with the prediction and what was measured; others a
   assert.deepEqual(Object.keys(progress.passed), [keys[0]]);
   assert.equal(progress.predictions[keys[0]], 1.5);
   const again = await forkshop(root, ['check', '1']);
-  assert.match(again.stdout, /last time: 1\.00\n +you predicted 1\.50: less than you predicted/);
+  assert.match(
+    again.stdout,
+    /last time: 1\.00\n +you predicted 1\.50 words: less than you predicted/,
+  );
   const history = read(root, '.forkshop/history.jsonl')
     .trim()
     .split('\n')
@@ -133,6 +151,68 @@ test('passing is remembered, with the prediction and what was measured; others a
 
   const next = await forkshop(root, ['check']);
   assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the lesson that comes next');
+});
+
+test('a prediction for a lesson that was not begun is only noted, in its unit, and corrected until the lesson has passed', async () => {
+  const root = makeWorkshop();
+  const about = `lessons/${keys[0]}/lesson.yml`;
+  write(root, { [about]: `${read(root, about)}predicts: s\n` });
+  write(root, {
+    [`lessons/${keys[0]}/server.js`]: read(root, `checks/${keys[0]}/starter/server.js`),
+  });
+  const kept = () => JSON.parse(read(root, '.forkshop/progress.json')).predictions[keys[0]];
+  const { code, stdout } = await dispatched(root, ['check', '1', '--predict', '1500ms']);
+  assert.equal(code, 0);
+  assert.match(stdout, /Noted: you predict 1\.50 seconds\.[^]*Nothing is judged/);
+  assert.equal(kept(), 1.5);
+  assert.match(
+    (await dispatched(root, ['check', '1', '--predict', '2'])).stdout,
+    /predict 2\.00 s/,
+  );
+  assert.equal(kept(), 2);
+  const wrong = await dispatched(root, ['check', '1', '--predict', '4x']);
+  assert.match(wrong.stderr, /Lesson 1 asks for seconds, not "4x"/);
+  assert.throws(() => read(root, '.forkshop/history.jsonl'), { code: 'ENOENT' });
+
+  say(root, 'hello');
+  assert.match((await forkshop(root, ['check', '1', '--predict', '3'])).stdout, /Passed\./);
+  assert.equal(kept(), 3);
+  await forkshop(root, ['check', '1', '--predict', '4']);
+  assert.equal(kept(), 3, 'it has passed');
+});
+
+test('later tasks are not judged before the first is done, and what held before is told', async () => {
+  const root = makeWorkshop();
+  const check = `checks/${keys[0]}/check.js`;
+  const apart = "{ 1: { greets: 'it says hello' }, 2: { ends: 'it says so and ends' } }";
+  write(root, { [check]: read(root, check).replace(/\{ 1: \{ greets.*?\} \}/, apart) });
+  const text = `lessons/${keys[0]}/README.md`;
+  write(root, { [text]: `${read(root, text)}\n### Task 2: leave\n` });
+  say(root, 'bye');
+  const first = await forkshop(root, ['check', '1']);
+  assert.match(
+    first.stdout,
+    /\n {2}Task 1: greet\n {2}\[1\/2\] ✖ .*\n {2}· Task 2: leave: not yet\n/,
+  );
+  say(root, 'ciao');
+  assert.match((await forkshop(root, ['check', '1'])).stdout, /\[1\/2\] ✔[^]*\[2\/2\] ✖/);
+  const again = await forkshop(root, ['check', '1', '--json']);
+  const { promises, counts, heldBefore, tasks } = JSON.parse(again.stdout);
+  assert.deepEqual(
+    promises.map((/** @type {any} */ { id, task, verdict }) => [id, task, verdict]),
+    [['ends', 2, 'failed']],
+  );
+  assert.deepEqual([heldBefore, counts.held, counts.failed, counts.toCome], [['greets'], 1, 1, 0]);
+  assert.deepEqual(
+    tasks.map((/** @type {any} */ { title }) => title),
+    ['greet', 'leave'],
+  );
+  say(root, 'hello');
+  const passed = await forkshop(root, ['check', '1']);
+  assert.match(passed.stdout, /\[2\/2\] ✔[^]*\[1\/2\] ✔[^]*Passed\. 2 of 2/);
+  const hint = await forkshop(root, ['hint', '1']);
+  assert.match(hint.stdout, /It has passed: there is nothing to hint at/);
+  assert.deepEqual(JSON.parse(read(root, '.forkshop/progress.json')).hints, {});
 });
 
 test('--json is one object, and no escape codes are in any piped output', async () => {
@@ -164,23 +244,14 @@ test('--json is one object, and no escape codes are in any piped output', async 
   );
 });
 
-test('what failed last time is judged first; what is not judged again is told as old', async () => {
+test('what failed last time is judged first, then the rest of its task', async () => {
   const root = makeWorkshop();
   say(root, 'ciao');
   const first = await forkshop(root, ['check', '1']);
-  assert.match(
-    first.stdout,
-    /\[1\/2\] ✔[^]*\[2\/2\] ✖[^]*\n1 of 2 promises hold|Not yet\. 1 of 2 promises/,
-  );
+  assert.match(first.stdout, /\[1\/2\] ✔[^]*\[2\/2\] ✖[^]*\nNot yet\. 1 holds, 1 fails\./);
   const again = await forkshop(root, ['check', '1']);
   assert.equal(again.code, 1);
-  assert.doesNotMatch(again.stdout, /\[1\/2\]/);
-  assert.match(again.stdout, /\[2\/2\] ✖ failed/);
-  assert.match(
-    again.stdout,
-    /1 of 2 promises were not judged this time\. Last time 1 of them held\./,
-  );
-  assert.match(again.stdout, /Not yet\. 0 of 1 judged promises hold/);
+  assert.match(again.stdout, /\[2\/2\] ✖ failed[^]*\[1\/2\] ✔/);
 
   const all = await forkshop(root, ['check', '1', '--all']);
   assert.match(all.stdout, /\[1\/2\] ✔[^]*\[2\/2\] ✖/);
@@ -194,7 +265,7 @@ test('--only judges what it names, and that is no pass', async () => {
   const root = makeWorkshop();
   const { code, stdout } = await forkshop(root, ['check', '1', '--only', 'ends']);
   assert.equal(code, 0);
-  assert.match(stdout, /\[2\/2\] ✔[^]*Good so far\. 1 of 1 judged promises hold/);
+  assert.match(stdout, /\[2\/2\] ✔[^]*Good so far\. 1 holds, 1 to come/);
   assert.deepEqual(JSON.parse(read(root, '.forkshop/progress.json')).passed, {});
   const json = await forkshop(root, ['check', '1', '--only', 'ends', '--json']);
   const { promises, isWhole, measurements } = JSON.parse(json.stdout);
@@ -299,7 +370,7 @@ test('a check stands by itself too: node --test prints promises and numbers', as
 test('lesson 2: the timeline is drawn, with its numbers in words', async () => {
   const home = makeRoot();
   const place = join(rootFolder, 'checks/02-cluster-fork/starter');
-  const argv = ['check', 'lesson-2', '--timeline', '--in', place];
+  const argv = ['check', 'lesson-2', '--timeline', '--all', '--in', place];
   const { code, stdout } = await forkshop(rootFolder, argv, { FORKSHOP_HOME: join(home, 'state') });
   assert.equal(code, 1, stdout);
   assert.match(stdout, /Who executed requests, and when\n\n {2}one process +\|[ ░▒▓█]+\|\n/);

@@ -133,7 +133,7 @@ test('hint shows one more each time, of the lesson that is next', async () => {
     assert.match(stdout, /Hint 3 of 3\n {2}the answer\n\nThat was the last hint/, `time ${time}`);
   }
   const { hints, lastLesson } = JSON.parse(readFileSync(progressFile(root), 'utf8'));
-  assert.deepEqual([hints, lastLesson], [{ '02-cluster-fork': 3 }, '02-cluster-fork']);
+  assert.deepEqual([hints, lastLesson], [{ '02-cluster-fork/1': 3 }, '02-cluster-fork']);
 });
 
 for (const command of ['solution', 'diff']) {

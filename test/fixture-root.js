@@ -26,11 +26,13 @@ starterFails: [greets]
 `;
 
 export const hints =
-  '# Hints\n\n## First\n\nnudge\n\n## Second\n\nlook\nit up\n\n## Third\n\nthe answer\n';
+  '# Hints\n\n## Task 1\n\n### First\n\nnudge\n\n### Second\n\nlook\nit up\n\n### Third\n\nthe answer\n';
 
 /** @param {string} slug */
 export function readme(slug) {
   return `# About ${slug}
+
+### Task 1: greet
 
 \`\`\`js file=solutions/${slug}/server.js#task
 console.log('hello');
@@ -51,7 +53,7 @@ export function lessonParts(/** @type {string} */ key) {
     [`lessons/${key}/server.js`]: starter,
     [`solutions/${key}/server.js`]: solution,
     [`checks/${key}/starter/server.js`]: starter,
-    [`checks/${key}/check.js`]: "const promises = {\n  greets: 'it says hello',\n};\n",
+    [`checks/${key}/check.js`]: "const tasks = {\n  1: {\n    greets: 'it says hello',\n  },\n};\n",
     [`checks/${key}/experiments.js`]: 'export default [];\n',
     [`slides/${key}/slides.md`]:
       '---\ntitle: One\n---\n\n# Hello {minutes=1}\n\nNote:\n\nSay hello.\n',

@@ -28,7 +28,7 @@ const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 /** A check that says what decided it. */
 const CHECK = `
 import { check, demand, momentOf } from '${door}';
-check('${keys[0]}', { greets: 'it says hello' }, ({ launch, observe, hold }) => {
+check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
   const look = observe([], async () => {
     const program = await launch();
     await program.until(() => false);
@@ -59,8 +59,9 @@ function makeLearner() {
     check: (/** @type {any} */ lesson) => void asked.push(lesson.key),
     foretell: (/** @type {string} */ key, /** @type {number} */ value) =>
       void (predictions[key] = value),
-    hinted: () => 0,
-    hint: () => 1,
+    before: () => ({}),
+    hinted: () => ({ name: 'Task 1', shown: [], of: 3 }),
+    hint: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
     ...reach(asked),
   };
 }
@@ -226,10 +227,10 @@ describe('the server of the page', () => {
     assert.equal((await ask(paths[0], { method: 'POST', headers })).status, 204);
     assert.deepEqual(learner.asked, [second.key]);
     const hint = await ask(paths[1], { method: 'POST', headers });
-    assert.deepEqual(JSON.parse(hint.body), { hints: second.hints.slice(0, 1), of: 3 });
+    assert.deepEqual(JSON.parse(hint.body), { name: 'Task 1', shown: ['nudge'], of: 3 });
   });
 
-  test('of predictions the first counts, and none after the measurement', async () => {
+  test('of predictions the last counts, and none after the lesson has passed', async () => {
     const foretell = (/** @type {string} */ value, key = second.key) =>
       ask(`/lessons/${key}/prediction/${value}`, {
         method: 'POST',
@@ -238,9 +239,8 @@ describe('the server of the page', () => {
     for (const nonsense of ['0', '-1', 'much', 'NaN', 'Infinity', '1e999'])
       assert.equal((await foretell(nonsense)).status, 400, nonsense);
     for (const value of ['3.5', '4']) assert.equal((await foretell(value)).status, 204);
-    learner.measured.push(lessons[2].key);
-    assert.equal((await foretell('2', lessons[2].key)).status, 204);
-    assert.deepEqual(learner.predictions, { [second.key]: 3.5 });
+    assert.equal((await foretell('2', lessons[0].key)).status, 204);
+    assert.deepEqual(learner.predictions, { [second.key]: 4 });
   });
 
   test('tells a check as it comes, whole each time, and keeps nothing of the one before', async () => {
@@ -412,6 +412,15 @@ describe('npm start goes on', () => {
     assert.match(then, /^Forkshop: /);
   });
 
+  test('when another npm start has the page, and it says that one is running', async (t) => {
+    const one = begin(t, makeRoot(), ['--port', '0']);
+    const [, url, port] = await one.says(/^The page: (http:\/\/127\.0\.0\.1:(\d+)\/)\n/m);
+    const { says, said } = begin(t, makeRoot(), ['--port', port]);
+    await says(/Whenever you save/);
+    const [first] = said.text.split('\n');
+    assert.equal(first, `npm start is running already, in another terminal: its page is ${url}`);
+  });
+
   test('without a page, where none is wanted', async (t) => {
     const { says, said } = begin(t, makeRoot(), ['--no-page']);
     await says(/Whenever you save/);
@@ -434,7 +443,11 @@ describe('npm start goes on', () => {
         method: 'POST',
         headers: { 'x-forkshop-token': token },
       });
-    assert.deepEqual(await (await post('hint')).json(), { hints: ['nudge'], of: 3 });
+    assert.deepEqual(await (await post('hint')).json(), {
+      name: 'Task 1',
+      shown: ['nudge'],
+      of: 3,
+    });
     assert.equal((await post('prediction/3.5')).status, 204);
     assert.equal((await post('check')).status, 204);
     await says(/Waiting for the next save/);
@@ -452,7 +465,7 @@ describe('npm start goes on', () => {
     assert.deepEqual(await ended, [0, null]);
     await assert.rejects(fetch(url));
     const kept = JSON.parse(read(root, '.forkshop/progress.json'));
-    assert.deepEqual([kept.hints, kept.predictions], [{ [keys[0]]: 1 }, { [keys[0]]: 3.5 }]);
+    assert.deepEqual([kept.hints, kept.predictions], [{ [`${keys[0]}/1`]: 1 }, { [keys[0]]: 3.5 }]);
   });
 });
 

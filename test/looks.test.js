@@ -78,11 +78,11 @@ describe('looks', () => {
 
 describe('the plan of a check', () => {
   const held = [
-    { id: 'listens', needs: [], isGate: true },
-    { id: 'forks', needs: [], isGate: false },
-    { id: 'answers', needs: ['forks'], isGate: false },
-    { id: 'body', needs: [], isGate: false },
-    { id: 'speedup', needs: ['answers', 'body'], isGate: false },
+    { id: 'listens', task: 1, needs: [], isGate: true },
+    { id: 'forks', task: 1, needs: [], isGate: false },
+    { id: 'answers', task: 2, needs: ['forks'], isGate: false },
+    { id: 'body', task: 2, needs: [], isGate: false },
+    { id: 'speedup', task: 3, needs: ['answers', 'body'], isGate: false },
   ];
 
   test('a promise stands on what it needs and on every gate before it, and so on', () => {
@@ -92,22 +92,19 @@ describe('the plan of a check', () => {
     assert.deepEqual(standingOn(held, []), []);
   });
 
-  test('all are judged in their order; what failed last time in a round before the rest', () => {
-    const ids = held.map(({ id }) => id);
-    assert.deepEqual(roundsOf(held, {}), [{ ids, isBrief: false }]);
-    assert.deepEqual(roundsOf(held, { first: ['body'] }), [
-      { ids: ['listens', 'body'], isBrief: true },
-      { ids: ['forks', 'answers', 'speedup'], isBrief: false },
+  test('a round for each task; before them what failed last time in the first that was open, and then all of that', () => {
+    const tasks = [['listens', 'forks'], ['answers', 'body'], ['speedup']];
+    assert.deepEqual(roundsOf(held, {}), tasks);
+    assert.deepEqual(roundsOf(held, { first: ['body', 'speedup'] }), [
+      ['listens', 'body'],
+      ['listens', 'forks', 'answers', 'body'],
+      ...tasks,
     ]);
-    assert.deepEqual(
-      roundsOf(held, { first: ['speedup'] }),
-      [{ ids, isBrief: true }],
-      'it stands on everything',
-    );
-    assert.deepEqual(roundsOf(held, { first: ['renamed-since'] }), [{ ids, isBrief: false }]);
-    assert.deepEqual(roundsOf(held, { only: ['body'], first: ['answers'] }), [
-      { ids: ['listens', 'body'], isBrief: false },
+    assert.deepEqual(roundsOf(held, { first: ['renamed-since'] }), tasks);
+    assert.deepEqual(roundsOf(held, { isThrough: true, first: ['body'] }), [
+      held.map(({ id }) => id),
     ]);
+    assert.deepEqual(roundsOf(held, { only: ['body'], first: ['answers'] }), [['listens', 'body']]);
   });
 });
 

@@ -11,17 +11,21 @@ const runner = /** @type {any} */ ({
   start: () => assert.fail('nothing is started'),
 });
 const promises = { one: 'the first', two: 'the second', three: 'the third' };
+const inOneTask = { one: 1, two: 1, three: 1 };
 
 /**
  * @param {(lesson: import('../lib/check/session.js').Lesson, made: string[]) => void} declare
- * @param {Partial<import('../lib/check/session.js').SessionOptions>} [options]
+ * @param {Partial<import('../lib/check/session.js').SessionOptions> & { taskOf?: Record<string, number> }} [options]
  */
-async function judge(declare, options = {}) {
+async function judge(declare, { taskOf = inOneTask, ...options } = {}) {
   /** @type {any[]} */
   const records = [];
   /** @type {string[]} */
   const made = [];
-  const definition = { key: '00-none', promises, declare: (lesson) => declare(lesson, made) };
+  const definition = {
+    ...{ key: '00-none', promises, taskOf },
+    declare: (lesson) => declare(lesson, made),
+  };
   const idle = { overrunBy: () => undefined }; // whatever else this machine does
   const session = { root: rootFolder, place: '/nowhere', runner, ...idle, ...options };
   const error = await runSession(definition, session, (record) => void records.push(record)).then(
@@ -68,15 +72,37 @@ test('--only makes the looks of what it names and of what that stands on', async
   assert.deepEqual([end.verdict, end.isWhole], ['passed', false]);
 });
 
-test('what fails again ends it; what holds again does not', async () => {
+const oneTaskEach = { one: 1, two: 2, three: 3 };
+
+test('it ends with the first task that is not done, all of which is judged', async () => {
+  const taskOf = { one: 1, two: 1, three: 2 };
+  const first = await judge(threeLooks('one'), { taskOf });
+  assert.deepEqual(first.judged, ['one failed', 'two passed']);
+  assert.deepEqual([first.end.verdict, first.end.isWhole], ['failed', false]);
+  const last = await judge(threeLooks('three'), { taskOf });
+  assert.deepEqual(last.judged, ['one passed', 'two passed', 'three failed']);
+  assert.deepEqual(
+    last.records.flatMap(({ promise }) => promise?.task ?? []),
+    [1, 1, 2],
+  );
+  const through = await judge(threeLooks('one'), { taskOf, isThrough: true });
+  assert.deepEqual(through.judged, ['one failed', 'two passed', 'three skipped']);
+  const undecided = await judge(oneUndecided, { taskOf });
+  assert.deepEqual(undecided.judged, ['one inconclusive', 'two passed']);
+});
+
+test('what failed last time is judged first, then its task, and the others if that is done', async () => {
   const again = await judge(threeLooks('two'), { first: ['two'] });
-  assert.deepEqual(again.judged, ['two failed']);
-  assert.deepEqual([again.made, again.end.isWhole], [['two'], false]);
-  const both = await judge(threeLooks('one'), { first: ['one', 'two'] });
+  assert.deepEqual(again.judged, ['two failed', 'one passed', 'three passed']);
+  const apart = await judge(threeLooks('two'), { first: ['two'], taskOf: oneTaskEach });
+  assert.deepEqual(apart.judged, ['two failed']);
+  const both = await judge(threeLooks('one'), { first: ['two', 'one'], taskOf: oneTaskEach });
   assert.deepEqual(both.judged, ['one failed'], 'the other is for when this one is mended');
-  const mended = await judge(threeLooks(), { first: ['two'] });
+  const mended = await judge(threeLooks(), { first: ['two'], taskOf: oneTaskEach });
   assert.deepEqual(mended.judged, ['two passed', 'one passed', 'three passed']);
   assert.equal(mended.end.isWhole, true);
+  const ground = await judge(threeLooks('one'), { first: ['three'], taskOf: oneTaskEach });
+  assert.deepEqual(ground.judged, ['one failed', 'three skipped'], 'it needs the first');
 });
 
 const oneUndecided = (/** @type {import('../lib/check/session.js').Lesson} */ { hold }) => {

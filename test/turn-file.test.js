@@ -71,7 +71,11 @@ test('commands that run at once lose no hint', async () => {
     all.map(() => [0, '']),
   );
   const { hints } = readProgress(ioOf(root));
-  assert.deepEqual(hints, Object.fromEntries(keys.map((key) => [key, 3])), 'there are three each');
+  assert.deepEqual(
+    hints,
+    Object.fromEntries(keys.map((key) => [`${key}/1`, 3])),
+    'there are three each',
+  );
 });
 
 test('a process that is killed in its turn keeps no other waiting, and leaves nothing', async (t) => {

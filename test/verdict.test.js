@@ -33,7 +33,7 @@ test('demand throws what does not hold, with its story', () => {
 
 test('every verdict has its word beside its glyph', () => {
   const line = (verdict) =>
-    promiseLine({ id: 'a', sentence: 'it works', verdict }, { number: 2, of: 6 }, plain);
+    promiseLine({ id: 'a', task: 1, sentence: 'it works', verdict }, { number: 2, of: 6 }, plain);
   assert.equal(line('passed'), '  [2/6] ✔ it works');
   assert.equal(line('failed'), '  [2/6] ✖ failed: it works');
   assert.equal(line('inconclusive'), '  [2/6] ? undecided: it works');
@@ -44,7 +44,7 @@ test('a promise is told within the columns of the terminal', () => {
   const sentence = 'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left';
   for (const columns of [40, 80]) {
     const text = promiseLine(
-      { id: 'a', sentence, verdict: 'failed' },
+      { id: 'a', task: 1, sentence, verdict: 'failed' },
       { number: 2, of: 9 },
       plain,
       columns,
@@ -56,12 +56,21 @@ test('a promise is told within the columns of the terminal', () => {
 });
 
 test('a promise opens up into the parts that it has, wrapped to the terminal', () => {
-  const promise = { id: 'a', sentence: 'it works', verdict: /** @type {const} */ ('failed') };
+  const promise = {
+    id: 'a',
+    task: 1,
+    sentence: 'it works',
+    verdict: /** @type {const} */ ('failed'),
+  };
   const got = 'word '.repeat(30).trim();
-  const lines = openedUp({ ...promise, got, try: 'npm test' }, plain, 60);
+  const lines = openedUp({ ...promise, got, try: 'npm test' }, { isTold: true }, plain, 60);
   assert.equal(lines[0], '  it works');
   assert.match(lines[1], /^ {4}got {7}word/);
   assert.match(lines.at(-1) ?? '', /^ {4}try {7}npm test$/);
+  const story = { ...promise, got, try: 'npm test' };
+  assert.doesNotMatch(openedUp(story, {}, plain, 60).join('\n'), /npm test/, 'the first time');
+  const undecided = { ...story, verdict: /** @type {const} */ ('inconclusive') };
+  assert.match(openedUp(undecided, {}, plain, 60).join('\n'), /npm test/, 'it is not the program');
   assert.ok(
     lines.every((line) => line.length <= 60),
     lines.join('\n'),
@@ -108,20 +117,20 @@ test('a measurement shows its interval, its ceiling, the formula, the last time 
     'from 61.9 to 246 requests/s',
     'computed: 4.00 times as fast (one for each worker)',
     'last time: 3.50',
-    'you predicted 2.00: more than you predicted',
+    'you predicted 2.00 times: more than you predicted',
   ]) {
     assert.ok(text.includes(part), `${part} is not in\n${text}`);
   }
   const good = measurementLines(measurement, { prediction: 4, style: plain }).join('\n');
-  assert.match(good, /you predicted 4\.00: well predicted/);
+  assert.match(good, /you predicted 4\.00 times: well predicted/);
   const wide = { ...measurement, low: 1.2, high: 6 };
   const vague = measurementLines(wide, { prediction: 2, style: plain }).join('\n');
-  assert.match(vague, /you predicted 2\.00: it cannot be told apart/);
+  assert.match(vague, /you predicted 2\.00 times: it cannot be told apart/);
   const noted = { ...measurement, note: 'inconclusive: the cores were busy' };
   const nothing = measurementLines(noted, { prediction: 4, style: plain }).join('\n');
-  assert.match(nothing, /you predicted 4\.00: this measurement says nothing about it/);
+  assert.match(nothing, /you predicted 4\.00 times: this measurement says nothing about it/);
   const less = measurementLines(measurement, { prediction: 8, style: plain }).join('\n');
-  assert.match(less, /you predicted 8\.00: less than you predicted/);
+  assert.match(less, /you predicted 8\.00 times: less than you predicted/);
 });
 
 test('a rough number is called rough, and a ratio that may be half or twice is not printed', () => {
@@ -222,7 +231,15 @@ test('why a program is not ready is told from its fate, else from what it does',
   );
   const output = 'Error: listen EADDRINUSE: address already in use :::8080\n';
   const end = { kind: 'ended', code: 1, signal: null };
-  assert.match(story({ fate: end, output }).try ?? '', /process\.env\.PORT.* port 8080 is taken$/);
+  const taken = story({ fate: end, output });
+  assert.match(
+    taken.why ?? '',
+    /^It listens on port 8080, which something else has: .* was 1234\.$/,
+  );
+  assert.match(taken.try ?? '', /where the port comes from/);
+  const moved =
+    "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/a/jobs.js' imported from /a/b.js\n";
+  assert.match(story({ fate: end, output: moved }).try ?? '', /^look for jobs\.js/);
   assert.match(story({ fate: end, output, port: 8080 }).try ?? '', /^PORT=8080 node server\.js$/);
   const thrown = [
     'ReferenceError: imports is not defined',

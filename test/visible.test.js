@@ -31,13 +31,19 @@ test('a long text is cut to its first lines, and a long line to its beginning', 
   assert.equal(cut('one\ntwo'), 'one\ntwo');
   assert.equal(cut('line\n'.repeat(100)), `${'line\n'.repeat(8)}[...]`);
   assert.equal(cutLine('y'.repeat(16_000)), `${'y'.repeat(400)} [...]`);
-  const promise = { id: 'a', sentence: 'it works', verdict: /** @type {const} */ ('failed') };
+  const promise = {
+    id: 'a',
+    task: 1,
+    sentence: 'it works',
+    verdict: /** @type {const} */ ('failed'),
+  };
   const lines = openedUp(
     { ...promise, why: 'no\n'.repeat(50) },
+    {},
     createStyle(/** @type {any} */ ({}), {}),
     80,
   );
-  assert.equal(lines.length, 10);
+  assert.equal(lines.length, 5, 'of each part four lines, and its name');
 });
 
 test('a report has none of them but those of its own colours', () => {
@@ -47,14 +53,16 @@ test('a report has none of them but those of its own colours', () => {
   const subject = `/folder${CLEAR}`;
   const story = { expected: CLEAR, got: CLEAR, why: CLEAR, try: CLEAR };
   const verdict = 'failed';
-  const promise = { id: 'a', sentence: `it works ${CLEAR}`, verdict, ...story };
+  const promise = { id: 'a', task: 1, sentence: `it works ${CLEAR}`, verdict, ...story };
   const result = {
     ...{ verdict, isWhole: true, promises: [promise], seconds: 1, fault: `Error: ${CLEAR}` },
     measurements: [{ name: 'a', label: CLEAR, value: 1, unit: CLEAR, note: CLEAR }],
     charts: [{ label: CLEAR, unit: CLEAR, rows: [{ name: CLEAR, value: 1 }], note: CLEAR }],
     output: `${CLEAR}\n${'y'.repeat(16_000)}\n`,
   };
-  const reporter = createReporter(/** @type {any} */ ({ lesson, lessons: [lesson], io, subject }));
+  const reporter = createReporter(
+    /** @type {any} */ ({ lesson, lessons: [lesson], io, subject, isHelped: true }),
+  );
   reporter.begin();
   reporter.promise(/** @type {any} */ ({ promise, number: 1, of: 1 }));
   reporter.end(result, { passed: {} });

@@ -1,12 +1,11 @@
 // How many small changes of a solution its check finds: node bench/mutants/mutants.js [LESSON|all] [MOST] [--again FILE].
-// Each mutant is judged until its first promise fails. What survives is either harmless, and stands in harmless.yml with the
+// Each mutant is judged until the first task is not done. What survives is either harmless, and stands in harmless.yml with the
 // reason, or a hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample, and
 // --again judges only those that FILE lists, the output of an earlier run.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
-import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { runCheck } from '../../lib/check/run-check.js';
 import { filesBelow, findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { placesOf } from '../../lib/lessons/places.js';
@@ -32,12 +31,11 @@ const runner = createRunner();
 for (const { key, number } of name === 'all' ? all : [findLesson(all, name)]) {
   const listed = (await makeMutants(key)).filter((mutant) => isListed(key, mutant));
   const mutants = sample(listed, Number(most));
-  const { promises } = await loadCheck(checkFile(rootFolder, key));
   const counts = { killed: 0, harmless: 0, survived: 0, undecided: 0 };
   for (const [at, mutant] of mutants.entries()) {
     process.stderr.write(`${at} of ${mutants.length}\r`);
     const change = changeOf(key, mutant);
-    const fate = isHarmless(key, change) ? 'harmless' : await judge(key, mutant, promises);
+    const fate = isHarmless(key, change) ? 'harmless' : await judge(key, mutant);
     counts[fate] += 1;
     if (['survived', 'undecided'].includes(fate))
       console.log(
@@ -88,15 +86,14 @@ function sample(mutants, count) {
 }
 
 /** @returns {Promise<'killed' | 'survived' | 'undecided'>} */
-async function judge(key, { file, text }, promises) {
+async function judge(key, { file, text }) {
   const folder = join(home, key);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
   cpSync(join(rootFolder, placesOf(key).solution), folder, { recursive: true });
   writeFileSync(join(folder, file), text);
-  const first = Object.keys(promises); // the first that fails ends it
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const options = { root: rootFolder, key, subject: folder, first, isQuick: true, runner };
+    const options = { root: rootFolder, key, subject: folder, isQuick: true, runner };
     const { verdict } = await runCheck(options);
     if (verdict !== 'inconclusive') return verdict === 'failed' ? 'killed' : 'survived';
   }

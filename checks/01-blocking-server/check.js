@@ -9,16 +9,22 @@ import {
 } from './demands.js';
 import { HOMES, REPORTS, askWithHealth, measureQueue, readDelay } from './looks.js';
 
-const promises = {
-  listens: 'the server listens on PORT and answers /',
-  'home-body': '/ answers 5,000 to 10,000 new random bytes as hex',
-  'home-blocks': '/ blocks for 10 to 20 ms, and nothing else runs meanwhile',
-  'report-waits':
-    'reports asked for together take 100 ms each, side by side, and hold up no /health',
-  'health-tells-delay': '/health reports the longest event-loop delay since it was last asked',
+const tasks = {
+  1: {
+    listens: 'the server listens on PORT and answers /',
+    'home-body': '/ answers 5,000 to 10,000 new random bytes as hex',
+    'home-blocks': '/ blocks for 10 to 20 ms, and nothing else runs meanwhile',
+  },
+  2: {
+    'report-waits':
+      'reports asked for together take 100 ms each, side by side, and hold up no /health',
+  },
+  3: {
+    'health-tells-delay': '/health reports the longest event-loop delay since it was last asked',
+  },
 };
 
-check('01-blocking-server', promises, ({ launch, ready, observe, meanwhile, hold, ...lesson }) => {
+check('01-blocking-server', tasks, ({ launch, ready, observe, meanwhile, hold, ...lesson }) => {
   const start = observe([], async () => ready(await launch({ probe: 'waits' })));
   const first = observe([start], (program) => askAtOnce(program, '/', 1));
   const homes = observe([start, first], (program) => askWithHealth(program, '/', HOMES));

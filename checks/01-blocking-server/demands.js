@@ -26,7 +26,8 @@ const MARKED = 3; // moments, of many of a kind
 const GROUP = 8; // answers that give one rate
 const LAST = 3 * GROUP + 1; // answers to clients that were already served once
 
-const WAIT = 'in the handler of /report, await a timer from node:timers/promises';
+const WAIT =
+  'look at the handler of /report: which call keeps the thread, and what could wait in its place?';
 const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
 const inMs = (ms) => `${ms.toFixed(1)} ms`;
 
@@ -83,7 +84,7 @@ export function demandBody(program, first, homes) {
     expected,
     got: fault,
     why: WRONG_BODIES.find(([isIt]) => isIt.test(fault ?? ''))?.[1],
-    try: 'in the handler of /: randomHex() makes the text, between() a number of bytes',
+    try: 'look at the handler of /: what makes its text, and how often?',
   });
 }
 
@@ -96,7 +97,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
     expected,
     got: overlap && `A ${overlap.next.url} began before the / ahead of it had been answered.`,
     why: 'The handler gives the thread back before it has answered: it waits, and does not block.',
-    try: 'in the handler of /: blockFor(), without async, await or setTimeout()',
+    try: 'look at the handler of /: it should keep the thread while it works, so nothing in it may wait',
     shows: {
       program,
       moments: [
@@ -111,7 +112,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
     expected,
     got: `The quickest / took ${inMs(quickestMs)}.`,
     why: 'It blocks for less than 10 ms, or not at all.',
-    try: 'in the handler of /, call blockFor() before you answer',
+    try: 'look at the handler of /: what comes first, the work or the answer?',
     shows: shown(quickest, 'the quickest'),
   });
   const longest = blocks.find(({ ms }) => ms > MOST_MS);
@@ -197,7 +198,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
     expected,
     got: `They waited side by side, but the thread was also blocked, for ${Math.round(blockedMs)} ms in all.`,
     why: 'One part of the handler waits, another part blocks, and that part holds up every client.',
-    try: 'no blockFor() in /report, not even for a part of the time',
+    try: 'look for what still keeps the thread in the handler of /report',
     shows: blocked,
   });
   demandInTime(depth === requests.length, {
@@ -222,7 +223,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
     expected,
     got: `The quickest report took ${inMs(quickestMs)}, the slowest ${inMs(slowestMs)}.`,
     why: 'One waits until another is done: they queue for something.',
-    try: 'let each call of the handler have a timer of its own',
+    try: 'look at what the calls of the handler of /report share',
     shows: shown(slowest, 'the slowest'),
   });
 }
@@ -272,7 +273,7 @@ const WRONG_DELAYS = [
   [
     ({ told }) => told <= 0,
     'The histogram has seen nothing: it starts with enable(), so it is never started, or made too late, in the handler.',
-    'call monitorEventLoopDelay() and enable() once, outside the handler',
+    'look at where the histogram is made and started: once, or in each request?',
   ],
   [
     ({ told, longestMs }) => told < 1 && told * 1000 > MOSTLY * longestMs,
@@ -302,7 +303,7 @@ const WRONG_DELAYS = [
   [
     () => true,
     'It has forgotten the long gap: something resets it before it has been reported.',
-    'reset() nowhere but where it is reported',
+    'look for every place that calls reset()',
   ],
 ];
 
@@ -336,7 +337,7 @@ export function demandDelay(program, delay) {
   const still = {
     ...story,
     why: 'It still reports the old one: max stays until reset().',
-    try: 'reset() when it has been reported',
+    try: 'look at the handler of /health: when does the longest gap begin afresh?',
   };
   demand(toldAgain !== told, still);
   demandInTime(!(toldAgain > told), still);

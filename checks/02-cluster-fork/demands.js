@@ -30,7 +30,7 @@ const SHOWN = 60; // characters
 const COUNTS_SHOWN = 6; // a reader takes in a handful
 const MARKED = 3; // moments, of many of a kind
 
-const BRANCH = 'a branch for the primary, which forks, and one for the workers, which serve';
+const BRANCH = 'look at the end of the file: what does the primary do there, and what a worker?';
 
 export function demandFour(program) {
   const { events } = program;
@@ -183,7 +183,7 @@ function faultOfPids({ answers, requests }) {
         of: answer,
         got: 'An answer has no X-Worker-Pid.',
         why: 'Without it, no client can tell which worker answered.',
-        try: "response.set('X-Worker-Pid', ...) before send()",
+        try: 'look at the handler of /: headers are set before the answer is sent',
       };
     const pid = requestOf(requests, answer)?.pid;
     if (pid !== undefined && told !== String(pid))
@@ -191,7 +191,7 @@ function faultOfPids({ answers, requests }) {
         of: answer,
         got: `An answer by process ${pid} says X-Worker-Pid: ${told}.`,
         why: 'process.pid is the number of the process that runs the line.',
-        try: 'read process.pid in the handler',
+        try: 'look at where the pid is read: in which process does that line run?',
       };
   }
   return undefined;
@@ -206,7 +206,7 @@ function faultOfCounts({ answers, others }) {
         of: some[told.indexOf(undefined)],
         got: 'An answer has no X-Worker-Served.',
         why: 'It says how many requests for / this process has had, this one included.',
-        try: "response.set('X-Worker-Served', ...) before send()",
+        try: 'look at the handler of /: headers are set before the answer is sent',
       };
     const counts = told.map(Number).sort((a, b) => a - b);
     const wrong = counts.find((count, index) => count !== index + 1);
@@ -225,21 +225,21 @@ function whyOfCounts(counts, others) {
   if (counts.length > 1 && counts.every((count) => count === 1))
     return {
       why: 'The count begins again with each request: its variable is declared in the handler.',
-      try: 'declare it outside the handler, where it outlives a request',
+      try: 'look at where the count is declared: how often does that line run?',
     };
   if (counts[0] === 0)
     return {
       why: 'It reads the count before it counts. The request that is being answered counts too.',
-      try: 'count first, then set the header',
+      try: 'look at the handler of /: in which order does it count and tell?',
     };
   if (others > 0 && counts[0] > 1)
     return {
       why: 'It has also counted a request for /cpu.',
-      try: "count in the handler of app.get('/'), not in app.use()",
+      try: 'look at where it counts: which requests come past that line?',
     };
   return {
     why: 'Each worker is a process with its own variables: it counts from 1, without a gap.',
-    try: 'one variable for each worker, and one more in each call of the handler',
+    try: 'look at the count: which lines change it, and how often do they run for one request?',
   };
 }
 
@@ -327,7 +327,7 @@ export function demandOnePerCore({ program, forks, fate }) {
     expected: `${CORES} workers where os.availableParallelism() is ${CORES}`,
     got: forks === 0 && fate ? endOf(fate) : `It forked ${forks}.`,
     why: 'os.cpus().length counts cores that this process may not use, and a fixed number fits one machine.',
-    try: 'availableParallelism() from node:os, as it is',
+    try: 'look at what the count of task 3 is when the variable is not set',
     shows: { program, moments: [momentOf(forksOf(program.events).at(-1), 'the last fork')] },
   });
 }
@@ -351,7 +351,7 @@ export function demandRefusals(all) {
     const story = {
       expected: `${setting}: exit code 1, and no worker`,
       why: 'A typo in a deployment should come to light when the server starts, not on a busy evening.',
-      try: 'look at the text before you turn it into a number: console.error(...) and process.exit(1)',
+      try: 'look at the text before you turn it into a number: which texts does your test let through?',
       output,
       shows: { program, moments: [momentOf(begun ?? end, begun ? 'it starts' : 'it exits')] },
     };
@@ -365,15 +365,29 @@ export function demandRefusals(all) {
       ...story,
       got: `${setting}: it forked no workers and exited as if all were well (exit code 0).`,
       why: 'Scripts and service managers read the exit code: 0 means success.',
-      try: 'process.exit(1)',
+      try: 'look at how the program ends when it refuses: with which exit code, and when?',
     });
     demand(fate.code === 1, {
       ...story,
       got: `${setting}: it exited with ${howItEnded(fate)}.`,
       why: 'Scripts and service managers read the exit code, so the task names one: 1.',
-      try: 'process.exit(1)',
+      try: 'look at how the program ends when it refuses: with which exit code, and when?',
+    });
+    const mistake = mistakeIn(program);
+    demand(!mistake, {
+      ...story,
+      got: `${setting}: it ended by an error of its own, "${mistake}", which is no refusal.`,
+      why: 'Node.js exits with code 1 after any error. A person who reads it learns nothing of the variable.',
+      try: 'look at the line that the error names',
     });
   }
+}
+
+/** What the program threw by mistake: such an error that says nothing of the variable. */
+function mistakeIn({ events }) {
+  const [line = ''] = eventsOf(events, 'crash')[0]?.error.split('\n') ?? [];
+  const isMistake = /^(Syntax|Reference|Type)Error\b/.test(line);
+  return isMistake && !line.includes('NODE_CLUSTER_WORKERS') ? line : undefined;
 }
 
 export function demandAccepted({ program, forks, fate, output }) {
@@ -381,7 +395,7 @@ export function demandAccepted({ program, forks, fate, output }) {
     expected: `NODE_CLUSTER_WORKERS=${TWELVE} forks ${TWELVE} workers: every whole number from 1 to 99 is allowed.`,
     got: `NODE_CLUSTER_WORKERS=${TWELVE}: ${forks === 0 && fate ? endOf(fate) : `it forked ${forks}.`}`,
     why: 'The person who runs the server may know better how many workers it needs, so the variable wins.',
-    try: 'accept one digit and two, and use no other limit',
+    try: 'look at the test of the text: what does it say of 12 and of 99?',
     output,
     shows: { program, moments: [momentOf(forksOf(program.events).at(-1), 'the last fork')] },
   });

@@ -12,12 +12,14 @@ import { CONNECTIONS, WORKERS } from './looks.js';
 
 const NONE = 1; // cluster.SCHED_NONE
 const MARKED = 3; // moments, of many of a kind
-const SET = 'cluster.schedulingPolicy = choosePolicy(); in the primary, above the loop that forks';
+const SET =
+  "look at the primary's branch: where is the policy set, and has anything been forked by then?";
 const SEND =
-  'served += 1; process.send({ served }); in the route of /, with `let served = 0` above it';
+  'look at the route of /: it reports each request, with a count that outlives the request';
 const HEAR =
-  "cluster.on('message', (worker, message) => ...), once, above the loop that forks: the worker comes first";
-const PRINT = 'table[worker.process.pid] = message.served; console.log(JSON.stringify(table));';
+  'look at where the primary listens for messages: once, before it forks, and the worker is the first argument';
+const PRINT =
+  'look at what the primary prints after each report: the whole table, by pid, as one line of JSON';
 const HOWS = {
   handed: 'a connection that the primary accepted',
   kernel: 'accepts a connection itself',
@@ -88,7 +90,7 @@ function demandAnswered(program, answers) {
     expected: 'Every request for / is answered.',
     got: `Request ${answers.length} failed: ${error}.`,
     why: 'The process that had it has exited, or is stuck.',
-    try: 'see what your program printed, below',
+    try: 'see what your program printed',
     ...crash,
     shows: { program, moments: [crashIn(program)] },
   };

@@ -24,11 +24,11 @@ const demandUnless = (isFinal) => (isFinal ? demand : demandInTime);
 const NOT_OPEN = {
   connections: {
     why: 'Task 1 opens nothing: once all children have said that they are ready, it is done.',
-    try: "task 2; if it is there, process.send('ready') in child.js and 'message' in the parent",
+    try: 'task 2; if it is there, look at how a child says that it is ready, and who hears it',
   },
   listener: {
     why: 'Task 3 has not been started, or the server is closed before it is open, which takes a moment.',
-    try: 'task 3; if it is there, server.close() in the callback of listen(), after the sends',
+    try: 'task 3; if it is there, look at when the server is closed: is it open by then?',
   },
 };
 
@@ -49,7 +49,7 @@ export function demandByHand(program) {
   const { events } = program;
   const story = {
     expected: `NODE_CLUSTER_WORKERS=${CHILDREN}: four calls of fork(), imported from node:child_process`,
-    try: "const child = fork(new URL('child.js', import.meta.url));",
+    try: 'look at how a child is started: by which module, and which file?',
   };
   const forks = eventsOf(events, 'fork');
   demand(forks.length === 0, {
@@ -91,7 +91,7 @@ export function demandOneOpener(program) {
     expected: `The parent opens PORT, which is ${program.port} here, and no process opens another one.`,
     got: `It doesn't: ${names.join(', ') || 'no process opens a port'}.`,
     why: 'A child that opens a port itself competes for it, or needs a parent that passes the bytes on.',
-    try: "no listen(port) in child.js: it serves what process.on('message', ...) brings",
+    try: 'look in child.js for what opens a port',
     shows: { program, moments: firstShown(others, 'opens a port') },
   });
 }
@@ -102,17 +102,17 @@ export function demandDealt(program, crowd, turns) {
     expected: 'The children execute all requests; the parent only deals.',
     got: `The parent executed ${parents.length} of ${CROWD} requests.`,
     why: 'While the parent works it deals to no child, however idle they are.',
-    try: 'a net server in the parent; the http server and the app only in child.js',
+    try: 'look at which kind of server the parent has, and who reads from its connections',
     shows: { program, moments: firstShown(parents, 'a request, in the parent') },
   });
   demandAnswered(program, crowd, {
     taken: {
       why: 'A server reads from a connection as soon as it has accepted it. What the parent has read, the child never sees.',
-      try: 'createServer({ pauseOnConnect: true }, ...) in the parent',
+      try: 'look at how the parent makes its server: when does it begin to read?',
     },
     left: {
       why: 'They were not sent, or arrived but were not given to an http server.',
-      try: "child.send('connection', socket); and in the child httpServer.emit('connection', handle); check the spelling of both words",
+      try: 'look at both ends: what the parent sends beside the message, and to which server the child gives it',
     },
   });
   const children = [...new Set(turns)];
@@ -122,7 +122,7 @@ export function demandDealt(program, crowd, turns) {
     expected: 'Clients that come one after the other: 1 2 3 4, 1 2 3 4.',
     got: `They went to child ${numbers}.`,
     why: 'Dealt in turn, every child gets the same share of the connections.',
-    try: 'take the first child that is ready, and put it at the end before you send',
+    try: 'look at how the next child is chosen: when does its turn end?',
     shows: { program, moments: [] },
   });
 }
@@ -167,23 +167,23 @@ export function demandShared(program, crowd) {
     expected: 'Once the children have the listener the parent accepts nothing.',
     got: `The parent still holds the listening socket; it accepted ${kept.length} of ${CROWD} connections.`,
     why: 'Whichever process is first gets the connection, and an idle parent is often first.',
-    try: 'server.close() in the parent once every child has been sent the listener; it closes only its own copy',
+    try: 'look at what the parent does with its own copy of the listener once every child has one',
     shows: { program, moments: firstShown(kept, 'the parent accepts') },
   });
   const unserved = {
     why: 'The server that comes by message accepts in the child, but it is a net server and knows no HTTP.',
-    try: "httpServer.listen(handle) in child.js, when the message is 'listener'; spell that word alike in both files",
+    try: 'look in child.js at what it does with a listener, and whether both files spell the message alike',
   };
   demandAnswered(program, crowd, { taken: unserved, left: unserved });
 }
 
 const NONE_LISTENS = {
   why: 'A message carries the socket itself: parent and child then listen on the very same one.',
-  try: "child.send('listener', server); and in the child httpServer.listen(handle);",
+  try: 'look at both ends: what the parent sends beside the message, and what the child does with it',
 };
 const SOME_LISTEN = {
   why: "A child that isn't ready when the listener is sent, or is left out of the loop, gets none.",
-  try: "when all are ready, and no sooner: for (const child of ready) child.send('listener', server);",
+  try: 'look at when the listener is sent, and to which children',
 };
 
 export function demandUnharmed(program, { lost, isFinal, ended }) {
@@ -194,7 +194,7 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
     why:
       whyOfCrash(program.events) ??
       'A client that is gone may have no address, and no connection that could be sent.',
-    try: 'nothing in the parent that needs the client; if (!handle) return; in the child',
+    try: 'look in the child at what it does when the handle has not arrived, and in the parent for what needs the client',
     shows: { program, moments: endShown(program, ended) },
   };
   demand(ended.length === 0, story);
@@ -215,21 +215,21 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
     expected,
     got: 'The parent exited as well.',
     why: whyOfCrash(program.events) ?? 'It exits when a child does.',
-    try: "child.on('error', ...): a send to a child that has just died is reported there",
+    try: 'look at what happens when a message is sent to a child that has just died',
     shows,
   });
   demandUnless(later.isFinal)(later.lost.length === 0, {
     expected,
     got: `${later.lost.length} of the next clients got no answer.`,
     why: 'The parent knows by then that the child is dead, and still gives it its share.',
-    try: "child.on('exit', () => ready.delete(child));",
+    try: 'look at how a child that has exited leaves the list of those that get connections',
     shows,
   });
   demandUnless(isFinal)(!isWaiting, {
     expected,
     got: 'A client that came just then is never answered. Later ones are.',
     why: "It was the dead child's turn. The send fails, and the parent still has the connection.",
-    try: "child.send('connection', socket, (error) => { if (error) { ready.delete(next); deal(socket); } });",
+    try: 'look at what happens to a connection when sending it fails: who has it then?',
     shows,
   });
 }
@@ -240,7 +240,7 @@ export function demandNoOrphans(program, { orphans, isFinal }) {
     expected: 'The parent is killed (kill -9), and its children exit.',
     got: `${orphans.length} of its children are still there three seconds later, and hold the port.`,
     why: "The channel closes, and 'disconnect' comes in each child. A child that does nothing then lives on, alone.",
-    try: "process.on('disconnect', () => process.exit()); in child.js, where it stood",
+    try: 'look in child.js at what it does when its parent is gone; the starter had a line for that',
     shows: { program, moments: firstShown(starts, 'a child that outlives its parent starts') },
   });
 }

@@ -27,23 +27,29 @@ import {
   tellGaps,
 } from './looks.js';
 
-const promises = {
-  replaced: 'a worker that crashes is replaced by one new worker, and the others carry on',
-  'log-tells':
-    'the log says how each worker exited: its pid, its signal or exit code, a crash or not',
-  'planned-leaves': 'a worker that leaves as planned is not replaced',
-  'stops-clean':
-    'SIGTERM, Ctrl-C: requests in flight are answered; the primary exits last, with exit code 0',
-  'slows-down': 'while no worker manages to listen, it waits twice as long before each restart',
-  'gives-up':
-    'after four failed restarts it gives up: a message, exit code 1, and every worker exits',
-  'each-time':
-    'each crash is repaired like the first: in the same place, two at once, one in the wait of another',
-  'no-fork-in-shutdown': 'once told to stop, it forks no more workers',
-  'nothing-outlives': 'nothing outlives the primary, however it exits',
+const tasks = {
+  1: {
+    replaced: 'a worker that crashes is replaced by one new worker, and the others carry on',
+    'log-tells':
+      'the log says how each worker exited: its pid, its signal or exit code, a crash or not',
+    'planned-leaves': 'a worker that leaves as planned is not replaced',
+  },
+  2: {
+    'slows-down': 'while no worker manages to listen, it waits twice as long before each restart',
+    'gives-up':
+      'after four failed restarts it gives up: a message, exit code 1, and every worker exits',
+    'each-time':
+      'each crash is repaired like the first: in the same place, two at once, one in the wait of another',
+  },
+  3: {
+    'stops-clean':
+      'SIGTERM, Ctrl-C: requests in flight are answered; the primary exits last, with exit code 0',
+    'no-fork-in-shutdown': 'once told to stop, it forks no more workers',
+    'nothing-outlives': 'nothing outlives the primary, however it exits',
+  },
 };
 
-check('05-crash-restart', promises, (lesson) => {
+check('05-crash-restart', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
@@ -67,10 +73,6 @@ check('05-crash-restart', promises, (lesson) => {
     ]),
   );
   hold('planned-leaves', [leave], demandLeave);
-  holdInSteps(
-    'stops-clean',
-    [interrupted, terminated].map((stop) => [[stop], demandCleanStop]),
-  );
   const needs = ['replaced'];
   hold('slows-down', [failing, crashes], demandBackOff, { needs });
   holdInSteps(
@@ -82,6 +84,10 @@ check('05-crash-restart', promises, (lesson) => {
     { needs },
   );
   hold('each-time', [again], demandEachTime, { needs });
+  holdInSteps(
+    'stops-clean',
+    [interrupted, terminated].map((stop) => [[stop], demandCleanStop]),
+  );
   hold('no-fork-in-shutdown', [terminated, interrupted], demandNoFork, {
     needs: [...needs, 'stops-clean'],
   });

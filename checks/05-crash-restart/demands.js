@@ -40,7 +40,7 @@ export function demandReplaced(rounds) {
     expected: 'The primary forks one worker for each that crashes.',
     got: `${exits.length} workers exited, and it forked ${forks.length}.`,
     why: "Both 'disconnect' and 'exit' come for one worker, and every surplus worker stays.",
-    try: "fork in one place only: in the 'exit' handler",
+    try: 'look for every place that forks: which events lead there for one exit?',
     shows: {
       program: programOf(rounds),
       moments: forks.slice(-MARKED).map((fork) => forkMoment(fork, 'forked')),
@@ -58,7 +58,7 @@ function demandOthersCarryOn(rounds) {
       'Only the workers that crashed are replaced; the others are the same processes as before.',
     got: `Process ${bystanders.map(({ workerPid }) => workerPid).join(', ')} exited as well.`,
     why: 'Workers share no memory. One crash is no reason to interrupt the clients of the others.',
-    try: "in the 'exit' handler, fill the place of that one worker, and touch no other",
+    try: "look at the 'exit' handler: which workers does it touch?",
     shows: { program: programOf(rounds), moments: bystanders.slice(0, MARKED).map(exitMoment) },
   });
 }
@@ -70,32 +70,32 @@ const LOSSES = [
   [
     ({ fate, victims, forks }) => !fate && forks.length > 0 && forks.length < victims.length,
     'Two exits, two places: each needs its own wait. A timer that the second exit clears, or a flag that says "a restart is pending", loses the first.',
-    'start a timer for each exit, and clear none of them except when stopping',
+    'look at what two exits share: a timer, or a flag?',
   ],
   [
     ({ fate, how }) => !fate && how === ON_ITS_WAY,
     "If a worker is killed before it has accepted a connection, 'disconnect' comes late or never. 'exit' always comes.",
-    "restart on 'exit', not on 'disconnect'",
+    'look at which event leads to a restart',
   ],
   [
     ({ fate, program }) => fate && exitsOf(program.events).length > 2,
     'Only failed restarts in a row count. A worker that listens resets the count.',
-    "set the count back to 0 when the worker is 'listening'",
+    'look at what sets the count of restarts back, and when',
   ],
   [
     ({ fate, victims, printed }) => !fate && !victims.some((pid) => printed.includes(String(pid))),
     "The primary gets 'exit'; a worker doesn't. Nothing was printed about this exit, so perhaps your handler wasn't called.",
-    "put the handler in the primary's branch; serve() runs in the workers",
+    'look at where the handler is: which process runs that line?',
   ],
   [
     ({ how }) => how.startsWith('exit code'),
     `An uncaught exception means code 1, but a program can exit with any code, and every code but 0 says that something went wrong. So does ${OTHER_CODE}.`,
-    'look at how isCrash is decided: which codes does it let through?',
+    'look at how you decide what is a crash: which exit codes do you let through?',
   ],
   [
     () => true,
     'A worker that a signal killed has the code null; a worker that threw has code 1 and no signal.',
-    'look at how isCrash is decided: what does it say for the code null?',
+    'look at how you decide what is a crash: what do you say of the code null?',
   ],
 ];
 
@@ -106,7 +106,7 @@ function storyOfLoss(round) {
     return {
       got: `After ${how} worker ${running} is still running.`,
       why: 'A program that catches every exception keeps going with whatever the bug left half done.',
-      try: "let it crash: no process.on('uncaughtException')",
+      try: 'look for what keeps a process alive that has thrown',
     };
   const crash = whyOfPrimary(program);
   const [, why = crash, repair] = LOSSES.find(([isSo]) => isSo({ ...round, crash })) ?? [];
@@ -156,7 +156,7 @@ export function demandLog(rounds, leave, stop, failing) {
     expected: 'The lines of a crash and of a planned leave read differently.',
     got: `Apart from the numbers they are the same: "${goodbye && linesOn(goodbye)[0].trim()}".`,
     why: "A person who reads the log has to know which exits were wanted, and numbers alone don't say.",
-    try: 'add a word for a crash to the line; isCrash knows',
+    try: 'look at the log line: which of its words depends on whether it was a crash?',
     output: goodbye?.printed,
     shows: goodbye && { program: goodbye.program, moments: [exitMoment(goodbye)] },
   });
@@ -186,8 +186,8 @@ function storyOfSilence(end) {
       ? 'In the morning you want to know about every worker that has exited, including those that left as planned.'
       : 'In the morning you want to know whether it was a bug (a code), or the kernel or a person (a signal).',
     try: planned
-      ? "the log line comes first in the 'exit' handler, before any if"
-      : "print worker.process.pid, and the signal or the code: 'exit' passes you both",
+      ? "look at the 'exit' handler: what comes before the log line?"
+      : "look at the log line: 'exit' passes you a code and a signal, and the worker knows its pid",
   };
 }
 
@@ -214,7 +214,7 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
       'Two workers are asked to leave, and one of them is killed on its way out. Neither is replaced.',
     got: `The primary forked ${forks.length}.${isForKilled ? ` Process ${killed.workerPid} had exitedAfterDisconnect true, and SIGKILL.` : ''}`,
     why: 'You wanted one worker fewer, and it is gone, whatever its exit code or signal.',
-    try: 'ask exitedAfterDisconnect before you look at the code',
+    try: 'look at how you tell a planned leave from a crash, whatever the code: the worker knows',
     output,
     shows: {
       program,
@@ -234,7 +234,7 @@ export function demandCleanStop(stop) {
     expected,
     got: `${how}: it was still running when nothing more happened.`,
     why: 'The primary exits by itself when its last worker has left, no other is forked and no timer is set.',
-    try: 'signal every worker, and clear or unref every timer',
+    try: 'look for what keeps the primary alive: a worker that was not told, or a timer',
     output,
     shows,
   });
@@ -258,31 +258,31 @@ const STOP_FAULTS = [
     ({ fate }) => fate.signal,
     ({ fate }) => `${fate.signal} killed the primary`,
     'A person, systemd or a container platform stops a server by SIGTERM or SIGINT, and waits for it to exit. The default is to die at once.',
-    "handle both signals in the primary: process.on('SIGTERM', stop), and the same for SIGINT",
+    'look at which signals the primary handles',
   ],
   [
     ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
     ({ losses }) => `SIGINT killed the workers; ${losses}`,
     'Ctrl-C sends SIGINT to the whole process group. Without a handler it kills a worker, which looks like a crash.',
-    'give the workers a handler for SIGINT that does nothing; the primary tells them to leave',
+    'look at what a worker does with a SIGINT of its own',
   ],
   [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `the primary exited with code ${fate.code}`,
     "Stopping when told to isn't a failure. Only giving up exits with a code other than 0.",
-    'let the primary exit by itself when its last worker has left',
+    'look at what sets the exit code, and when',
   ],
   [
     ({ behind }) => behind.length > 0,
     ({ behind, losses }) => `the primary exited before ${behind.length} of its workers; ${losses}`,
     'The primary is all that a service manager or a container waits for. Once it has exited, the container goes, with every answer that its workers still owe.',
-    'no process.exit() in the signal handler: the primary exits by itself when its last worker has left',
+    'look at what ends the primary, and whether it waits for the last worker',
   ],
   [
     ({ lost }) => lost.length > 0,
     ({ losses }) => losses,
     'A worker that is killed, or calls process.exit(), answers nothing more.',
-    'signal the workers with SIGTERM: their handler lets them answer first',
+    'look at how the workers are told to leave: which way lets them answer first?',
   ],
 ];
 
@@ -298,7 +298,8 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const allMs = sumOf(waited.map(({ ms }) => ms));
   const long = waited.find(({ ms }, index) => isTooLong(ms, index));
   const isLong = long || allMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
-  const isReset = waited.length > 1 && restarts > RESTARTS && !isLong;
+  const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
+  const isReset = hasWaited && restarts > RESTARTS && !isLong;
   const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
   judge(waited.length > 0 && !short && !isLong, {
     expected: `The port is taken: before each restart it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
@@ -306,7 +307,7 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
     why: "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.",
     try: isReset
       ? "what resets the count, and when? 'online' is too early"
-      : "in the 'exit' handler, fork in a timer; the first wait is 100 ms, and each further one in a row is twice as long",
+      : 'look at what is between an exit and the fork: how long is it the first time, and the fourth time in a row?',
     output,
     shows: { program, moments: waited.filter((one) => one === (short ?? long)).map(waitMoment) },
   });
@@ -316,7 +317,7 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
     expected: `A worker that had listened crashes: the primary waits ${WAITS_MS[0]} ms before it forks another.`,
     got: `It waited ${hasty?.ms.toFixed(0)} ms.`,
     why: 'A client may send the request that crashes a worker again and again. Then the server does little but start workers.',
-    try: 'use the same timer for every crash; a worker that listened only sets the count back to 0',
+    try: 'look at the first restart after a crash: does it wait as well?',
     shows: { program: programOf(rounds), moments: hasty ? [waitMoment(hasty)] : [] },
   });
 }
@@ -342,14 +343,14 @@ const GIVE_UP_FAULTS = [
   [
     ({ fate }) => fate?.code === 0,
     () => 'It exited with code 0, as if all were well.',
-    'set process.exitCode where you give up',
+    'look at the place where it gives up: what does it say of the exit code?',
   ],
   [({ fate }) => fate && fate.code !== 1, ({ fate }) => `It exited with code ${fate.code}.`],
   [
     ({ restarts }) => restarts !== RESTARTS,
     ({ fate, restarts }) =>
       `${fate ? 'It exited' : 'It was still running'} after ${restarts} restart${restarts === 1 ? '' : 's'}.`,
-    "count the restarts since a worker of this place was last 'listening'",
+    'look at what counts as a failed restart, and where the count begins afresh',
   ],
   [({ output }) => !says(output), () => 'It exited without a line that says "giving up".'],
 ];
@@ -370,7 +371,7 @@ export function demandGivesUp(failing) {
     why,
     try: isStuck
       ? 'keep app.listen() as it was: it throws the error'
-      : 'no timer, no worker may be left; process.exitCode alone exits nothing',
+      : 'look for what keeps the primary alive when it gives up: a worker, or a timer?',
     output,
     shows,
   });
@@ -379,7 +380,7 @@ export function demandGivesUp(failing) {
     expected,
     got: got ? got(failing) : '',
     why,
-    try: repair ?? 'look at what giveUp() prints, and at the exit code that it leaves',
+    try: repair ?? 'look at what is printed when it gives up, and at the exit code that it leaves',
     output,
     shows,
   });
@@ -396,7 +397,7 @@ export function demandAllExit({ program, fate, failed, healthy, output }) {
     expected,
     got: `It said "giving up" and is still running, and so is worker ${healthy}.`,
     why: 'From outside it looks alive, with one worker fewer. Once it has exited, the service manager can start it again.',
-    try: 'when you give up, stop the whole server: tell the remaining workers to leave',
+    try: 'look at the place where it gives up: what becomes of the workers elsewhere?',
     output,
     shows,
   });
@@ -404,7 +405,7 @@ export function demandAllExit({ program, fate, failed, healthy, output }) {
     expected,
     got: `It ${fate ? `exited (${howItEnded(fate)})` : 'did not give up'} after ${failed} of these restarts.`,
     why: 'The task asks for four restarts in each place, with longer and longer waits.',
-    try: "count in the 'exit' handler, for each place, and give up at the fifth exit in a row",
+    try: 'look at what is counted: restarts of one place, or of all?',
     output,
     shows,
   });
@@ -412,7 +413,7 @@ export function demandAllExit({ program, fate, failed, healthy, output }) {
     expected,
     got: `It exited (${howItEnded(fate)}).`,
     why: 'A service manager that sees code 0 starts nothing.',
-    try: 'set process.exitCode to 1 when you give up, and to nothing else later',
+    try: 'look for every place that sets the exit code',
     output,
     shows,
   });
@@ -427,7 +428,7 @@ export function demandEachTime(rounds) {
     expected: 'A worker that listens resets the count: the next wait is as short as the first.',
     got: `It waited ${inMs(first.waits)} ms after the first crash, and ${slow?.ms.toFixed(0)} ms after a later one in the same place, though the worker had listened in between.`,
     why: 'A server that crashes once a week would wait longer every time, and one day give up.',
-    try: "set the count back to 0 when the worker is 'listening'",
+    try: 'look at what sets the count of restarts back, and when',
     shows: { program: programOf(rounds), moments: slow ? [waitMoment(slow)] : [] },
   });
   const last = rounds.at(-1);
@@ -436,7 +437,7 @@ export function demandEachTime(rounds) {
     expected: `Two workers crash, one shortly after the other. Each place waits ${WAITS_MS[0]} ms of its own.`,
     got: `The second was replaced ${own?.ms.toFixed(0)} ms after its exit, when the wait of the first was over.`,
     why: 'A restart that forks as many workers as are missing fills every empty place, including one that has to wait longer.',
-    try: 'in the timer, fork one worker: for the place whose exit started that timer',
+    try: 'look at how many workers a timer forks, and for which places',
     shows: { program: programOf(rounds), moments: own ? [waitMoment(own)] : [] },
   });
 }
@@ -447,7 +448,7 @@ export function demandNoFork(...stops) {
     expected: 'After the signal the primary forks no worker.',
     got: `${stop?.how}: it forked ${stop?.forksAfter.length} more.`,
     why: 'A timer that is already running still fires after the signal.',
-    try: 'remember that you are stopping, and check that when the timer fires, too',
+    try: 'look at what a timer does that fires after the signal',
     output: stop?.output,
     shows: stop && {
       program: stop.program,
@@ -462,7 +463,7 @@ export function demandNothingLeft({ how, program, fate, left, output }) {
     expected: 'When the primary has exited, everything that it started exits as well.',
     got: `${how}: process ${left.join(', ')} is still running.`,
     why: 'It holds memory, perhaps the port, and nothing watches it. A worker exits when its channel to the primary closes; a detached process does not.',
-    try: 'start nothing with detached: true',
+    try: 'look at how processes are started: does one outlive its parent?',
     output,
     shows: { program, moments: [primaryExitMoment(program)] },
   });

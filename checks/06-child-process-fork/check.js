@@ -36,21 +36,25 @@ import {
   tellOfDelays,
 } from './looks.js';
 
-const promises = {
-  answers: 'a report gets the right digest, whichever folder the server was started in',
-  'own-file': 'children that run job.js build the reports',
-  'stays-responsive': 'while reports are built, the server answers /',
-  'answers-match': 'of 20 reports asked for at once, each gets its own answer',
-  'small-pool': 'there are as many children as JOB_CHILDREN says, and they are used again',
-  'in-turn':
-    'each child has one report at a time; the others are built in the order in which they came',
-  'listens-once': 'a job leaves no listener behind',
-  'fails-one': 'when a child dies, the report that it was building gets 503, and no other fails',
-  replaced: 'another child takes its place, and what waits is built',
-  'ends-with-parent': 'when the server is killed, its children exit',
+const tasks = {
+  2: {
+    answers: 'a report gets the right digest, whichever folder the server was started in',
+    'own-file': 'children that run job.js build the reports',
+    'stays-responsive': 'while reports are built, the server answers /',
+    'answers-match': 'of 20 reports asked for at once, each gets its own answer',
+    'small-pool': 'there are as many children as JOB_CHILDREN says, and they are used again',
+    'in-turn':
+      'each child has one report at a time; the others are built in the order in which they came',
+    'listens-once': 'a job leaves no listener behind',
+  },
+  3: {
+    'fails-one': 'when a child dies, the report that it was building gets 503, and no other fails',
+    replaced: 'another child takes its place, and what waits is built',
+    'ends-with-parent': 'when the server is killed, its children exit',
+  },
 };
 
-check('06-child-process-fork', promises, (lesson) => {
+check('06-child-process-fork', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const start = async (children, options) =>
     ready(

@@ -19,9 +19,9 @@ import {
   isRight,
 } from './looks.js';
 
-const FORK = "fork(new URL('./job.js', import.meta.url))";
+const FORK = 'look at where pool.js starts a child: by which function, and with which file?';
 const TIMES = ['only when', 'only once before', 'only twice before'];
-const ON_EXIT = "child.on('exit', (code, signal) => ...)";
+const ON_EXIT = 'look at what you do when a child exits';
 
 /** @typedef {import('./looks.js').Report} Report */
 
@@ -36,12 +36,12 @@ export function demandFirst(program, { report, missingFile }) {
   demandAnswer(program, [report], {
     expected,
     why: 'The child got no message, or sent none, or sent a different id. No promise in the pool was resolved.',
-    try: "in job.js: process.on('message', ({ id, job }) => process.send({ id, digest: ... }, () => {}))",
+    try: 'look in job.js at what happens when a message arrives, and what is sent back',
   });
   demandRight(program, [report], {
     expected,
     why: 'run(job) must resolve with the digest itself, not with the whole message or with another value.',
-    try: "child.on('message', ({ id, digest }) => ...): resolve(digest)",
+    try: 'look at what arrives from the child, and what the promise is resolved with',
   });
 }
 
@@ -64,13 +64,13 @@ export function demandOwnFile(program) {
     ...story,
     got: 'A thread built the report.',
     why: "A thread lives in the server's process: a signal or a native crash ends both.",
-    try: `${FORK} in place of new Worker(...)`,
+    try: FORK,
   });
   demand(starts.length > 0, {
     ...story,
     got: 'The report was built, and the server had started no other process.',
     why: 'An async function still runs on the thread that calls it, and keeps all other requests waiting.',
-    try: `${FORK}, and process.on('message', ...) in job.js`,
+    try: FORK,
   });
   demand(
     starts.some(({ file }) => file !== own),
@@ -90,13 +90,13 @@ export function demandResponsive({ statuses, besides, reports }) {
     expected,
     got: `GET / got status ${bad}.`,
     why: 'That page was there before, and has nothing to do with reports.',
-    try: "leave app.get('/', ...) in server.js as it was",
+    try: 'look at the handler of / in server.js: it was given',
   });
   demandInTime(besides >= ENOUGH_HOMES || !reports.every(isRight), {
     expected,
     got: `/ was answered ${TIMES[besides]} all four were built.`,
     why: 'The server builds reports itself, or blocks its event loop while another process builds them.',
-    try: "child.send({ id, job }), and child.on('message', ...): neither waits for the child",
+    try: 'look for what waits in the server while a child computes',
   });
 }
 
@@ -106,12 +106,12 @@ export function demandMatch(program, { reports }) {
   demandRight(program, reports, {
     expected,
     why: 'Children finish in any order, and the answers were matched by the order of the questions.',
-    try: 'a Map from id to the promise that waits; the child sends the id back with the digest',
+    try: 'look at how an answer finds its promise',
   });
   demandAnswer(program, reports, {
     expected,
     why: 'A child that is done gets nothing new from the queue, or nothing listens for its second answer.',
-    try: 'after each answer, put the child back into the idle list and give it the next job of the queue',
+    try: 'look at what happens after an answer: is the child idle again, and who takes the next job?',
   });
 }
 
@@ -129,7 +129,7 @@ export function demandInTurn(program, { reports, built, waiting }) {
       expected,
       got: `They were built in this order: ${order.join(', ')}.`,
       why: 'A job that is passed over waits as long as new ones keep coming.',
-      try: 'queue.push() when a job comes, queue.shift() when a child is idle',
+      try: 'look at the queue: at which end do jobs come in, and at which do they leave?',
       shows: {
         program,
         moments: ended.slice(0, 3).map((request) => momentOf(request, 'a report')),
@@ -144,13 +144,13 @@ function demandHandedOut({ count, waiting }, expected) {
     expected,
     got: `One child was frozen, and all ${count} reports were built: it had none.`,
     why: 'This child is alive, but it is not in the list of idle children, so it never gets a job.',
-    try: 'take out of the list the child that gets the job, and no other: idle.pop(), not idle.at(-1)',
+    try: 'look at how a child leaves the list of idle ones when it gets a job',
   });
   demandInTime(waiting <= 1, {
     expected,
     got: `${waiting} of ${count} waited for the frozen child.`,
     why: 'They were sent to it in advance, or no other child gets any. What waits in a channel cannot go to another child, and is lost if this child dies.',
-    try: 'child.send() only to an idle child; all other jobs wait in one queue, for whichever child is idle first',
+    try: 'look at who gets a job when all children are busy',
   });
 }
 
@@ -161,12 +161,12 @@ export function demandSize({ started }) {
   demand(started <= CHILDREN, {
     ...{ expected, got },
     why: 'Each child takes time to start, and memory. More children than cores only wait for each other.',
-    try: 'start a child only while there are fewer than size; a child that has answered builds the next report',
+    try: 'look at when a child is started, and whether one that has answered gets another job',
   });
   demandInTime(started === CHILDREN, {
     ...{ expected, got },
     why: 'Reports wait in the queue although another child could build them.',
-    try: 'while jobs wait and there are fewer children than size, start one',
+    try: 'look at when a child is started: while jobs wait, are there as many as allowed?',
   });
 }
 
@@ -175,7 +175,7 @@ export function demandNoListeners(crowd) {
     expected: 'When all reports are answered, they have left no listener behind.',
     got: `On one object, ${crowd?.listeners} listeners for '${crowd?.crowded}' are left.`,
     why: 'Each job adds a listener that nothing removes: memory grows, and each event goes to all of them.',
-    try: 'add listeners once, where the child is started; a Map from id to promise finds the job',
+    try: 'look at where listeners are added: for each child, or for each job?',
   });
 }
 
@@ -189,25 +189,25 @@ export function demandOneFailure(program, { atWork, queued, fate }) {
     expected,
     got: `${others.length} of the two reports that only waited failed as well.`,
     why: 'They had not been sent to any child yet, so another child can still build them.',
-    try: 'reject the tasks of the child that exited, and leave the queue alone',
+    try: 'look at what you do when a child exits: which jobs does it touch?',
   });
   demand(failed.length <= 1, {
     expected,
     got: 'The reports of both children failed.',
     why: 'One of these children is alive, and its report will come.',
-    try: 'for (const [id, task] of tasks) if (task.child === child) ...: reject no other',
+    try: 'look at which promises are rejected when a child exits',
   });
   demand(failed.length === 1 || !atWork.every(isRight), {
     expected,
     got: 'No report failed: another child built the one that was lost.',
     why: 'If the job itself kills its child, it kills the next child too, and the next.',
-    try: `${ON_EXIT}: reject the task; don't queue it again`,
+    try: `${ON_EXIT}: what becomes of its job?`,
   });
   demandInTime(failed.length === 1, {
     expected,
     got: 'No report failed, and one client still waits for an answer.',
     why: "The answer will never come. The child's 'exit' is all that the server hears.",
-    try: `${ON_EXIT}: reject the promise of the task that this child was working on`,
+    try: `${ON_EXIT}: what becomes of the promise of its job?`,
   });
   demand503(failed[0], expected);
 }
@@ -219,7 +219,7 @@ function demandServer(program, fate, expected) {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
     why: whyOfCrash(program.events) ?? 'It called process.exit(), or sent itself a signal.',
-    try: "in a listener of a child, don't throw: reject the task, and let the server live",
+    try: 'look for what throws in a listener of a child',
   });
 }
 
@@ -230,19 +230,19 @@ function demand503({ answer }, expected) {
     expected,
     got: `Its client got no answer, but ${error}.`,
     why: 'The client cannot tell a dead child from a dead server or a bad network.',
-    try: 'in server.js: catch (error) { response.status(503).json({ ...job, error: error.message }); }',
+    try: 'look at the answer of /report in server.js when the job has failed',
   });
   demand(status !== 500, {
     expected,
     got: `Its client got status 500: ${shorten(body)}`,
     why: 'Express answers 500, with a stack, when a handler throws or its promise is rejected.',
-    try: 'in server.js: try { ... await pool.run(job) ... } catch (error) { ... }, with status 503',
+    try: 'look in server.js at what becomes of a promise that is rejected',
   });
   demand(status === 503, {
     expected,
     got: `Its client got status ${status}: ${shorten(body)}`,
     why: 'A load balancer, a cache or a client that looks at the status takes this for a report.',
-    try: 'reject the promise when the child exits; in server.js: response.status(503)',
+    try: 'look at both ends: does the promise fail, and what does server.js answer then?',
   });
 }
 
@@ -259,20 +259,20 @@ export function demandFailureOfPoison(program, { answer, deaths, fate }) {
     ...{ expected, output },
     got: 'Its child exited, and so did another child, which got the same job.',
     why: 'One such request takes all children, again and again.',
-    try: `${ON_EXIT}: reject the task, whether there is a code or a signal`,
+    try: `${ON_EXIT}, with a code or with a signal: both end its job`,
   });
   const story = { expected, output };
   demandInTime(answer || deaths > 0, {
     ...story,
     got: 'No child exited, and the client still waits for an answer.',
     why: 'The error was swallowed in the child: no message comes, and the pool takes the child for busy.',
-    try: "in job.js: no process.on('uncaughtException'); let the child exit",
+    try: 'look in job.js for what keeps a child alive that has thrown',
   });
   demandInTime(answer, {
     ...story,
     got: 'Its child exited with an exit code, and the client still waits for an answer.',
     why: 'A child that exits by itself has an exit code and no signal.',
-    try: `${ON_EXIT}: handle both alike`,
+    try: `${ON_EXIT}: with a code as with a signal?`,
   });
   if (deaths === 1) demand503({ job: { name: 'adam', rows: 10 }, answer }, expected);
 }
@@ -284,7 +284,7 @@ export function demandAfterPoison(program, { after }) {
       'JOB_CHILDREN=1, and a job ends the only child with exit code 1. The report that waits behind it is built by another child.',
     got: 'The report that waited was not built.',
     why: 'The pool still counts the child that crashed, or nothing hands out the queue after an exit.',
-    try: `${ON_EXIT}: forget the child, then hand out what waits`,
+    try: `${ON_EXIT}, with a code or with a signal: is the child forgotten, and is what waits handed out?`,
     output: program.output(),
   });
 }
@@ -303,8 +303,8 @@ export function demandQueueGoesOn(program, { queued }) {
         : 'One was sent to the child that is gone: it still counts as idle.',
     try:
       left === 2
-        ? `${ON_EXIT}: hand out what waits in the queue`
-        : `${ON_EXIT}: remove the child, and don't put it back into the idle list`,
+        ? `${ON_EXIT}: who takes what waits in the queue?`
+        : `${ON_EXIT}: which lists is it still in?`,
   });
 }
 
@@ -315,19 +315,19 @@ export function demandReplaced(program, { reports, waiting, children }, before) 
     expected: REPLACED,
     got: `${before} Now there are ${children.length} children.`,
     why: "One exit can bring several events ('error', 'exit'), and a child was started for each.",
-    try: 'keep the children in a Set, and begin with: if (!children.delete(child)) return;',
+    try: "look at what happens when both 'exit' and 'error' come for one child",
   });
   demandInTime(waiting > 0, {
     expected: REPLACED,
     got: `${before} Then one of two children was frozen, and all ${count} reports were built: it had none.`,
     why: "A child that lives has left the list of idle children. indexOf() of one that isn't in the list is -1, and splice(-1, 1) removes the last.",
-    try: 'if (idle.includes(child)) idle.splice(idle.indexOf(child), 1);',
+    try: 'look at how a child leaves the list of idle ones when it exits: what if it is not in it?',
   });
   demandInTime(waiting <= 1, {
     expected: REPLACED,
     got: `${before} Then one child was frozen, and ${waiting} of ${count} reports waited for it.`,
     why: 'No other child is there, or gets a job: the place of the killed child was never freed.',
-    try: `${ON_EXIT}: forget the child, so that there are fewer than size`,
+    try: `${ON_EXIT}: does it still count as a child?`,
   });
 }
 
@@ -335,7 +335,7 @@ export function demandIdleReplaced(program, { reports }) {
   const story = {
     expected: REPLACED,
     why: 'The child that is gone was still in the list of idle children, and got a job.',
-    try: `${ON_EXIT}: remove the child from the list of idle children`,
+    try: `${ON_EXIT}: which lists is it still in?`,
   };
   const failed = reports.filter((report) => !isRight(report)).length;
   const got = `A child that had nothing to do was killed. Of the ${reports.length} reports asked for next, ${failed} got no digest.`;
@@ -351,17 +351,17 @@ export function demandUnheard(program, { reports, after, fate }) {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
     why: "child.send() failed, and the child object emitted 'error', which nothing listened for.",
-    try: "child.on('error', ...): treat it like 'exit'",
+    try: "look at which events of a child you listen to: sending to one that is gone is an 'error'",
   });
   demandAnswer(program, [...reports, ...after], {
     expected,
     why: 'child.send() failed, and the task that waits for the answer was never rejected.',
-    try: "child.on('error', ...): reject the task, as on 'exit'",
+    try: "look at what you do on a child's 'error': its job has failed too",
   });
   demandRight(program, after, {
     expected: REPLACED,
     why: 'Both children were killed with nothing to do, and later reports are not built.',
-    try: `${ON_EXIT}: forget the child; start others when jobs come`,
+    try: `${ON_EXIT}: which child gets the jobs that come later?`,
   });
 }
 
@@ -370,7 +370,7 @@ export function demandNoneLeft(program, { left, stayed }) {
     expected: 'The server is killed (SIGKILL), and its children exit.',
     got: `${left.length === 1 ? 'A child is' : `${left.length} children are`} still there (pid ${left.join(', ')}).`,
     why: 'After SIGKILL no line of the server runs. A timer keeps the child alive.',
-    try: "in job.js: process.on('disconnect', () => process.exit());",
+    try: 'look at the last lines of job.js: they were given',
     output: program.output(),
   };
   demand(stayed.length === 0, story);
@@ -411,7 +411,7 @@ function storyOfExit(program) {
         `A child exited by itself (exit code ${exit.code}), and a job was on its way to it. A child waits for its next job.`,
       try: crash
         ? 'fix the line that its stack names'
-        : 'in job.js: no process.exit() after process.send()',
+        : 'look in job.js for what ends the child after an answer',
       shows: { program, moments: [momentOf(exit, 'a child exits')] },
     }
   );

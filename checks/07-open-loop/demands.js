@@ -28,7 +28,7 @@ export function demandTold(program) {
     expected: `NODE_CLUSTER_WORKERS=${TOLD.workers} RATE=50: ${TOLD.workers} workers, although the formula comes to 1.`,
     got: workers === 0 ? 'It forks no workers.' : `It forked ${workers}.`,
     why: 'The person who runs the server may know better than any formula.',
-    try: "return readNumber('NODE_CLUSTER_WORKERS', needed)",
+    try: 'look at what the count of task 2 does when NODE_CLUSTER_WORKERS is set',
     shows: forksShown(program),
   });
 }
@@ -43,7 +43,7 @@ const MISCOUNTS = [
   [
     ({ workers, fate }) => workers === 0 && !fate,
     'The primary should fork the workers, and nothing does yet.',
-    'if (cluster.isPrimary) for (let count = 0; count < workers; count += 1) cluster.fork();',
+    'look at the end of the file: which process forks, and how often?',
   ],
   [
     ({ fate }) => fate !== undefined,
@@ -99,7 +99,7 @@ export function demandMeasured(counted) {
     why: isUsual
       ? `That would be right for pages of ${WORK_MS} ms, which is what WORK_MS says. A number that is written down is right on one machine, for one release.`
       : 'The same formula was right for quicker pages; slower ones have to be measured too.',
-    try: 'at each start: const startMs = performance.now(); render(); performance.now() - startMs',
+    try: 'look at where the page time comes from: is it measured at each start?',
   });
 }
 
@@ -133,7 +133,7 @@ export function demandWork(program, { answers, requests }) {
     expected: 'Workers render every page.',
     got: `The primary rendered ${inPrimary.length} of ${requests.length}.`,
     why: 'A primary that renders is blocked, and deals no connections. It is also one more than you computed.',
-    try: 'if (cluster.isPrimary) { measure, choose, fork } else { serve(); }',
+    try: 'look at the end of the file: what does the primary do there, and what a worker?',
     shows: shown(program, inPrimary, 'a request, in the primary'),
   });
   const expected = `Each / takes the ${WORK_MS} ms of a page, and returns {"pid": ...} with the pid of the worker that rendered it.`;
@@ -194,13 +194,13 @@ export function demandKeepsUp(program, { cluster, single, exits, seconds }) {
     ...story,
     got: `${exits.length} of its workers exited, and ${failed} of ${requests} requests failed.`,
     why: 'The formula counts workers that stay. Nothing replaces one that exits.',
-    try: 'no process.exit() in a worker',
+    try: 'look for what ends a worker',
   });
   demand(!refusal, {
     ...story,
     got: `${failed} of ${requests} failed (status ${refusal}).`,
     why: "An answer that says no isn't a page.",
-    try: 'response.end(render()) for each request',
+    try: 'look at the handler of /: does each request get a page of its own?',
   });
   demandInTime(failed === 0, {
     ...story,

@@ -42,8 +42,8 @@ function demandUnbroken({ program, events, output }, expected) {
     got: `A worker crashed${file ? ` (${file}, line ${line})` : ''}.`,
     why,
     try: why?.includes('ERR_HTTP_HEADERS_SENT')
-      ? "if (!response.headersSent) response.setHeader('Connection', 'close'): once a response has begun, its headers are on their way"
-      : 'look below for what it printed',
+      ? 'look at where the header is set: once a response has begun, its headers are on their way'
+      : 'look at what it printed',
     shows: shown(program, crashes, 'throws'),
     output,
   });
@@ -62,7 +62,7 @@ export function demandOneDrains(stop) {
     ...story,
     got: `SIGTERM killed it; ${lost.length} of ${of} requests were lost.`,
     why: 'A process without a handler dies of this signal at once, along with everything in flight.',
-    try: "process.on('SIGTERM', drain); in worker.js",
+    try: 'look in worker.js at what SIGTERM does',
     shows,
   });
   demandInTime(exit, { ...story, ...storyOfHeld(program, pid), shows });
@@ -70,14 +70,14 @@ export function demandOneDrains(stop) {
     ...story,
     got: `It exited (${howItEnded(exit)}), and ${lost.length} of ${of} requests were lost.`,
     why: 'A process that calls process.exit() answers nothing more, and closeAllConnections() cuts the busy ones too.',
-    try: 'let it exit by itself: cluster.worker.disconnect() when the last connection is closed',
+    try: 'look at how a worker ends: what must be closed before it disconnects?',
     shows,
   });
   demand(exit.code === 0, {
     ...story,
     got: `It exited (${howItEnded(exit)}).`,
     why: 'An exit code other than 0 says that something was cut. If every worker exits with it, it says nothing.',
-    try: 'cluster.worker.disconnect() when the last connection is closed; process.exit(1) only at the limit',
+    try: 'look at what ends a worker that is done, and what one that is not',
     shows,
   });
 }
@@ -91,12 +91,12 @@ function storyOfHeld({ events }, pid) {
     ? {
         got: `${SECONDS} s after its last answer it was still running: it has a timer.`,
         why: 'A timer keeps a process alive until it fires. This one then ends a worker that has answered everything.',
-        try: 'in drain(): setTimeout(() => process.exit(1), limitMs).unref();',
+        try: 'look at the timer of the limit: does it keep the worker alive?',
       }
     : {
         got: `${SECONDS} s after its last answer it was still running.`,
         why: 'A worker exits by itself when it no longer listens, no connection is open, and its channel to the primary is closed.',
-        try: 'net.Server.prototype.close.call(server, () => cluster.worker.disconnect()); in drain()',
+        try: 'look at which close() stops new connections, and what it does to idle ones',
       };
 }
 
@@ -112,7 +112,7 @@ export function demandAllDrain(stop) {
     ...story,
     got: `SIGINT killed the workers; ${lost.length} of ${of} requests were lost.`,
     why: 'Ctrl-C sends SIGINT to every process in the foreground, including the workers.',
-    try: "process.on('SIGINT', () => {}); in worker.js: the primary decides what Ctrl-C means",
+    try: 'look in worker.js at what SIGINT does: the primary decides what Ctrl-C means',
   });
   demandInTime(fate, {
     ...story,
@@ -124,7 +124,7 @@ export function demandAllDrain(stop) {
     ...story,
     got: `${lost.length} of ${of} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
     why: 'A process that is killed, or calls process.exit(), answers nothing more.',
-    try: 'on SIGINT do nothing in the workers; the primary sends them SIGTERM',
+    try: 'look at who acts on SIGINT: a worker, or the primary?',
   });
   demandExitCode({ ...stop, expected, how });
 }
@@ -138,7 +138,7 @@ export function demandNothingCut(stop) {
     expected,
     got: `${lost.length} of ${of} clients with a request in flight got no answer (${lost[0]?.error ?? lost[0]?.status}).`,
     why: 'Their connections are kept ones: a worker has closed them although they were busy.',
-    try: 'server.closeIdleConnections() leaves the busy ones alone; closeAllConnections() and process.exit() do not',
+    try: 'look at which of your calls also cuts busy connections',
     shows: exitsShown(program, exits),
     output,
   });
@@ -167,33 +167,33 @@ export function demandClientsLetGo(stop) {
     ...story,
     got: `A client asked ${later[0]?.url} on its old connection, and process ${later[0]?.pid} answered as if nothing had happened, although it was draining.`,
     why: 'Such a client asks again and again, and its worker never has a moment without it. close() and disconnect() only turn away new connections.',
-    try: "in drain(): server.prependListener('request', ...), which sets the header before the application answers",
+    try: 'look at requests that arrive while it drains: is the header set before the application answers?',
     shows: shown(program, later, 'says nothing'),
   });
   demand(old.length === 0, {
     ...story,
     got: `A response was in flight at the signal, and process ${old[0]?.pid} sent it later without "Connection: close".`,
     why: 'Its client will ask once more on a connection that is about to close.',
-    try: 'open.forEach(sayClose) in drain(): the Set holds the responses in flight',
+    try: 'look at the responses that are in flight when it begins to drain: the Set holds them',
     shows: shown(program, old, 'says nothing'),
   });
   demandInTime(cut.length === 0, {
     ...story,
     got: `A client that asks every ${ASK_EVERY_MS} ms lost its connection between two requests. No response on it had said "Connection: close".`,
     why: 'Its next request may be on its way at that very moment, and is reset.',
-    try: 'for a few hundred ms only say "Connection: close"; then server.closeIdleConnections(), in a timer. http\'s close() and disconnect() close idle connections at once',
+    try: 'look at what closes idle connections in the first 300 ms: a client may be about to use one',
   });
   demandInTime(fate || !isIdleHeld, {
     ...story,
     got: `${SECONDS} s later an unused connection was still open, and so the server was still running.`,
     why: 'A client may keep its connection for minutes, and the worker stays until it is closed.',
-    try: 'setInterval(() => server.closeIdleConnections(), goodbyeMs).unref(); in drain()',
+    try: 'look at connections that become idle later: who closes those?',
   });
   demandInTime(fate, {
     ...story,
     got: `All clients had left, and ${SECONDS} s later the server was still running.`,
     why: 'A worker exits by itself when its last connection and its channel to the primary are closed.',
-    try: 'cluster.worker.disconnect() in drain(), when the last connection is closed',
+    try: 'look at what happens when the last connection is closed',
     shows: exitsShown(program, exits),
   });
 }
@@ -231,7 +231,7 @@ function demandRenewed(roll, { version, versions, expected, output = roll.output
     why:
       whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
       'SIGHUP ends a process that has no handler for it.',
-    try: "process.on('SIGHUP', reload); in the primary, and on, not once",
+    try: 'look at what SIGHUP does in the primary, also the second time',
     shows: exitsShown(program, []),
     output,
   });
@@ -249,7 +249,7 @@ function demandRenewed(roll, { version, versions, expected, output = roll.output
     expected: `After the reload /version says "${version}".`,
     got: `It says "${other}".`,
     why: 'A process loads its code once. A new process loads whatever is there at that moment.',
-    try: 'fork each new worker after the signal, and let it load ./app.js itself',
+    try: 'look at when the new workers are forked, and which process loads app.js',
     output,
   });
 }
@@ -270,7 +270,7 @@ export function demandPrimaryApart(...looks) {
       expected: 'Only the workers load app.js.',
       got: `Process ${program.pid}, the primary, has loaded it too.`,
       why: 'The primary outlives every version. Whatever it loads stays: old code, with its timers and its database connections.',
-      try: "import neither './app.js' nor './worker.js' in the primary; to see whether a version starts, fork a worker",
+      try: 'look at what the primary imports, also in a reload',
       output,
     });
   }
@@ -300,7 +300,7 @@ export function demandCapacity({ program, first, last, old, forks, exits, sent, 
     why: isForked
       ? 'An old worker left before the new one listened, or several left for one new worker.'
       : 'An old worker had left before the new one was even forked.',
-    try: "fork the new one, wait for its 'listening', and only then retire an old one",
+    try: 'look at the order: which comes first, the new worker or the end of the old one?',
     shows: exitsShown(
       program,
       exits.filter(({ workerPid }) => old.includes(workerPid)),
@@ -317,8 +317,8 @@ export function demandCapacity({ program, first, last, old, forks, exits, sent, 
       ? 'Two were forked for one that left: one by the reload, one by something else.'
       : 'The next worker was forked while an old one was still finishing. All at once need twice the memory.',
     try: isTwice
-      ? "fork in the reload only, not in an 'exit' handler: a worker that drains hasn't crashed"
-      : 'await retire(old): it resolves when the old one has exited; then fork the next',
+      ? 'look for every place that forks: which of them runs when an old worker exits?'
+      : 'look at when the next worker is forked: has the old one exited?',
     shows: { program, moments: forks.slice(0, MARKED).map((fork) => forkMoment(fork, 'forked')) },
     output,
   });
@@ -339,7 +339,7 @@ function demandTurn({ program, first, old, sent, output }) {
       'An old worker says "Connection: close" when a new one listens in its place, not before.',
     got: `Process ${early[0]?.pid}, an old worker, said it before any new one listened.`,
     why: "'online' only means that Node.js has started; the file has not run yet. A version may take seconds to boot, or never listen at all.",
-    try: "worker.on('listening', ...) on the worker that you have just forked, then retire(old)",
+    try: 'look at which event lets an old worker go, and of which worker it is',
     shows: shown(program, early, 'says "Connection: close"'),
     output,
   });
@@ -360,7 +360,7 @@ const LOSSES = [
   [
     ({ errors }) => errors.includes('ECONNREFUSED'),
     'For a moment no worker listened.',
-    "fork the new one, wait for its 'listening', and only then retire an old one",
+    'look at the order: which comes first, the new worker or the end of the old one?',
   ],
   [
     () => true,
@@ -392,7 +392,7 @@ export function demandNoneLost({ program, old, exits, lost, sent, output }) {
 }
 
 const ENDLESS = `DRAIN_LIMIT_MS is ${LIMIT_MS}, and a response never ends. Its worker gets SIGTERM, and exits at the limit`;
-const OWN_LIMIT = 'in drain(): setTimeout(() => process.exit(1), limitMs).unref();';
+const OWN_LIMIT = 'look at the limit: what ends the worker, and how long after the signal?';
 
 export function demandLimit(held) {
   const { program, exits, isDone, cutAfterMs, output } = held;
@@ -448,7 +448,7 @@ export function demandBadVersionStops(bad) {
     why:
       whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
       'The exit of a worker need not be the end of the primary.',
-    try: "no throw and no process.exit() in the primary: when a new worker's 'exit' comes before its 'listening', return",
+    try: 'look at what the reload does when a new worker exits before it listens',
     shows,
     output,
   });
@@ -456,7 +456,7 @@ export function demandBadVersionStops(bad) {
     expected: 'The second SIGHUP begins a reload too.',
     got: 'Nothing was forked.',
     why: 'Something was left behind by the first reload: a handler that is gone, a flag that is still set, or a list of workers that have exited.',
-    try: "process.on('SIGHUP', reload), not once; and list the workers when a reload begins",
+    try: 'look at the second SIGHUP: is it heard, and which workers does it renew?',
     output,
   });
   const [isSo, got, why, repair] = firstOf(BAD_FAULTS, bad);

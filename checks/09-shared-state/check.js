@@ -27,22 +27,28 @@ import {
   visitInTurn,
 } from './looks.js';
 
-const promises = {
-  'counts-exactly':
-    'the primary owns the counts: every increment counts, and all workers report the same',
-  'answers-matched': 'many questions at once: each gets its own answer',
-  'death-exact': 'an id counts once, even when a worker dies with questions in flight',
-  'owner-silent':
-    'while the primary is silent a client gets a 503 after a second; the late answer goes nowhere',
-  'sticky-keeps':
-    'sticky: a client gets the same worker at each visit, and all workers have clients',
-  'others-stay': 'sticky: when a worker dies, the clients of the others stay where they are',
-  'redis-exact': 'in Redis an id counts once too, even when a worker dies',
-  'redis-away':
-    'while Redis is silent or down clients get a 503; nothing is done later; it recovers',
+const tasks = {
+  1: {
+    'counts-exactly':
+      'the primary owns the counts: every increment counts, and all workers report the same',
+    'answers-matched': 'many questions at once: each gets its own answer',
+    'death-exact': 'an id counts once, even when a worker dies with questions in flight',
+    'owner-silent':
+      'while the primary is silent a client gets a 503 after a second; the late answer goes nowhere',
+  },
+  2: {
+    'sticky-keeps':
+      'sticky: a client gets the same worker at each visit, and all workers have clients',
+    'others-stay': 'sticky: when a worker dies, the clients of the others stay where they are',
+  },
+  3: {
+    'redis-exact': 'in Redis an id counts once too, even when a worker dies',
+    'redis-away':
+      'while Redis is silent or down clients get a 503; nothing is done later; it recovers',
+  },
 };
 
-check('09-shared-state', promises, (lesson) => {
+check('09-shared-state', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const start = async (state, workers, { listeners = workers, env = {} } = {}) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };

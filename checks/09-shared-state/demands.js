@@ -38,7 +38,7 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
       (owner === 'Redis' ? 'No count comes out of Redis. Its address is in REDIS_URL.' : undefined),
     try:
       owner === 'Redis'
-        ? 'createClient({ url, ... }), then client.connect(); a script needs the names of its keys'
+        ? 'look at how the store is connected, and at what its script gets'
         : "curl -X POST 'localhost:8080/count/pears?id=1'",
     shows: crashShown(program),
   });
@@ -77,7 +77,7 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     expected: `${times} increments by clients at once: the answers are 1 to ${times}, each once.`,
     got: `All were counted, but ${doubles} clients got a count that another one got too.`,
     why: 'One answer went to several questions, or the count was read after others had added theirs.',
-    try: 'number the questions, and answer each with the count that this very increment made',
+    try: 'look at what an answer carries: the count that this very increment made?',
   });
 }
 
@@ -92,13 +92,13 @@ export function demandMatched({ questions }) {
     expected: `${one?.name} has been counted ${one?.expected - 1} times: its next answer is ${one?.expected}.`,
     got: `It is ${one?.count}. The same happened to ${wrong.length} of ${questions.length} questions that were asked at once.`,
     why: 'A worker has several questions in flight over one channel. A message that only says "7" does not say which question it answers.',
-    try: 'send a number with each question and with its answer; a Map leads from the number to the promise that waits',
+    try: 'look at how an answer finds its question',
   });
   demandInTime(!unheard, {
     expected: `${questions.length} questions at once: each gets its answer.`,
     got: `The question about ${unheard?.name} got no answer within a second.`,
     why: 'Its answer was lost, or went to another question.',
-    try: 'lastNumber += 1 for each question',
+    try: 'look at the numbers of the questions: are two ever the same?',
   });
 }
 
@@ -129,7 +129,7 @@ export function demandRepeated({ twins }, repeated, owner) {
         : 'The client asks again because its answer was lost. It needs that answer, not the count of now.',
     try:
       typeof other?.count === 'string'
-        ? 'Number(...) around what the script answers'
+        ? 'look at the type of what the script answers'
         : 'remember the answer with the id, and give that answer again',
   });
 }
@@ -141,7 +141,7 @@ export function demandExact({ program, sent, retried, told, fate }, owner) {
     expected: `${scene}: everything else lives on.`,
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
     why: whyOfPrimary(program) ?? 'An answer for the dead worker could not be sent.',
-    try: 'worker.send(answer, () => {}): with a callback the error goes there, and ends nothing',
+    try: 'look at what becomes of the error when an answer is sent to a worker that is gone',
     shows: endShown(program),
   });
   const [unheard] = retried.filter(({ count }) => count === undefined);
@@ -182,13 +182,13 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
     expected: `While ${owner} is silent a client gets a 503 after a second, and no sooner.`,
     got: `One got it after ${inSeconds(early?.waitedMs)}.`,
     why: "A moment's pause becomes an error for every client.",
-    try: 'within(1_000, ...)',
+    try: 'look at what waits for an answer: for how long?',
   });
   demand(crashes.length === 0, {
     expected: `${owner} goes on and answers what was asked. Answers to questions that were given up are dropped.`,
     got: `${crashes.length} of the workers threw and exited.`,
     why: whyOfCrash(crashes),
-    try: 'waiting.get(number)?.(value), which does nothing for a number that nobody waits for',
+    try: 'look at an answer that comes too late: what is there for its number?',
     shows: crashShown(program, crashes[0]),
   });
   const [wrong] = later.filter(({ count }) => ![0, undefined].includes(count));
@@ -196,7 +196,7 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
     expected: `A question is given up, and the same worker is asked about a name that was never counted: the answer is 0.`,
     got: `It is ${quoted(wrong?.count)}, the answer to the question that had been given up.`,
     why: 'Answers are matched by their order, so one abandoned answer shifts all that follow.',
-    try: 'look the question up by its number, and delete that number when you give up',
+    try: 'look at what is left of a question that was given up',
   });
   demandInTime(owner === 'Redis' || later.some(({ count }) => count === 0), {
     expected: `When ${owner} goes on, the questions that still wait are answered.`,
@@ -225,7 +225,7 @@ function demandUnavailable(silent, when) {
     expected,
     got: `${late.length} of ${silent.length} clients still waited after ${inSeconds(slow?.waitedMs)}; one of them ${slow?.isRead ? 'reads' : 'adds'}.`,
     why: 'Each client that waits keeps a connection, and memory, in the worker.',
-    try: "within(1_000, question, '... does not answer') around every question",
+    try: 'look at what waits for an answer: for how long?',
   });
 }
 
@@ -238,7 +238,7 @@ export function demandSticky({ program, rounds, used }) {
     why:
       whyOfCrash(program.events) ??
       'A connection that is dealt but not served has a client that waits.',
-    try: "server.emit('connection', socket) in the worker, and then process.send('ready')",
+    try: 'look at when a worker says that it is ready, and what it does with a socket',
     shows: crashShown(program),
   });
   const clients = rounds[0].map(({ client }, index) => [
@@ -256,7 +256,7 @@ export function demandSticky({ program, rounds, used }) {
     expected: `${clients.length} clients, and each of ${PLACES} workers serves some.`,
     got: used.size === 1 ? 'One worker has them all.' : `${used.size} workers have them all.`,
     why: "The addresses begin alike. A hash that leaves out their last part has few values. Or a worker said 'ready', and nothing put it in its place.",
-    try: "createHash('sha256').update(address).digest().readUInt32BE() % size",
+    try: 'look at how an address becomes a place: are all places used?',
   });
 }
 
@@ -266,7 +266,7 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
     expected: 'A worker dies, a new one takes its place, and the others live on.',
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
     why: whyOfPrimary(program) ?? 'The death of one worker is no reason to end the others.',
-    try: 'empty its place on its exit; and when it is filled again, listen only if (!server.listening)',
+    try: 'look at what happens to a place when its worker exits, and when it is filled again',
     shows: endShown(program),
   });
   const others = visits.filter(({ client }) => homes.get(client) !== victim);
@@ -275,7 +275,7 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
     expected: `A worker dies: the ${others.length} clients of the other workers stay where they are.`,
     got: `${movers.length} of them had to move, and what their worker knew about them is lost, although it lives.`,
     why: 'A remainder by the number of living workers changes when one of them dies, and with it most places.',
-    try: 'hash % size, where size never changes; deal() finds a stand-in for an empty place',
+    try: 'look at the number that the place is computed with: does it change when a worker dies?',
   });
   const [lost] = visits.filter(({ pid }) => pid === undefined);
   const whose = homes.get(lost?.client) === victim ? 'of the dead worker' : 'of another worker';
@@ -295,7 +295,7 @@ export function demandStarted({ program, listens, silent }) {
     expected: 'The server starts without Redis: it listens, and answers 503.',
     got: 'It runs, but it is not listening on PORT.',
     why: 'connect() finishes only when Redis is up. If you await it first, nothing listens until then.',
-    try: "client.connect() without await; it keeps trying, and client.on('error', ...) hears how",
+    try: 'look at what the start waits for',
   });
   demandUnavailable(silent, 'Redis is down');
 }
@@ -309,7 +309,7 @@ function demandNoExit(program) {
     why:
       whyOfCrash(events) ??
       "An 'error' event without a listener, or a rejection that is not caught, ends the process.",
-    try: "client.on('error', ({ message }) => console.error(message))",
+    try: 'look at which events of the client you listen to',
     shows: crashShown(program),
   });
 }
@@ -322,7 +322,7 @@ export function demandAway({ program, silent, back, doneLater }) {
     expected: 'Redis is back on its port: soon the same workers count again.',
     got: `Seconds later still: ${wordsOf(back.answer)}.`,
     why: 'The client does not try to connect again; or it relies on what the old Redis was told, such as a script that was loaded into it.',
-    try: 'socket: { reconnectStrategy: 200 }, and client.eval(script, ...), which sends the script each time',
+    try: 'look at how the client connects again, and whether Redis still knows the script then',
   });
   const done = Math.max(0, ...doneLater.values());
   demand(done === 0, {
@@ -330,6 +330,6 @@ export function demandAway({ program, silent, back, doneLater }) {
       'Increments are answered 503 while Redis is down. When it is back they have not been done.',
     got: `No client asked for them again, but their count is ${done}.`,
     why: 'They were kept in a queue and sent when there was a connection again, for clients that are long gone.',
-    try: 'disableOfflineQueue: true; without a connection a command fails at once',
+    try: 'look at what the client does with a command while it has no connection',
   });
 }

@@ -40,7 +40,7 @@ export function demandOwnPorts({ program, count }) {
     expected,
     got: `Process ${exposed?.pid} listens on ${exposed?.address ?? 'every address'}, port ${exposed?.port}.`,
     why: 'Anyone who reaches that port bypasses nginx: its limits, its log, its certificate.',
-    try: "HOST: '127.0.0.1'",
+    try: 'look at which address a server listens on',
     shows: shown(program, exposed ? [exposed] : [], 'listens'),
   });
   const [ports, pids] = ['port', 'pid'].map((field) => new Set(servers.map((one) => one[field])));
@@ -51,7 +51,7 @@ export function demandOwnPorts({ program, count }) {
     why:
       whyOfCrash(program.events) ??
       'Without the cluster module two processes cannot share a port. PORT 0 asks the system for a free one.',
-    try: "Array.from({ length: count }, () => start('backend.js', { HOST: '127.0.0.1', PORT: 0 }))",
+    try: 'look at how the servers are started: how many, and each in a process of its own?',
     shows: serversShown(program),
   });
 }
@@ -73,7 +73,7 @@ export function demandValid({ program, count, first, hasNginx }) {
     ...story,
     got: `Nothing listens on port ${program.port}.`,
     why: whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
-    try: 'listen 127.0.0.1:${port}; in conf.js, and startNginx(backends) in server.js',
+    try: 'look at where nginx listens in conf.js, and whether server.js starts it',
   });
 }
 
@@ -95,7 +95,7 @@ export function demandEveryBackend({ program, count, first }, { answers, pids })
     expected: `${count} servers: all of them answer.`,
     got: `${answers.length} requests were answered by ${pids.length} of them.`,
     why: 'Only the servers in the upstream are asked, in turn, unless you say otherwise.',
-    try: 'backends.map((address) => `server ${address};`), all of them within upstream { ... }',
+    try: 'look at the upstream: is every server in it?',
     shows: requestsShown(program, '/pid'),
   });
 }
@@ -109,7 +109,7 @@ export function demandClientKnown({ program }, { answer, localAddress, claimed }
       said === claimed
         ? "nginx passes its client's headers on as they are, even one that lies."
         : 'To the server the client is nginx, at 127.0.0.1, unless nginx says otherwise.',
-    try: 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; in location, and backend.js as it was',
+    try: 'look at the location: what does nginx say of its client?',
     shows: requestsShown(program, '/client'),
   });
 }
@@ -147,32 +147,32 @@ export function demandCleanStop({
     ...story,
     got: `It was ended by ${fate?.signal}.`,
     why: 'Without a handler a signal ends this process at once. nginx has no channel to it, so nothing stops nginx.',
-    try: "process.on('SIGTERM', stop); and process.on('SIGINT', stop);",
+    try: 'look at which signals your program handles',
   });
   demand(lost.length === 0, {
     ...story,
     got: `Of ${answers.length} requests in flight ${lost.length} were lost: ${wordsOf(lost[0])}.`,
     why: 'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers must stay until nginx has exited.',
-    try: "detached: true; on the signal front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
+    try: 'look at which signals reach nginx, and what has ended before nginx has',
   });
   const refused = late.find(({ status }) => status >= 500);
   demand(!refused, {
     ...story,
     got: `A client that came just after the signal got ${wordsOf(refused)}.`,
     why: 'The servers had stopped accepting, and nginx had not.',
-    try: "first front.kill('SIGQUIT'), await its 'exit', and only then stopAll()",
+    try: 'look at the order of the stop: what ends first, nginx or the servers?',
   });
   (half ? demand : demandInTime)(half === '200', {
     ...story,
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
     why: 'nginx waits for such a client, then asks a server. By then the servers had exited, or nginx had.',
-    try: "front.kill('SIGQUIT'); await once(front, 'exit'); and only then stopAll()",
+    try: 'look at how nginx is told to stop, and what ends before it has',
   });
   demandInTime(fate, {
     ...story,
     got: 'It is still running.',
     why: 'It exits by itself when its children have exited and no timer is set.',
-    try: "front.kill('SIGQUIT'), await its 'exit', then stopAll()",
+    try: 'look for what is still running after the signal',
   });
   demand(fate?.code === 0, {
     ...story,
@@ -189,7 +189,7 @@ function demandNothingLeft({ left, files }, story, crash) {
     ...story,
     got: `Process ${list(left)} is still there.`,
     why: 'What a program starts, it must end.',
-    try: "await the 'exit' of nginx, then stopAll()",
+    try: 'look at what is waited for before your program ends',
   });
   demand(files.length === 0, {
     ...story,
@@ -198,8 +198,8 @@ function demandNothingLeft({ left, files }, story, crash) {
       ? `An error that nothing handled ended the program before it could clean up: ${crash}.`
       : 'Each start makes a new folder, and nothing else removes it.',
     try: crash
-      ? "front.on('error', fail)"
-      : 'rmSync(folder, { recursive: true }) at the end of the one function that stops everything',
+      ? 'look at which events of nginx you listen to'
+      : 'look at every way out: which of them removes the folder?',
   });
 }
 
@@ -215,19 +215,19 @@ export function demandReason({ program, env, fate, left, files, output }) {
     ...story,
     got: 'It keeps running.',
     why: 'Servers that no client can reach are useless, and nothing says so.',
-    try: "front.on('exit', ...): print a message, end the servers, exit code 1",
+    try: 'look at what you do when nginx has exited unasked',
   });
   demand(fate?.code === 1, {
     ...story,
     got: `It ended with ${howItEnded(fate ?? {})}.`,
     why: 'A script or a service manager looks at the exit code, and takes 0 for "all is well".',
-    try: 'process.exitCode = 1;',
+    try: 'look at the exit code when nginx cannot start',
   });
   demand(/nginx|port/i.test(output), {
     ...story,
     got: 'It printed nothing about it.',
     why: 'Exit code 1 alone tells the person on call nothing.',
-    try: "stdio: 'inherit', which passes on what nginx says, and your own message",
+    try: 'look at where the words of nginx go, and what you print yourself',
   });
   const [crash] = /spawn \S+ E[A-Z]+/.exec(whyOfCrash(program.events) ?? '') ?? [];
   demandNothingLeft({ left, files }, story, crash);
@@ -246,13 +246,13 @@ export function demandMachines(
     ...story,
     got: `Listening on ${list(addresses) || 'nothing'}.`,
     why: whyOfCrash(program.events) ?? 'Two machines have two addresses.',
-    try: "['127.0.0.2', '127.0.0.3'].map(startMachine), where startMachine(HOST) does start('machine.js', { HOST, PORT: port })",
+    try: 'look at how the machines are started: each on its address, with the port of nginx',
   });
   demandInTime(first?.status === 200, {
     ...story,
     got: `The first answer was ${wordsOf(first)}.`,
     why: emergencyOf(program) ?? 'nginx is not up, or leads elsewhere.',
-    try: 'listen 127.0.0.1:${port}; and start nginx when both machines listen, with their addresses as its backends',
+    try: 'look at when nginx is started with --machines, and with which backends',
   });
   for (const { address, workers } of machines) {
     const working = workers.filter((pid) => serving.has(pid)).length;
@@ -320,7 +320,7 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
     expected: `Machine ${address} has lost its last worker, and exits with code 0. A second later it is started again.`,
     got: 'Seconds later nothing listens there.',
     why: 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
-    try: "child.on('exit', () => isStopping || setTimeout(boot, 1_000))",
+    try: 'look at what happens when a machine exits, also the second time',
   });
   demandInTime(isUsed, {
     ...story,
@@ -332,7 +332,7 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
         : `It was on port ${before}, and is on port ${after} now. nginx still has the old address.`,
     try:
       before === after
-        ? 'server ${address} fail_timeout=1s; in the upstream'
+        ? 'look at how long nginx leaves a server alone that has failed'
         : "start('machine.js', { HOST, PORT: port }): the same port each time",
   });
 }
@@ -348,7 +348,7 @@ export function demandMachinesStop({ program, started, fate, printed }) {
     ...story,
     got: 'It started a machine after the signal.',
     why: "A machine that you stop also emits 'exit': its listener can't tell that from a death.",
-    try: 'isStopping || ..., where a machine is started',
+    try: 'look at what starts a machine while your program stops',
   });
   demandInTime(fate, {
     ...story,

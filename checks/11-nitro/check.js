@@ -26,18 +26,25 @@ import {
   workOf,
 } from './looks.js';
 
-const promises = {
-  builds: 'both presets build, node-cluster as configured, each in its own folder',
-  'preset-forks':
-    'node-server is one process; with node-cluster NODE_CLUSTER_WORKERS workers answer on one port, the primary does not',
-  'cores-unless-told': 'without NODE_CLUSTER_WORKERS there is one worker for each core it may use',
-  'same-answers': 'one process and the cluster give the same answers, after the same work',
-  'stops-clean': 'SIGTERM and Ctrl-C: requests in flight are answered, the exit code is 0',
-  'gives-up':
-    'five failed starts in a row: it gives up, with a message and exit code 1; a worker that has served is replaced',
+const tasks = {
+  1: {
+    builds: 'both presets build, node-cluster as configured, each in its own folder',
+  },
+  2: {
+    'preset-forks':
+      'node-server is one process; with node-cluster NODE_CLUSTER_WORKERS workers answer on one port, the primary does not',
+    'cores-unless-told':
+      'without NODE_CLUSTER_WORKERS there is one worker for each core it may use',
+    'same-answers': 'one process and the cluster give the same answers, after the same work',
+  },
+  3: {
+    'stops-clean': 'SIGTERM and Ctrl-C: requests in flight are answered, the exit code is 0',
+    'gives-up':
+      'five failed starts in a row: it gives up, with a message and exit code 1; a worker that has served is replaced',
+  },
 };
 
-check('11-nitro', promises, (lesson) => {
+check('11-nitro', tasks, (lesson) => {
   const { observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const built = observe([], () => build(lesson));
   const single = observe([built], (seen) => startSingle(lesson, seen));

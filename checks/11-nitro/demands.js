@@ -29,7 +29,8 @@ import {
 const LEAST_WORK_MS = 9.5;
 const ENOUGH_FAILED = 5;
 const MARKED = 6; // moments of a kind
-const TELL = 'above the import(): process.env.NITRO_CLUSTER_WORKERS = String(workers);';
+const TELL =
+  'look at what Nitro is told of the workers, and whether that comes before the build is loaded.';
 
 const shown = (program, seen, says) => ({
   program,
@@ -63,7 +64,7 @@ export function demandBuilds(built) {
     expected: 'As configured, Nitro builds with the preset node-cluster.',
     got: `It built ${list(builds[0].outputs)}.`,
     why: 'Without a preset Nitro takes node-server, or whatever suits the machine that it builds on.',
-    try: "preset: 'node-cluster', in nitro.config.js",
+    try: 'look at the preset in nitro.config.js',
     output: '',
   });
   demand(outputOf({ outputs }, 'node-server'), {
@@ -77,7 +78,7 @@ export function demandBuilds(built) {
     expected: 'Each build has its own output folder.',
     got: `Both builds wrote to ${builds[0].outputs[0]?.folder}, and what is left is ${list(outputs)}.`,
     why: 'A build empties its output folder first, so if two builds share a folder, only the second one survives.',
-    try: "output: { dir: '.output/{{ preset }}' }: Nitro replaces {{ preset }} with its name",
+    try: 'look at the output folder in nitro.config.js: does it depend on the preset?',
     output: '',
   });
 }
@@ -113,7 +114,7 @@ export function demandForks(program, { requests, answers }) {
     expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
     got: `It forked ${forks}.`,
     why: 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded. An import at the top of your file is loaded before the first line runs.',
-    try: `${TELL} And await import(...), not import at the top`,
+    try: `${TELL} An import at the top comes first`,
     shows: forksShown(program),
     output,
   });
@@ -153,7 +154,7 @@ export function demandCores({ forks, program }) {
     why:
       whyOfCrash(program.events) ??
       "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
-    try: 'const workers = process.env.NODE_CLUSTER_WORKERS ?? availableParallelism();',
+    try: 'look at what the number is when NODE_CLUSTER_WORKERS is not set',
     shows: forksShown(program),
     output: program.output(),
   };
@@ -234,7 +235,7 @@ export function demandCleanStop(seen) {
         ? 'No worker has exited, and it keeps serving.'
         : `${exits.length} of its ${workers.length} workers exited, and the program is still running.`,
     why: "Nitro's primary hears the signal and then waits, 30 s, for workers that got no signal.",
-    try: 'for (const worker of Object.values(cluster.workers)) worker.process.kill(signal);',
+    try: 'look at what the primary does with the signal: which workers get it?',
   });
   demand(fate.code === 0, {
     ...story,
@@ -246,13 +247,13 @@ export function demandCleanStop(seen) {
     ...story,
     got: `The primary exited before ${behind.length} of its ${workers.length} workers.`,
     why: 'When the primary is gone, so is the container, along with all requests in flight.',
-    try: 'worker.process.kill(signal) for each worker; no process.exit(), and no disconnect(), which takes a worker off the list that Nitro waits for',
+    try: 'look at what the signal handler does beside passing the signal on: Nitro ends the primary',
   });
   demand(lost.length === 0, {
     ...story,
     got: `${lost.length} of ${IN_FLIGHT} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
     why: 'A worker that gets SIGTERM answers first: Nitro sees to that. One that gets SIGKILL does not.',
-    try: 'worker.process.kill(signal), with the same signal',
+    try: 'look at which signal the workers get',
   });
 }
 
@@ -281,19 +282,19 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
     ...story,
     got: `It exited (${howItEnded(fate)}) after ${ends} failed starts.`,
     why: 'One failure may be an accident; five in a row are not.',
-    try: 'count them: if (failed < 5) return;',
+    try: 'look at what is counted, and at how many it gives up',
   });
   demand(fate.code === 1, {
     ...story,
     got: `It exited (${howItEnded(fate)}).`,
     why: 'A service manager reads the exit code: 0 says that the server has done its work.',
-    try: 'process.exit(1);',
+    try: 'look at the exit code when it gives up',
   });
   demand(isTold, {
     ...story,
     got: 'It exited without a line with the words "giving up".',
     why: 'The person who reads the log sees some errors and then nothing.',
-    try: "console.error('giving up: ...'); before process.exit(1)",
+    try: 'look at what is printed before it gives up',
   });
 }
 
@@ -308,7 +309,7 @@ export function demandCarriesOn({ program, fate, served, failed, serving, wanted
     ...story,
     got: `It exited (${howItEnded(fate ?? {})}) after ${served} workers that had served and ${failed} that had not listened yet.`,
     why: 'A worker that served for a year and is killed is no failed start, and its exit sets the count back to 0.',
-    try: "remember the id of each worker that was 'listening', since cluster.workers no longer has one that exited; at its 'exit' set the count to 0",
+    try: 'look at what sets the count back: does it know of a worker that has exited whether it had listened?',
   });
   demand(serving <= wanted, {
     ...story,

@@ -17,7 +17,8 @@ export function testAlone(definition) {
     const runner = createRunner();
     const place = process.env.FORKSHOP_SUBJECT || join(root, 'lessons', key);
     try {
-      await runSession(definition, { root, place, runner }, (record) => report(t, record));
+      const options = { root, place, runner, isThrough: true };
+      await runSession(definition, options, (record) => report(t, record));
     } finally {
       await runner.close();
     }

@@ -1,7 +1,7 @@
 /**
  * The one door through which a check sees the machinery. A check is a node:test file:
  *
- *   check('02-cluster-fork', { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' },
+ *   check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
  *     ({ launch, ready, observe, hold }) => {
  *       const main = observe([], async () => ready(await launch({ env: { NODE_CLUSTER_WORKERS: '4' } }), 4));
  *       hold('forks-as-told', [main], ({ events }) => {
@@ -72,9 +72,16 @@ export { demandSpeedup } from '../verdict/speedup.js';
 /**
  * Declares the check of one lesson: under `node --test` a test, with a subtest for each promise.
  * @param {string} key  NN-slug
- * @param {Record<string, string>} promises  id → sentence, in the order in which they are judged
+ * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises: id → sentence, in the
+ *   order in which they are judged. A promise belongs to the first task with which it can hold, and a task whose work shows
+ *   only with the next one has none.
  * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
  */
-export function check(key, promises, declare) {
-  register({ key, promises, declare });
+export function check(key, tasks, declare) {
+  const all = Object.entries(tasks);
+  const taskOf = Object.fromEntries(
+    all.flatMap(([task, promises]) => Object.keys(promises).map((id) => [id, Number(task)])),
+  );
+  const promises = Object.assign({}, ...all.map(([, promises]) => promises));
+  register({ key, promises, taskOf, declare });
 }

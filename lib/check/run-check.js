@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { checkFile, loadCheck } from './definitions.js';
 import { countCrowd } from '../measure/conditions.js';
+import { readIfThere } from '../common/files.js';
+import { placesOf } from '../lessons/places.js';
+import { tasksOf } from '../lessons/tasks.js';
 import { closingGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
@@ -18,6 +21,7 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @property {boolean} isWhole  all promises were judged
  * @property {import('../verdict/outcome.js').PromiseRecord[]} promises  in the order in which they were judged
  * @property {number} of  how many promises the lesson has
+ * @property {import('../lessons/tasks.js').Task[]} tasks  of the lesson, with the ids of their promises
  * @property {Measurement[]} measurements
  * @property {import('../verdict/terminal.js').Chart[]} charts
  * @property {number} seconds
@@ -37,7 +41,8 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {string} options.key
  * @param {string} [options.subject]  the file or folder that is judged; the learner's own unless told
  * @param {string[]} [options.only]  judge these promises, with what they stand on, and nothing else
- * @param {string[]} [options.first]  judge these first; with the first that fails again the check ends
+ * @param {string[]} [options.first]  judge these first, and their task before all others
+ * @param {boolean} [options.isThrough]  judge every promise; else the check ends with the first task that is not done
  * @param {string} [options.timelineFile]  where to leave the timeline of the program
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
@@ -45,8 +50,8 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {number} [options.deadlineMs]  after so many milliseconds the check ends. A promise that has failed by then makes
  *   it failed, and so does work of the program's own that has taken that time; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
- * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, number: number, of: number, programs: number[] }) => void} [options.onPromise]
- *   called as soon as a promise is decided; programs: the numbers of those that were started for it
+ * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void} [options.onPromise]
+ *   called as soon as a promise is decided; task: that it belongs to; programs: the numbers of those that were started for it
  * @param {(started: import('./programs.js').Started) => void} [options.onProgram]  called when a program has been started
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
@@ -71,6 +76,7 @@ export async function runCheck({
     isWhole: false,
     promises: [],
     of: 0,
+    tasks: [],
     measurements: [],
     charts: [],
     seconds: 0,
@@ -86,6 +92,9 @@ export async function runCheck({
   const time = limitTime({ deadlineMs, signal, programs, hasFailed: hasFailedYet, crowd });
   try {
     const definition = await loadCheck(checkFile(root, key));
+    const text = readIfThere(join(root, placesOf(key).text)) ?? '';
+    result.tasks = tasksOf(definition.taskOf, text);
+    result.of = Object.keys(definition.promises).length;
     const place = subject ?? join(root, 'lessons', key);
     const toNote = (/** @type {import('./programs.js').Started} */ started) => {
       if (!started.isReference) programs.push(started.program);
@@ -156,8 +165,8 @@ const hasFailed = (/** @type {CheckResult} */ { promises }) =>
 function take({ promise, measurement, chart, fault, ...record }, result, onPromise) {
   if (promise) {
     result.promises.push(promise);
-    result.of = record.of;
-    onPromise?.({ promise, ...record });
+    const task = result.tasks.find(({ number }) => number === promise.task);
+    onPromise?.({ promise, task, ...record });
   } else if (measurement) result.measurements.push(measurement);
   else if (chart) result.charts.push(chart);
   else if (fault) result.fault ??= fault;

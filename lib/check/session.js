@@ -1,6 +1,6 @@
 /**
- * One run of a check: it declares looks and promises, and these are judged, in rounds. A look is made when the first promise
- * that needs it is judged; or earlier if a core is idle. What is there to be seen decides at once; what is missing or late is
+ * One run of a check: it declares looks and promises, and these are judged, in rounds, task by task; with the first task that
+ * is not done it ends. A look is made when the first promise that needs it is judged; or earlier if a core is idle. What is there to be seen decides at once; what is missing or late is
  * looked at a second time, with a fresh program, unless the machine was idle.
  *
  * @typedef {import('../observe/program.js').Program} Program
@@ -42,12 +42,13 @@
  * @typedef {object} HoldOptions
  * @property {string[]} [needs]  promises without which it tells nothing: when one does not hold, this is not reached
  * @property {boolean} [isGate]  every promise declared after it needs it
- * @property {boolean} [isAlone]  it measures: no look is made beside it
+ * @property {boolean} [isAlone]  it measures: it needs all that are declared before it, and no look is made beside it
  * @property {boolean} [areApart]  its steps tell different things: one that can't be judged doesn't keep the next from deciding
  *
  * @typedef {object} Definition  a check, as its file declares it
  * @property {string} key  NN-slug
  * @property {Record<string, string>} promises  id → sentence, in the order in which they are judged
+ * @property {Record<string, number>} taskOf  id → the task that it belongs to, by its number in the text
  * @property {(lesson: Lesson) => void} declare
  *
  * @typedef {object} SessionOptions
@@ -55,7 +56,8 @@
  * @property {string} place  the file or folder that is judged
  * @property {import('../observe/run.js').Runner} runner
  * @property {string[]} [only]  judge these promises, with what they stand on, and nothing else
- * @property {string[]} [first]  judge these first; with the first that fails again the check ends
+ * @property {string[]} [first]  judge these first, and their task before all others
+ * @property {boolean} [isThrough]  judge every promise, also those of tasks behind one that is not done
  * @property {boolean} [isQuick]
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
@@ -75,8 +77,9 @@ import { createPrograms } from './programs.js';
 import { isOutcome, meaningOf } from './unexpected-end.js';
 import { verdictOnMissing } from './whose-fault.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
-import { groundsOf, roundsOf } from '../verdict/plan.js';
+import { groundsOf, idsIn, roundsOf } from '../verdict/plan.js';
 
+const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
 const AHEAD_MS = 15;
 const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
 
@@ -89,11 +92,12 @@ const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
  *   and at the end { verdict, isWhole, conditions, output }; { fault } when it is ours
  * @returns {Promise<void>}  rejects when the signal asks for it, or with a fault that it has reported
  */
-export async function runSession({ key, promises, declare }, options, report) {
+export async function runSession({ key, promises, taskOf, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
   const { onProgram, overrunBy = overrunNow } = options;
   const made = createPrograms({ root, key, place, runner, onProgram });
   const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = made;
+  const printedBy = (/** @type {Look[]} */ looks) => ofLearner(programsOf(looks))[0]?.output();
   const { crowdOf = () => countCrowd(runner.pids) } = options;
   const shortage = watchShortages(runner.home);
   const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
@@ -101,14 +105,15 @@ export async function runSession({ key, promises, declare }, options, report) {
   const verdictOn = (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
     verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), ...how });
   let conditions = conditionsNow();
-  const { held, measurements, retake, ...door } = createDeclarations(promises);
+  const { held, measurements, retake, ...door } = createDeclarations(promises, taskOf);
   const takeAgain = async (/** @type {Look[]} */ looks) => {
     const before = programsOf(looks);
     retake(looks);
     await stopAll(before);
   };
   const judge = createJudge({
-    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain, verdictOn },
+    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
+    ...{ verdictOn, printedBy },
   });
   const session = async () => {
     declare({
@@ -121,13 +126,18 @@ export async function runSession({ key, promises, declare }, options, report) {
     });
     if (held.length === 0) throw new Error('This check declares no promises.');
     const isMeasuring = !isQuick && !only;
-    for (const { ids, isBrief } of roundsOf(held, options)) {
-      await judge.round(
-        ids,
-        isMeasuring ? measurements.flatMap(({ looks }) => looks) : [],
-        isBrief,
-      );
-      if ((isBrief && judge.hasFailed()) || judge.overrun()) break;
+    const looksOf = (/** @type {string[]} */ ids) =>
+      held.filter(({ id }) => ids.includes(id)).flatMap(({ looks }) => looks);
+    const measuring = isMeasuring ? measurements.flatMap(({ looks }) => looks) : [];
+    const rounds = roundsOf(held, options);
+    for (const [index, ids] of rounds.entries()) {
+      const laterLooks = looksOf(rounds.slice(index + 1).flat());
+      await judge.round(ids, [...laterLooks, ...measuring]);
+      if (judge.overrun()) break;
+      const open = only || options.isThrough ? undefined : judge.openTask();
+      if (open === undefined) continue;
+      await judge.round(idsIn(held, open));
+      break;
     }
     for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
       try {
@@ -153,7 +163,7 @@ export async function runSession({ key, promises, declare }, options, report) {
 }
 
 /** What the check's file declares, in its order. */
-function createDeclarations(promises) {
+function createDeclarations(promises, taskOf) {
   /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isAlone: boolean, areApart: boolean })[]} */
   const held = [];
   /** @type {{ looks: Look[], body: (...seen: any[]) => any }[]} */
@@ -164,7 +174,8 @@ function createDeclarations(promises) {
     if (Object.keys(promises)[held.length] !== id)
       throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
     const looks = steps.flatMap(([looks]) => looks);
-    held.push({ id, looks, steps, needs, isGate, isAlone, areApart });
+    const grounds = isAlone ? held.map((one) => one.id) : needs;
+    held.push({ id, task: taskOf[id], looks, steps, needs: grounds, isGate, isAlone, areApart });
   };
   return {
     held,
@@ -180,12 +191,13 @@ function createDeclarations(promises) {
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
 function createJudge(session) {
-  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain, verdictOn } =
-    session;
+  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
+  const { verdictOn, printedBy } = session;
+  session;
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
-  /** @type {typeof held} what is still to be judged in this round, the one under way first */
+  /** @type {typeof held} what is still to be judged in this round, the one that is being judged first */
   let coming = [];
   let afterwards = /** @type {Look[]} */ ([]);
   let isOver = false;
@@ -197,17 +209,18 @@ function createJudge(session) {
 
   const upcoming = () => {
     if (coming.length === 0 || coming[0].isAlone) return [];
-    const looks = coming.filter((one) => !lacks(one)).flatMap((one) => one.looks);
-    return allHold() ? [...looks, ...afterwards] : looks;
+    return coming.filter((one) => !lacks(one)).flatMap((one) => one.looks);
   };
   const lookAhead = async () => {
     while (!isOver) {
-      const next = hasIdleCore() ? nextLook(upcoming()) : undefined;
+      const next = hasIdleCore()
+        ? (nextLook(upcoming()) ?? nextLook(allHold() && !coming[0]?.isAlone ? afterwards : []))
+        : undefined;
       next?.see();
       await sleep(next ? BEGUN_MS : AHEAD_MS);
     }
   };
-  /** @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>} */
+  /** @returns {Promise<Omit<PromiseRecord, 'id' | 'task' | 'sentence'>>} */
   const decide = async (one) => {
     if (lacks(one)) return { verdict: 'skipped' };
     return outcomeOf(
@@ -226,39 +239,47 @@ function createJudge(session) {
         };
         await judgeSteps(steps, one.areApart, confirm);
       },
-      { told, numberOf, meaning: (error) => meaning(error, one.looks) },
+      {
+        ...{ told, numberOf, meaning: (error) => meaning(error, one.looks) },
+        printed: () => printedBy(one.looks),
+      },
     );
+  };
+  /** Takes note of what a promise came to, and reports it. */
+  const tell = async (
+    one,
+    /** @type {Omit<PromiseRecord, 'id' | 'sentence' | 'task'>} */ outcome,
+  ) => {
+    const { id, task, looks } = one;
+    const promise = { id, task, sentence: promises[id], ...outcome };
+    records.set(id, promise);
+    const [number, of] = [held.indexOf(one) + 1, held.length];
+    await report({ promise, number, of, programs: programsOf(looks) });
   };
   return {
     allHold: () => records.size === held.length && allHold(),
-    hasFailed: () => verdicts().includes('failed'),
+    /** The first task of which a promise was judged, and does not hold. */
+    openTask: () =>
+      held.find(({ id }) => (records.get(id)?.verdict ?? 'passed') !== 'passed')?.task,
     overrun: () => overrun,
     verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
     stop: () => (isOver = true),
-    /** What is being judged takes for ever. */
-    async breakOff(/** @type {any} */ story) {
+    /** What is being judged never comes to its end, for this reason. */
+    async breakOff(/** @type {Story} */ story) {
       isOver = true;
-      if (coming.length === 0) return;
-      const [{ id, looks }] = coming;
-      /** @type {PromiseRecord} */
-      const promise = { id, sentence: promises[id], verdict: 'failed', ...story };
-      const number = held.findIndex((one) => one.id === id) + 1;
-      await report({ promise, number, of: held.length, programs: programsOf(looks) });
+      if (coming.length > 0) await tell(coming[0], { verdict: 'failed', ...story });
     },
-    async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later, isBrief = false) {
+    /** Judges these, unless they were; later: looks to make when a core is idle and all of these are made. */
+    async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later = []) {
       afterwards = later;
-      coming = held.filter(({ id }) => ids.includes(id));
+      coming = held.filter(({ id }) => ids.includes(id) && !records.has(id));
       if (records.size === 0) lookAhead();
       for (; coming.length > 0; coming = coming.slice(1)) {
         const [one] = coming;
-        const number = held.indexOf(one) + 1;
-        const record = { id: one.id, sentence: promises[one.id], ...(await decide(one)) };
+        const outcome = await decide(one);
         if (isOver) return;
-        records.set(one.id, record);
-        const programs = programsOf(one.looks);
-        await report({ promise: record, number, of: held.length, programs });
-        if (isBrief && record.verdict === 'failed') return;
-        if (record.verdict === 'inconclusive') overrun = overrunBy();
+        await tell(one, outcome);
+        if (outcome.verdict === 'inconclusive') overrun = overrunBy();
         if (overrun) return; // the others would take minutes, to be undecided too
       }
     },
@@ -314,9 +335,9 @@ const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state
 
 /**
  * What one promise has told already (a program that never started) is not told again by the next.
- * @returns {Promise<Omit<PromiseRecord, 'id' | 'sentence'>>}
+ * @returns {Promise<Omit<PromiseRecord, 'id' | 'task' | 'sentence'>>}
  */
-async function outcomeOf(body, { told, numberOf, meaning }) {
+async function outcomeOf(body, { told, numberOf, meaning, printed }) {
   try {
     await body();
     return { verdict: 'passed' };
@@ -326,8 +347,8 @@ async function outcomeOf(body, { told, numberOf, meaning }) {
     if (told.has(error)) return { verdict: 'skipped' };
     told.add(error);
     const verdict = error instanceof Broken ? 'failed' : 'inconclusive';
-    const { shows, ...story } = error.story;
-    return { verdict, ...story, ...showsOf(shows, numberOf) };
+    const { shows, output = shows?.program.output?.() ?? printed() ?? '', ...story } = error.story;
+    return { verdict, ...story, output: output.slice(-MOST_OUTPUT), ...showsOf(shows, numberOf) };
   }
 }
 

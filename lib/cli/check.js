@@ -9,6 +9,7 @@ import { UsageError } from '../common/usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
+import { openOnes, tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
 import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
@@ -17,6 +18,7 @@ import { earlierOf, nobody } from './page.js';
 import { nextLesson } from './place.js';
 import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
 import { createReporter } from './report.js';
+import { keepPrediction, notePrediction, predictionOf } from './prediction.js';
 import { keepSolution } from './solutions.js';
 import { runCheck } from '../check/run-check.js';
 import { tellUnkept } from './unkept.js';
@@ -33,6 +35,7 @@ const options = /** @type {const} */ ({
   longer: { type: 'boolean' },
   all: { type: 'boolean', fromNpm: false },
   only: { type: 'string', fromNpm: false },
+  try: { type: 'boolean', fromNpm: false },
 });
 
 /**
@@ -49,7 +52,9 @@ export async function run(argv, io) {
   const lesson =
     name === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, name);
   const subject = subjectOf(values, lesson, io.root);
-  const prediction = predictionOf(values.predict);
+  const prediction = predictionOf(values.predict, lesson);
+  const isOnlyNoted = prediction !== undefined && !subject && !values.json && !values.only;
+  if (isOnlyNoted && notePrediction(lesson, prediction, io)) return 0;
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -61,6 +66,7 @@ export async function run(argv, io) {
       isJson: values.json,
       isQuick: values.quick,
       isLonger: values.longer,
+      isHelped: values.try,
       hasTimeline: values.timeline,
     });
     if (interrupt.signal.aborted) return 130;
@@ -71,8 +77,8 @@ export async function run(argv, io) {
 }
 
 /**
- * Checks one lesson, prints as it goes, and keeps the result. What failed last time is judged first; if it fails again,
- * the rest is not.
+ * Checks one lesson, prints as it goes, and keeps the result. The task that was open last time is judged first; if it is
+ * still not done, the others are not judged.
  *
  * @param {object} options
  * @param {import('../lessons/catalog.js').Lesson} options.lesson
@@ -81,10 +87,12 @@ export async function run(argv, io) {
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
  * @param {string[]} [options.only]  judge these promises, with what they depend on, and nothing else
- * @param {boolean} [options.isAll]  judge all, even when what failed last time fails again
+ * @param {boolean} [options.isAll]  judge the promises of all tasks, also behind one that is not done
  * @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
+ * @param {boolean} [options.isHelped]  tell what to try at once
+ * @param {boolean} [options.hasKeys]  its reader has the keys of `npm start`
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
  * @param {number} [options.deadlineMs]  how long the check may take; see runCheck
@@ -100,6 +108,8 @@ export async function checkLesson({
   prediction,
   isAll,
   isJson,
+  isHelped,
+  hasKeys,
   hasTimeline,
   signal,
   audience = nobody,
@@ -111,7 +121,7 @@ export async function checkLesson({
   const history = readHistory(io);
   const before = subject ? nothingYet : lastTime(history, key);
   const { isLonger } = options;
-  const known = { prediction: foretold, before, subject, isLonger };
+  const known = { prediction: foretold, before, subject, isLonger, isHelped, hasKeys };
   const reporter = createReporter({ lesson, lessons, io, ...known });
   if (!isJson) reporter.begin();
   const onPromise = (/** @type {any} */ decided) => {
@@ -119,19 +129,20 @@ export async function checkLesson({
     audience.promise(decided);
   };
   const onProgram = audience.program;
-  const first = isAll ? [] : before.failed;
   const { root } = io;
   const result = await runCheck({
-    ...{ root, key, subject, timelineFile, first, signal, onPromise, onProgram },
+    ...{ root, key, subject, timelineFile, signal, onPromise, onProgram },
+    ...{ first: before.failed, isThrough: isAll },
     ...options,
   });
   if (signal?.aborted) return result;
+  const tally = tallyOf(result, before.verdicts);
   if (subject === solutionOf(root, key)) keepSolution(result, io);
   const progress = subject ? readProgress(io) : keep(result, prediction, before, io);
-  if (isJson) printJson({ ...result, prediction: foretold, timeline: timelineFile }, io);
+  if (isJson) printJson({ ...result, ...tally, prediction: foretold, timeline: timelineFile }, io);
   else reporter.end(result, progress);
   const { [key]: shown } = progress.predictions;
-  audience.end({ ...briefly(result, shown), earlier: earlierOf(history, key) });
+  audience.end({ ...briefly(result, shown), ...tally, earlier: earlierOf(history, key) });
   if (timelineFile && !isJson) showTimeline(timelineFile, io);
   tellUnkept(io);
   return result;
@@ -139,7 +150,7 @@ export async function checkLesson({
 
 /** What is told of a whole check, beside its promises, which are told already. */
 function briefly(
-  { verdict, isWhole, of, charts, seconds, conditions, output, fault, ...result },
+  { verdict, isWhole, of, tasks, charts, seconds, conditions, output, fault, ...result },
   prediction,
 ) {
   const measurements = result.measurements.map((one) => ({
@@ -150,6 +161,7 @@ function briefly(
     verdict,
     isWhole,
     of,
+    tasks,
     measurements,
     charts,
     seconds,
@@ -169,12 +181,15 @@ function keep(result, prediction, before, io) {
   const at = new Date().toISOString();
   const { lesson, verdict, isWhole, promises, measurements, seconds, conditions } = result;
   const verdicts = Object.fromEntries(promises.map((one) => [one.id, one.verdict]));
-  const told = { at, lesson, verdict, isWhole, verdicts, failed: stillFailing(before, verdicts) };
-  appendHistory(io, { ...told, measurements, prediction, seconds, conditions });
+  const isDone = verdict === 'passed' && isWhole;
+  const task = isDone ? null : (openOnes(result)[0]?.task ?? before.task); // with --only nothing may be open
+  const told = { at, lesson, verdict, isWhole, verdicts, task };
+  const failed = stillFailing(before, verdicts);
+  appendHistory(io, { ...told, failed, measurements, prediction, seconds, conditions });
   return updateProgress(io, (progress) => {
     progress.lastLesson = lesson;
-    if (prediction !== undefined) progress.predictions[lesson] = prediction;
-    if (verdict === 'passed' && isWhole) progress.passed[lesson] ??= { at };
+    keepPrediction(progress, lesson, prediction);
+    if (isDone) progress.passed[lesson] ??= { at };
   });
 }
 
@@ -224,15 +239,5 @@ function subjectOf({ in: folder, solution }, { key }, root) {
   throw new UsageError(
     `There is no folder ${place}.`,
     'After --in comes the folder that has your server.js.',
-  );
-}
-
-function predictionOf(text) {
-  if (text === undefined) return undefined;
-  const value = Number(text.replace(',', '.').replace(/x$/i, ''));
-  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
-  throw new UsageError(
-    `A prediction is a number above 0, not "${text}".`,
-    'For example: npm run check -- --predict 3.5',
   );
 }

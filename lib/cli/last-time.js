@@ -5,11 +5,12 @@
  * @typedef {object} LastTime
  * @property {string[]} failed  the promises that have failed and have not held since
  * @property {Record<string, Verdict>} verdicts  of each promise, when it was judged last
+ * @property {number | null} [task]  the first that was open then; null when all had passed; undefined before the first check
  * @property {Record<string, number>} measured  the values that were measured last, by name
  */
 
 /** @type {LastTime} */
-export const nothingYet = { failed: [], verdicts: {}, measured: {} };
+export const nothingYet = { failed: [], task: undefined, verdicts: {}, measured: {} };
 
 /**
  * @param {Record<string, any>[]} history  oldest first
@@ -21,6 +22,7 @@ export function lastTime(history, key) {
   const measurements = checks.findLast((one) => one.measurements?.length > 0)?.measurements ?? [];
   return {
     failed: checks.at(-1)?.failed ?? [],
+    task: checks.at(-1)?.task,
     verdicts: Object.assign({}, ...checks.map(({ verdicts }) => verdicts)),
     measured: Object.fromEntries(measurements.map(({ name, value }) => [name, value])),
   };

@@ -88,15 +88,17 @@ const aboutSource = (/** @type {string} */ title) => {
 
 const hintsSource = `# Hints
 
-## First
+## Task 1
+
+### First
 
 A nudge.
 
-## Second
+### Second
 
 What to look up.
 
-## Third
+### Third
 
 Nearly the answer.
 `;
@@ -147,6 +149,8 @@ const textSource = (/** @type {string} */ key, /** @type {string} */ title) => `
 
 Write the text of the lesson here.
 
+### Task 1: say here what to build
+
 \`\`\`js file=solutions/${key}/server.js#task
 \`\`\`
 `;
@@ -174,12 +178,14 @@ const checkSource = (
   /** @type {string} */ key,
 ) => `import { check, demand, get } from '../../lib/check/checking.js';
 
-const promises = {
-  listens: 'the server listens on PORT',
-  answers: 'it answers "done"',
+const tasks = {
+  1: {
+    listens: 'the server listens on PORT',
+    answers: 'it answers "done"',
+  },
 };
 
-check('${key}', promises, ({ launch, ready, observe, hold }) => {
+check('${key}', tasks, ({ launch, ready, observe, hold }) => {
   const main = observe([], async () => ready(await launch()));
   const answer = observe([main], ({ url }) => get(url));
 

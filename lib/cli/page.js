@@ -2,9 +2,13 @@
  * The learner's page beside the terminal. Whatever goes wrong with it is said in one line, and `npm start` goes on: the
  * terminal tells all that the page tells.
  */
+import { get } from '../observe/client.js';
 import { visible } from '../verdict/visible.js';
+import { hintMore, hinted } from './hints.js';
+import { lastTime } from './last-time.js';
 import { nextLesson } from './place.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
+import { keepPrediction } from './prediction.js';
 import { reachOf } from './reach.js';
 import { solutionsOf } from './solutions.js';
 import { whyUnkept } from './unkept.js';
@@ -24,6 +28,7 @@ import { whyUnkept } from './unkept.js';
  * @typedef {Audience & { tell: () => void }} Page  tell: what else it shows has changed
  */
 
+const ANSWERED_MS = 500;
 const ignore = () => {};
 
 /** @type {Page} */
@@ -55,9 +60,20 @@ export async function openPage({ lessons, io, port, check, aside, hand }) {
     io.stdout.write(`The page: ${page.url}\n`);
     return undisturbed(page, io);
   } catch (/** @type {any} */ error) {
-    io.stdout.write(`${leftOut(error)}\n`);
+    const isRunning = await isLearnersPage(port);
+    io.stdout.write(isRunning ? runningAlready(port) : `${leftOut(error)}\n`);
     return nobody;
   }
+}
+
+const runningAlready = (/** @type {number} */ port) =>
+  `npm start is running already, in another terminal: its page is http://127.0.0.1:${port}/\n` +
+  'This one has no page. Both check what is saved; leave one of them with q.\n';
+
+/** Is it a page such as ours that has the port? */
+async function isLearnersPage(/** @type {number} */ port) {
+  const { body = '' } = await get(`http://127.0.0.1:${port}/`, { timeoutMs: ANSWERED_MS });
+  return body.includes('id="verdict-title"');
 }
 
 function leftOut(/** @type {any} */ { message, hint }) {
@@ -101,16 +117,11 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
     },
     check,
     foretell(key, value) {
-      updateProgress(io, ({ predictions }) => (predictions[key] = value));
+      updateProgress(io, (progress) => keepPrediction(progress, key, value));
     },
-    hinted: (key) => readProgress(io).hints[key] ?? 0,
-    hint({ key, hints }) {
-      const progress = updateProgress(io, (each) => {
-        each.hints[key] = Math.min((each.hints[key] ?? 0) + 1, hints.length);
-        each.lastLesson = key;
-      });
-      return progress.hints[key];
-    },
+    before: (key) => lastTime(readHistory(io), key).verdicts,
+    hinted: (lesson) => hinted(lesson, io),
+    hint: (lesson) => hintMore(lesson, io),
   };
 }
 

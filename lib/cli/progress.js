@@ -32,7 +32,7 @@ const HISTORY = 'history.jsonl';
  * @typedef {object} Progress
  * @property {1} version
  * @property {Record<string, { at: string, [more: string]: unknown }>} passed by lesson key; `at` is ISO 8601
- * @property {Record<string, number>} hints by lesson key: how many hints were shown
+ * @property {Record<string, number>} hints by lesson key and task, as in 02-cluster-fork/1: how many hints were shown
  * @property {Record<string, number>} solutionAsked by lesson key: how often it was asked for before passing
  * @property {Record<string, number>} predictions by lesson key: what the learner foretold last
  * @property {Record<string, number>} spotAsked by lesson key: how often its faults were asked for before passing
@@ -172,7 +172,7 @@ export function readHistory(io, name = HISTORY) {
 
 const isEntry = having({
   ...{ at: maybe(isText), lesson: maybe(isText), conditions: maybe(isRecord) },
-  ...{ failed: maybe(listOf(isText)), verdicts: maybe(recordOf(isText)) },
+  ...{ failed: maybe(listOf(isText)), task: maybe(isNumber), verdicts: maybe(recordOf(isText)) },
 });
 
 const isMeasurement = having({

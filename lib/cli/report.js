@@ -1,16 +1,17 @@
 import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools/tools.js';
+import { aroundLines, headingOf } from '../verdict/around.js';
+import { explanationOf } from '../verdict/explanation.js';
 import { createStyle } from '../verdict/style.js';
-import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
-import { allVisible, cutLine, visible } from '../verdict/visible.js';
+import { countsInWords, openOnes, tallyOf } from '../verdict/tally.js';
+import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
+import { allVisible, visible } from '../verdict/visible.js';
 import { nothingYet } from './last-time.js';
 import { nextLesson } from './place.js';
 
-const OUTPUT_LINES = 12;
-const ABOVE_ERROR = 4; // the place in the source, and the line itself
-
 /**
- * Prints a check for a person: its promises as they are decided, then what to fix first, the numbers, and what next.
+ * Prints a check for a person: its promises as they are decided, then the numbers, and at the end, where the eye is, what to
+ * fix first and what next.
  *
  * @param {object} options
  * @param {import('../lessons/catalog.js').Lesson} options.lesson
@@ -20,38 +21,40 @@ const ABOVE_ERROR = 4; // the place in the source, and the line itself
  * @param {import('./last-time.js').LastTime} [options.before]
  * @param {string} [options.subject]
  * @param {boolean} [options.isLonger]  it was measured longer already
+ * @param {boolean} [options.isHelped]  what to try is told at once, not when a promise fails a second time
+ * @param {boolean} [options.hasKeys]  its reader has the keys of `npm start`
  */
-export function createReporter({
-  lesson,
-  lessons,
-  io,
-  prediction,
-  before = nothingYet,
-  subject,
-  isLonger,
-}) {
+export function createReporter({ lesson, lessons, io, prediction, before = nothingYet, ...more }) {
+  const { subject, isLonger, isHelped = false, hasKeys = false } = more;
   const { stdout, env, root } = io;
   const style = createStyle(stdout, env);
   const columns = Math.min(stdout.columns ?? 100, 110);
-  const print = (...lines) => stdout.write(`${lines.join('\n')}\n`);
+  let used = 0;
+  let shown = 0; // the task under whose name promises are told
+  const print = (/** @type {string[]} */ ...lines) => {
+    const text = lines.join('\n');
+    used += text.split('\n').length;
+    stdout.write(`${text}\n`);
+  };
   const longer = isLonger ? '' : `npm run check lesson-${lesson.number} -- --longer`;
   const place = visible(relative(root, subject ?? join(root, 'lessons', lesson.key)));
   return {
     begin: () =>
       print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
-    promise: ({ promise, number, of }) =>
-      print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns)),
+    promise({ promise, number, of, task }) {
+      if (task && task.number !== shown) print(`  ${style.dim(visible(headingOf(task)))}`);
+      shown = task?.number ?? 0;
+      print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns));
+    },
     end(told, progress) {
       const result = allVisible(told);
-      const { promises, measurements, charts, output, spared = [], fault } = result;
-      const first =
-        promises.find(({ verdict }) => verdict === 'failed') ??
-        promises.find(({ verdict }) => verdict === 'inconclusive');
+      const { measurements, charts, spared = [], fault } = result;
+      const tally = tallyOf(result, before.verdicts);
+      const [first, ...others] = openOnes(result);
+      const around = aroundLines(result, tally, style);
+      if (around.length > 0) print(...around);
       print('');
       if (fault) print(...faultLines(fault), '');
-      if (first) print(...openedUp(first, style, columns), '');
-      const printed = first?.output ?? output;
-      if (first && printed.trim()) print(...outputLines(printed, style), '');
       for (const one of measurements)
         print(
           ...measurementLines(one, {
@@ -63,29 +66,35 @@ export function createReporter({
           '',
         );
       for (const chart of charts) print(...chartLines(chart, style), '');
-      if (!result.isWhole && !fault && result.of > 0)
-        print(...notAgain(result, before, lesson), '');
       if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
-      print(summary(result, style), next({ result, lesson, lessons, progress, subject }));
+      const isTold = isHelped || isAgain(first, before);
+      const explained = explanationOf(result, { isTold, used, root, columns, style });
+      if (explained.length > 0) print(...explained);
+      const keys = hasKeys && keysLine({ first, others, isTold });
+      print(
+        summary(result, tally, style),
+        keys || next({ result, lesson, lessons, progress, subject }),
+      );
     },
   };
 }
 
-/** What was not judged, and how it was last time: never reported as if it were new. */
-function notAgain({ promises, of, conditions }, { verdicts }, { number }) {
-  const judged = new Set(promises.map(({ id }) => id));
-  const old = Object.entries(verdicts).flatMap(([id, verdict]) =>
-    judged.has(id) ? [] : [verdict],
-  );
-  const count = (verdict) => old.filter((one) => one === verdict).length;
-  const held = count('passed') > 0 ? ` Last time ${count('passed')} of them held.` : '';
-  const were = `${of - judged.size} of ${of} promises were not judged`;
-  if (conditions?.overrunBy)
-    return [`  ${were}. ${conditions.overrunBy} programs want each core of this machine.`];
-  return [
-    `  ${were} this time.${held}`,
-    `  To judge them all: npm run check lesson-${number} -- --all (under npm start: key a)`,
+/**
+ * Does the promise that is opened fail as it did last time?
+ * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
+ * @param {import('./last-time.js').LastTime} before
+ */
+export const isAgain = (promise, before) =>
+  promise?.verdict === 'failed' && before.verdicts[promise.id] === 'failed';
+
+function keysLine({ first, others, isTold }) {
+  if (first?.verdict !== 'failed') return '';
+  const keys = [
+    !isTold && first.try && 't what to try',
+    others.length > 0 && 'n the next failure',
+    'h a hint',
   ];
+  return `Keys: ${keys.filter(Boolean).join(', ')}`;
 }
 
 function faultLines(fault) {
@@ -95,26 +104,18 @@ function faultLines(fault) {
   ];
 }
 
-function outputLines(output, style) {
-  const all = output.trimEnd().split('\n');
-  const error = all.findLastIndex((line) => /^(Uncaught )?\w*Error\b/.test(line));
-  const last = all.length - OUTPUT_LINES;
-  const first = error < 0 ? last : Math.min(last, error - ABOVE_ERROR);
-  const lines = all.slice(Math.max(0, first)).slice(0, OUTPUT_LINES).map(cutLine);
-  return [`  ${style.dim('Your program printed:')}`, indent(lines.join('\n'))];
-}
-
 const indent = (text) => text.replace(/^/gm, '    ');
 
-function summary({ verdict, isWhole, seconds, conditions, promises }, style) {
-  const held = promises.filter((one) => one.verdict === 'passed').length;
+function summary({ verdict, isWhole, seconds, conditions, of = 0 }, { counts }, style) {
   const words = {
     passed: style.green(style.bold(isWhole ? 'Passed.' : 'Good so far.')),
     failed: style.red(style.bold('Not yet.')),
     inconclusive: style.yellow(style.bold('Undecided.')),
   };
+  const isDone = verdict === 'passed' && isWhole;
+  const said = isDone ? `${counts.held} of ${of} promises hold` : countsInWords(counts);
   const machine = conditions ? ` ${conditions.cores} cores, Node ${conditions.node}.` : '';
-  return `${words[verdict]} ${held} of ${promises.length} ${isWhole ? '' : 'judged '}promises hold. ${seconds.toFixed(1)} s.${machine}`;
+  return `${words[verdict]} ${said}. ${seconds.toFixed(1)} s.${machine}`;
 }
 
 /** The next command, always in the last line. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { findLesson, lessonFiles, listLessons } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
+import { hintsLeft } from './hints.js';
 import { currentLesson } from './place.js';
 import { readProgress, updateProgress } from './progress.js';
 import { isUnkept } from './unkept.js';
@@ -43,8 +44,8 @@ export function lessonToReveal(argv, io) {
   const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
   const reasons = reasonsToWait(lesson, io);
   if (!reasons) return lesson;
-  const { passedNot, hintsLeft } = reasons;
-  const hint = hintsLeft && `${hintsLeft}: npm run hint lesson-${lesson.number}\n`;
+  const { passedNot, hintsLeft: left } = reasons;
+  const hint = left && `${left}: npm run hint lesson-${lesson.number}\n`;
   io.stdout.write(`${passedNot}\n${hint}To see the solution anyway, run the same command again.\n`);
   return undefined;
 }
@@ -58,7 +59,8 @@ export function lessonToReveal(argv, io) {
  * @returns {{ passedNot: string, hintsLeft: string } | undefined} the explanation; undefined when it may be seen;
  *   hintsLeft: without its full stop, empty when there are none
  */
-export function reasonsToWait({ key, number, hints }, io) {
+export function reasonsToWait(lesson, io) {
+  const { key, number } = lesson;
   const progress = readProgress(io);
   if (progress.passed[key]) return undefined;
   const asked = progress.solutionAsked[key] ?? 0;
@@ -66,7 +68,7 @@ export function reasonsToWait({ key, number, hints }, io) {
     solutionAsked[key] = asked + 1;
   });
   if (asked > 0 || isUnkept(io)) return undefined; // nobody could ask twice
-  const left = hints.length - (progress.hints[key] ?? 0);
+  const left = hintsLeft(lesson, io);
   return {
     passedNot: `Lesson ${number} has not passed yet, and finding the answer is how you learn it.`,
     hintsLeft: left > 0 ? `You have ${left} of its hints left` : '',

@@ -8,6 +8,8 @@ const isTextList = (/** @type {unknown} */ value) =>
 
 const isTool = (/** @type {any} */ value) => toolNames.includes(value);
 
+const PREDICTED = ['ms', 's', 'times'];
+
 /** @type {Record<string, [test: (value: any) => boolean, mustBe: string]>} */
 const fields = {
   title: [isText, 'text'],
@@ -15,12 +17,15 @@ const fields = {
   goal: [isText, 'text'],
   concepts: [isTextList, 'a list of texts'],
   starterFails: [isTextList, 'a list of promise ids'],
+  predicts: [
+    (value) => value === undefined || PREDICTED.includes(value),
+    `left out, or one of ${PREDICTED.join(', ')}`,
+  ],
   needs: [
     (value) => value === undefined || (isTextList(value) && value.every(isTool)),
     `left out, or a list of ${toolNames.join(', ')}`,
   ],
 };
-const HINTS = 3;
 
 const howToMend = 'Fix it there; text with a colon needs quotes around it.';
 
@@ -31,6 +36,7 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
  * @property {string} goal
  * @property {string[]} concepts
  * @property {string[]} starterFails ids of the promises that the untouched starter breaks
+ * @property {'ms' | 's' | 'times'} [predicts] the unit of the number that the text asks its reader to predict
  * @property {import('../tools/tools.js').Tool[]} [needs] what has to be installed for it, beside `npm ci`
  */
 
@@ -67,22 +73,4 @@ export function parseYaml(source, file) {
     const [reason] = error.message.split('\n');
     throw new UsageError(`${file} is not YAML: ${reason}`, howToMend);
   }
-}
-
-/**
- * Parses a lesson's hints.md: three headings of the second level, each with a hint below it.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {string[]} from a nudge to nearly the answer, each in one line
- * @throws {UsageError} that names the file
- */
-export function parseHints(source, file) {
-  const [, ...parts] = source.split(/^##[ \t].*$/m);
-  const hints = parts.map((part) => part.trim().replaceAll(/\s*\n\s*/g, ' '));
-  if (hints.length === HINTS && hints.every(isText)) return hints;
-  throw new UsageError(
-    `${file} must have exactly three hints; it has ${hints.filter(isText).length}.`,
-    'Write each below a heading of the second level, as in: ## First',
-  );
 }

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasCode } from '../common/files.js';
-import { parseAbout, parseHints } from './about.js';
+import { parseAbout } from './about.js';
+import { parseHints } from './hints.js';
 import { placesOf } from './places.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
@@ -16,8 +17,9 @@ import { UsageError } from '../common/usage-error.js';
  * @property {number} minutes how long the lesson takes
  * @property {string} goal
  * @property {string[]} concepts
- * @property {string[]} hints three, from a nudge to nearly the answer
+ * @property {import('./hints.js').HintsOfTask[]} hints for each task, in order
  * @property {string[]} starterFails ids of the promises that the untouched starter breaks
+ * @property {'ms' | 's' | 'times'} [predicts] the unit of the number that the text asks its reader to predict
  * @property {import('../tools/tools.js').Tool[]} needs what has to be installed for it, beside `npm ci`
  * @property {string} text Markdown
  * @property {string} folder absolute path of the folder that the learner works in
@@ -111,7 +113,7 @@ function readPart(/** @type {string} */ root, /** @type {string} */ file) {
 }
 
 /**
- * Finds the lesson that somebody means by `lesson-3`, `3`, `03`, `03-slug` or `slug`, in upper or
+ * Finds the lesson that somebody means by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in upper or
  * lower case.
  *
  * @param {Lesson[]} lessons
@@ -121,7 +123,7 @@ function readPart(/** @type {string} */ root, /** @type {string} */ file) {
  */
 export function findLesson(lessons, name) {
   const wanted = name.trim().toLowerCase();
-  const number = /^(?:lesson-)?0*(\d{1,3})$/.exec(wanted)?.[1];
+  const number = /^(?:lesson[- ]?)?0*(\d{1,3})$/.exec(wanted)?.[1];
   const found = lessons.find((lesson) =>
     number ? lesson.number === Number(number) : [lesson.key, lesson.slug].includes(wanted),
   );

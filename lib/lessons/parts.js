@@ -4,6 +4,7 @@ import { filesBelow, lessonFiles, readLesson } from './catalog.js';
 import { withoutRegions } from './regions.js';
 import { placesOf } from './places.js';
 import { promiseIds } from './promises.js';
+import { taskProblems } from './tasks.js';
 
 /** @typedef {import('./compare.js').Problem} Problem */
 
@@ -16,13 +17,18 @@ import { promiseIds } from './promises.js';
  * @throws {UsageError} when the text, lesson.yml or hints are missing or broken
  */
 export function* aboutProblems(root, key) {
-  const { starterFails } = readLesson(root, key);
+  const lesson = readLesson(root, key);
+  const { starterFails, text, predicts } = lesson;
   const known = promiseIds(root, key);
   for (const id of starterFails.filter((each) => !known.has(each))) {
     const where = placesOf(key).about;
     const problem = `starterFails names "${id}", which checks/${key}/check.js does not hold.`;
     yield { where, problem, mend: 'Name a promise of the check by its id.' };
   }
+  yield* taskProblems(root, lesson);
+  if (!text.includes('--predict') || predicts) return;
+  const problem = 'The text asks for a prediction, and nothing says in which unit.';
+  yield { where: placesOf(key).about, problem, mend: 'Add predicts: ms, s or times.' };
 }
 
 /**

@@ -5,13 +5,14 @@
  *
  * @typedef {object} PromiseRecord
  * @property {string} id
+ * @property {number} task  the number that its task has in the text
  * @property {string} sentence
  * @property {Verdict} verdict
  * @property {string} [expected]
  * @property {string} [got]
  * @property {string} [why]
  * @property {string} [try]  a command or a change to try
- * @property {string} [output]  what the program of this promise printed, when it is not the check's first
+ * @property {string} [output]  what the program that decided it printed, where it does not hold
  * @property {{ program: number, moments: Moment[] }} [shows]  what decided it: in which program of the check, and when
  *
  * @typedef {object} Moment  one that decided a promise

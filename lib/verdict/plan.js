@@ -3,6 +3,7 @@
  *
  * @typedef {object} Held  a promise as a check declares it
  * @property {string} id
+ * @property {number} task  that it belongs to; in declared order a task comes before the next
  * @property {string[]} needs  promises without which it means nothing
  * @property {boolean} isGate  everything declared after it needs it
  */
@@ -33,19 +34,24 @@ export function groundsOf(held, one) {
 }
 
 /**
- * The rounds of a check. What failed last time comes first, with what it depends on: that round, and with it the check, ends
- * with the first promise that fails again. The rest is for a second round.
+ * The rounds of a check: one for each task, in order. The task that was open last time comes before the others, with what it
+ * depends on, and what failed in it before the rest of it.
  * @param {Held[]} held
- * @param {{ only?: string[], first?: string[] }} wanted  only: these and nothing else
- * @returns {{ ids: string[], isBrief: boolean }[]}  isBrief: it ends with the first failure, and the check with it
+ * @param {{ only?: string[], first?: string[], isThrough?: boolean }} wanted  only: these and nothing else; isThrough: one
+ *   round, of all
+ * @returns {string[][]}  ids; some may be in several rounds
  */
-export function roundsOf(held, { only, first = [] }) {
-  if (only) return [{ ids: standingOn(held, only), isBrief: false }];
-  const early = standingOn(held, first);
-  const others = held.map(({ id }) => id).filter((id) => !early.includes(id));
-  const rounds = [
-    { ids: early, isBrief: true },
-    { ids: others, isBrief: false },
-  ];
-  return rounds.filter(({ ids }) => ids.length > 0);
+export function roundsOf(held, { only, first = [], isThrough = false }) {
+  if (only) return [standingOn(held, only)];
+  if (isThrough) return [held.map(({ id }) => id)];
+  const tasks = [...new Set(held.map(({ task }) => task))].map((task) => idsIn(held, task));
+  const open = tasks.find((ids) => ids.some((id) => first.includes(id))) ?? [];
+  const failed = open.filter((id) => first.includes(id));
+  return [standingOn(held, failed), standingOn(held, open), ...tasks].filter(
+    (ids) => ids.length > 0,
+  );
 }
+
+/** The promises of a task. @param {Held[]} held @param {number} wanted */
+export const idsIn = (held, wanted) =>
+  held.filter(({ task }) => task === wanted).map(({ id }) => id);

@@ -27,6 +27,8 @@ import { cut } from './visible.js';
 
 const BAR_COLUMNS = 32;
 const NARROWEST = 24;
+const DOTS = ' [...]';
+export const FIELD_LINES = 4; // of a story's part
 const ROUGH = 0.1; // of the value, half an interval
 
 /**
@@ -51,22 +53,36 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
 }
 
 /**
- * The promise to look at first, opened up: expected, got, why, try.
+ * The promise to look at first, opened up: expected, got, why; and what to try, where the program isn't to blame or it is told.
  * @param {import('./outcome.js').PromiseRecord} promise
+ * @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
  * @param {import('./style.js').Style} style
  * @param {number} columns  of the terminal
  * @returns {string[]}
  */
-export function openedUp({ sentence, ...record }, style, columns) {
-  const fields = ['expected', 'got', 'why', 'try'].filter((name) => record[name]);
-  const lines = fields.flatMap((name) => {
-    const [first, ...rest] = wrap(cut(record[name]), columns - 14);
-    return [
-      `    ${style.bold(name.padEnd(10))}${first}`,
-      ...rest.map((line) => ' '.repeat(14) + line),
-    ];
-  });
-  return [`  ${style.bold(sentence)}`, ...lines];
+export function openedUp(
+  { sentence, ...record },
+  { isTold = false, most = FIELD_LINES },
+  style,
+  columns,
+) {
+  const isHelped = isTold || record.verdict === 'inconclusive';
+  const names = ['expected', 'got', 'why', ...(isHelped ? ['try'] : [])];
+  const lines = names
+    .filter((name) => record[name])
+    .flatMap((name) => {
+      const lines = wrap(cut(record[name]), columns - 14);
+      const shown = lines.slice(0, most);
+      if (shown.length < lines.length)
+        shown[most - 1] = `${shown[most - 1].slice(0, columns - 14 - DOTS.length)}${DOTS}`;
+      const [first, ...rest] = shown;
+      return [
+        `    ${style.bold(name.padEnd(10))}${first}`,
+        ...rest.map((line) => ' '.repeat(14) + line),
+      ];
+    });
+  const head = wrap(sentence, columns - 2).map((line) => `  ${style.bold(line)}`);
+  return [...head, ...lines];
 }
 
 /**
@@ -81,7 +97,7 @@ export function measurementLines(
   { prediction, before, longer = 'npm run check -- --longer', style },
 ) {
   const { label, value, low, high, ceiling, unit, formula, isHeadline, note } = measurement;
-  const unitText = unit === 'times' ? 'times as fast' : unit;
+  const unitText = unitInWords(unit);
   const roughness = roughnessOf(measurement);
   if (roughness === 'unknown') {
     const most = Number.isFinite(high) ? `and ${format(high)} ` : '';
@@ -102,7 +118,7 @@ export function measurementLines(
   if (formula) lines.push(`    computed: ${format(formula.value)} ${unitText} (${formula.says})`);
   if (before !== undefined) lines.push(`    last time: ${format(before)}`);
   if (isHeadline && prediction !== undefined)
-    lines.push(`    ${judgePrediction(prediction, { value, low, high, note })}`);
+    lines.push(`    ${judgePrediction(prediction, { value, low, high, note, unit })}`);
   return lines;
 }
 
@@ -148,10 +164,10 @@ function bar(value, ceiling) {
  * How a prediction compares with what was measured, in words. A prediction inside a wide interval was neither
  * right nor wrong, and a measurement that cannot be trusted is compared with nothing.
  * @param {number} prediction
- * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note'>} measurement
+ * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note' | 'unit'>} measurement
  * @returns {string}
  */
-export function judgePrediction(prediction, { value, low = value, high = value, note }) {
+export function judgePrediction(prediction, { value, low = value, high = value, note, unit }) {
   const off = prediction / value;
   const isNear = off > 0.9 && off < 1.1;
   const isWithin = prediction >= low && prediction <= high;
@@ -163,8 +179,11 @@ export function judgePrediction(prediction, { value, low = value, high = value, 
       : isWithin
         ? 'it cannot be told apart from what was measured here'
         : `${more} than you predicted; find out why`;
-  return `you predicted ${format(prediction)}: ${words}`;
+  return `you predicted ${format(prediction)} ${unit}: ${words}`;
 }
+
+/** @param {string} unit  of a measurement */
+export const unitInWords = (unit) => (unit === 'times' ? 'times as fast' : unit);
 
 /**
  * A number as it is read: three significant digits, and no more zeros than it needs.

@@ -4,8 +4,10 @@
  *
  * @typedef {object} Told  one promise, as the page shows it
  * @property {string} id
+ * @property {number} [task]  the number that its task has in the text
  * @property {string} sentence
- * @property {import('../verdict/outcome.js').Verdict | 'waiting'} verdict  waiting: not judged as yet, or not this time
+ * @property {import('../verdict/outcome.js').Verdict | 'waiting' | 'held'} verdict  waiting: not judged as yet, or not this
+ *   time; held: the same, and it held when it was judged last
  * @property {string} [expected]
  * @property {string} [got]
  * @property {string} [why]
@@ -37,15 +39,20 @@ export function createCheckState(onChange) {
 
   return {
     told,
-    /** @param {{ lesson: { key: string, number: number, title: string }, file: string, promises: Record<string, string> }} begun */
-    begin({ lesson: { key, number, title }, file, promises }) {
+    /**
+     * @param {{ lesson: { key: string, number: number, title: string }, file: string, promises: Record<string, string>,
+     *   taskOf?: Record<string, number>, before?: Record<string, string> }} begun  before: the verdict on each promise when it
+     *   was judged last
+     */
+    begin({ lesson: { key, number, title }, file, promises, taskOf = {}, before = {} }) {
       id += 1;
       programs = createWatched(momentsIn);
       underWay.clear();
       check = {
         ...{ id, lesson: { key, number, title }, file, isOver: false },
         promises: Object.entries(promises).map(([each, sentence]) => ({
-          ...{ id: each, sentence, verdict: 'waiting' },
+          ...{ id: each, task: taskOf[each], sentence },
+          verdict: before[each] === 'passed' ? 'held' : 'waiting',
         })),
       };
       change();

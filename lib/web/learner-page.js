@@ -8,8 +8,8 @@ import { renderText } from './text.js';
 /**
  * @param {Lesson} lesson
  * @param {{ lessons: Lesson[], current: string, passed: Record<string, unknown>, promises: Record<string, string>,
- *   hints: string[], token: string, isJoined?: boolean }} setting  current: the key of the lesson where one is; hints: those that
- *   were shown; isJoined: the board of a class
+ *   hints: import('./learner.js').Hinted, token: string, isJoined?: boolean }} setting  current: the key of the lesson where one
+ *   is; isJoined: the board of a class
  * @returns {string}
  */
 export function lessonPage(lesson, { lessons, current, passed, promises, hints, token, isJoined }) {
@@ -63,8 +63,8 @@ ${isAsked(lesson) ? prediction : ''}
 <section id="numbers" aria-label="What was measured" hidden></section>
 <div id="opened"><div id="story" hidden></div>
 <section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section></div>
-<section id="hints" aria-label="Hints" hidden><ol>${hints.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
-<p><button type="button" id="hint" data-of="${lesson.hints.length}">A hint</button></p></section>
+<section id="hints" aria-label="Hints" hidden><ol>${hints.shown.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
+<p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}" data-of="${hints.of}">A hint</button></p></section>
 <section id="reach" aria-label="Go further" hidden></section>`;
 }
 

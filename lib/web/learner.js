@@ -9,9 +9,13 @@
  * @property {() => Where} where
  * @property {(lesson: Lesson) => void} check  as if it had been saved
  * @property {(key: string, value: number) => void} foretell
- * @property {(lesson: Lesson) => number} hint  one hint more is shown; how many are, from now on
- * @property {(key: string) => number} hinted  how many were
+ * @property {(lesson: Lesson) => Hinted} hint  shows one hint more for the task that is open
+ * @property {(lesson: Lesson) => Hinted} hinted  those that were shown for it
+ * @property {(key: string) => Record<string, string>} before  the verdict on each promise of a lesson when it was judged last
  * @property {{ told: () => Hand, turn: (isUp: boolean) => void }} [hand]  where a board was joined
+ *
+ * @typedef {{ name: string, shown: string[], of: number }} Hinted  name: of the task, as in 'Task 2'; empty where the last check
+ *   has passed
  *
  * @typedef {{ isUp: boolean, isHeard: boolean }} Hand  on the board of a class; isHeard: does the board know who is here?
  *
@@ -62,19 +66,17 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     const told = { check: state.told(), activity: activity.told(), hand: learner.hand?.told() };
     return { token: ownToken, ...where, passed: keys, ...told };
   };
-  const promisesOf = (key) =>
-    loadCheck(checkFile(root, key)).then(
-      ({ promises }) => promises,
-      () => ({}), // what is wrong with it is told when it is run
-    );
+  const nothing = { promises: {}, taskOf: {} }; // what is wrong with a check is told when it is run
+  const definitionOf = (/** @type {string} */ key) =>
+    loadCheck(checkFile(root, key)).catch(() => nothing);
   const find = (request, response, next) => {
     response.locals.lesson = lessons.find(({ key }) => key === request.params.key);
     next(response.locals.lesson ? undefined : 'route');
   };
   const showPage = async (lesson, response) => {
-    const promises = await promisesOf(lesson.key);
+    const { promises } = await definitionOf(lesson.key);
     const { current, passed } = learner.where();
-    const hints = lesson.hints.slice(0, learner.hinted(lesson.key));
+    const hints = learner.hinted(lesson);
     const setting = {
       lessons,
       current,
@@ -115,9 +117,7 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
         response.status(204).end();
       });
       app.post('/lessons/:key/hint', demandToken(token), find, (request, response) => {
-        const { lesson } = response.locals;
-        const shown = learner.hint(lesson);
-        response.json({ hints: lesson.hints.slice(0, shown), of: lesson.hints.length });
+        response.json(learner.hint(response.locals.lesson));
       });
       app.post('/lessons/:key/prediction/:value', demandToken(token), find, foretell);
       if (learner.hand)
@@ -135,14 +135,14 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     if (watching === 0 && activity.isRunning()) leaving = setTimeout(activity.stop, GONE_MS);
   }
 
-  /** Whichever prediction comes first counts, and none after the measurement. */
+  /** The last prediction counts, and none after the lesson has passed. */
   function foretell(request, response) {
     const { key } = response.locals.lesson;
-    const { predictions, measured } = learner.where();
+    const { passed } = learner.where();
     const value = Number(request.params.value);
     if (!(Number.isFinite(value) && value > 0))
       return void response.status(400).type('text').send('A prediction is a number above 0.\n');
-    if (predictions[key] === undefined && !measured.includes(key)) learner.foretell(key, value);
+    if (!passed[key]) learner.foretell(key, value);
     pages.tell();
     response.status(204).end();
   }
@@ -152,7 +152,9 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     watching: pages.watching,
     tell: pages.tell,
     async begin(lesson, file) {
-      state.begin({ lesson, file, promises: await promisesOf(lesson.key) });
+      const { promises, taskOf } = await definitionOf(lesson.key);
+      const before = learner.before(lesson.key);
+      state.begin({ lesson, file, promises, taskOf, before });
     },
     program: state.program,
     promise: state.promise,

@@ -157,8 +157,9 @@ function serve(port = 0, more = {}) {
     where: () => ({ current: lesson.key, passed: {}, predictions: {}, measured: [] }),
     check: (/** @type {{ key: string }} */ { key }) => void checked.push(key),
     foretell: () => {},
-    hinted: () => 1,
-    hint: () => 2,
+    before: () => ({}),
+    hinted: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
+    hint: () => ({ name: 'Task 1', shown: ['nudge', 'look it up'], of: 3 }),
     ...makeReach(),
     ...more,
   };
@@ -506,7 +507,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     await tabs[0].page.waitForSelector('#hints li');
     const kept = JSON.parse(readFileSync(join(copy, '.forkshop/progress.json'), 'utf8'));
     assert.deepEqual(kept.predictions, { [keys[0]]: 2.5, [keys[1]]: 3.5 });
-    assert.equal(kept.hints[keys[0]], 1);
+    assert.equal(kept.hints[`${keys[0]}/1`], 1);
     assert.deepEqual(
       tabs.flatMap(({ faults }) => faults),
       [],

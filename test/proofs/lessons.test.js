@@ -133,7 +133,7 @@ async function prove(key, answer, t) {
  */
 async function judge(key, { only, ...answer }, t, wanted) {
   const place = makeAnswer(rootFolder, key, answer);
-  const some = only ? ['--only', only] : [];
+  const some = only ? ['--only', only] : ['--all']; // what it breaks may belong to several tasks
   const once = () => check(['check', key, '--in', place, '--json', '--quick', ...some]);
   const isUnsure = (/** @type {CheckResult} */ one) =>
     [one, ...one.promises].some(({ verdict }) => verdict === 'inconclusive');

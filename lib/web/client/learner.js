@@ -96,10 +96,13 @@ document.getElementById('check').addEventListener('click', async () => {
 document.getElementById('hint').addEventListener('click', async ({ currentTarget }) => {
   const { value, fault } = await ask(`/lessons/${key}/hint`);
   if (fault) return verdict.say(fault);
-  const { hints, of } = value;
+  const { name, shown, of } = value;
+  const button = /** @type {HTMLButtonElement} */ (currentTarget);
   const list = document.querySelector('#hints ol');
-  list.append(...hints.slice(list.children.length).map((one) => make('li', { textContent: one })));
-  tellHints(/** @type {HTMLButtonElement} */ (currentTarget), of);
+  if (button.dataset.task !== name) list.replaceChildren(); // they were for another task
+  button.dataset.task = name;
+  list.append(...shown.slice(list.children.length).map((one) => make('li', { textContent: one })));
+  tellHints(button, of);
 });
 tellHints(document.querySelector('#hint'));
 

@@ -7,6 +7,7 @@ export const SIGNS = {
   inconclusive: ['?', 'undecided'],
   skipped: ['·', 'not reached'],
   waiting: ['·', 'not judged yet'],
+  held: ['✔', 'held before'],
 };
 const FIELDS = { expected: 'Expected', got: 'Got', why: 'Why', try: 'Try' };
 

@@ -1,0 +1,36 @@
+/** What failed in the last check, for the keys of `npm start`: the next failure opened up, and what to try. */
+import { openOnes } from '../verdict/tally.js';
+import { createStyle } from '../verdict/style.js';
+import { openedUp } from '../verdict/terminal.js';
+import { allVisible } from '../verdict/visible.js';
+
+/** @param {import('./progress.js').Io} io */
+export function createFailures(io) {
+  /** @type {import('../verdict/outcome.js').PromiseRecord[]} */
+  let failures = [];
+  let at = 0;
+  const style = createStyle(io.stdout, io.env);
+  const print = (/** @type {string[]} */ ...lines) =>
+    void io.stdout.write(`\n${lines.join('\n')}\n`);
+  const open = (/** @type {boolean} */ isTold) => {
+    const columns = Math.min(io.stdout.columns ?? 100, 110);
+    print(...openedUp(failures[at], { isTold }, style, columns));
+  };
+  return {
+    /** @param {import('../check/run-check.js').CheckResult} result  of the last check */
+    take(result) {
+      failures = openOnes(allVisible(result));
+      at = 0;
+    },
+    next() {
+      if (failures.length < 2) return print('No other promise fails.');
+      at = (at + 1) % failures.length;
+      open(false);
+    },
+    try() {
+      if (failures.length === 0) return print('No promise fails.');
+      if (!failures[at].try) return print('There is nothing to try here. Key h gives a hint.');
+      open(true);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { UsageError } from '../common/usage-error.js';
+
+/**
+ * @typedef {object} HintsOfTask
+ * @property {number} task  the number of the task in the text; of several that show only together the last
+ * @property {string} name  for example `Task 2`, or `Tasks 1 and 2`
+ * @property {string[]} hints  three, from a nudge to nearly the answer, each in one line
+ */
+
+const EACH = 3;
+const NAME = /^Tasks? (?:\d+ (?:and|to) )?(\d+)$/;
+
+/**
+ * Parses a lesson's hints.md: a heading of the second level for each task, below it three of the third, each with a hint.
+ *
+ * @param {string} source with LF or CRLF
+ * @param {string} file its name, for messages
+ * @returns {HintsOfTask[]}
+ * @throws {UsageError} that names the file and the task
+ */
+export function parseHints(source, file) {
+  const all = sections(source.replaceAll('\r\n', '\n'), '##').map(([name, text]) => {
+    const hints = sections(text, '###').map(([, hint]) => hint.trim().replaceAll(/\s*\n\s*/g, ' '));
+    return { task: Number(NAME.exec(name)?.[1]), name, hints };
+  });
+  const howToWrite = 'Write them as in: ## Task 1, and below it ### First, ### Second, ### Third';
+  if (all.length === 0) throw new UsageError(`${file} has hints for no task.`, howToWrite);
+  for (const { task, name, hints } of all) {
+    const good = hints.filter((hint) => hint !== '').length;
+    if (!task) throw new UsageError(`${file} has "${name}", which names no task.`, howToWrite);
+    if (hints.length === EACH && good === EACH) continue;
+    const problem = `${file} must have exactly three hints for ${name}; it has ${good}.`;
+    throw new UsageError(problem, howToWrite);
+  }
+  return all;
+}
+
+/** @returns {[name: string, text: string][]} what is below each heading of a level */
+function sections(/** @type {string} */ source, /** @type {string} */ level) {
+  const [, ...parts] = source.split(new RegExp(`^${level}[ \\t]+(.*)$`, 'm'));
+  return parts.flatMap((name, index) =>
+    index % 2 === 0 ? [/** @type {[string, string]} */ ([name.trim(), parts[index + 1]])] : [],
+  );
+}
