@@ -265,7 +265,7 @@ function createJudge(session) {
     verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
     stop: () => (isOver = true),
     /** What is being judged never comes to its end, for this reason. */
-    async breakOff(/** @type {Story} */ story) {
+    async breakOff(/** @type {any} */ story) {
       isOver = true;
       if (coming.length > 0) await tell(coming[0], { verdict: 'failed', ...story });
     },
