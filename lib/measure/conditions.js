@@ -32,7 +32,7 @@ const CROWD_OF = 30; // samples: the last three seconds
 const IDLE = 1; // so many want each core, at the most
 const CROWDED = 3;
 const OTHERS_SHARE = 0.25; // of all cores: with less, the crowd is the check's own
-const STOLEN_SHARE = 0.05;
+const MUCH_STOLEN_PERCENT = 5;
 const OVERRUN = 12;
 const IDLE_SHARE = 0.7; // of one core
 
@@ -110,26 +110,27 @@ export function countCrowd(ownPids) {
   watchCrowd();
   const { samples, wanting } = counted;
   const sinceThen = watchOthers(ownPids);
+  const machine = watchMachine();
   return () => {
     const mean = (counted.wanting - wanting) / (counted.samples - samples);
     const perCore = Number.isFinite(mean) ? mean / os.availableParallelism() : crowdNow();
-    const { others, stolen } = sinceThen();
-    const areOthers = !(others < OTHERS_SHARE); // unknown, or many
+    const areOthers = !(sinceThen() < OTHERS_SHARE); // unknown, or many
     const isCrowded = perCore > CROWDED && areOthers;
-    return { isIdle: perCore <= IDLE, areOthers, isCrowded, isStolen: stolen > STOLEN_SHARE };
+    const isStolen = Number(machine().stealPercent) > MUCH_STOLEN_PERCENT;
+    return { isIdle: perCore <= IDLE, areOthers, isCrowded, isStolen };
   };
 }
 
-/** @returns {() => { others: number, stolen: number }}  shares of all cores, since then; NaN where the system does not tell */
+/** @returns {() => number}  which share of all cores others have taken since; NaN where the system does not tell */
 function watchOthers(ownPids) {
   const read = () => ({ ...readCpuTimes(), own: cpuTicksOf([process.pid, ...ownPids()]) });
   const before = read();
   return () => {
     const after = read();
-    const [busy, own, steal, total] = ['busy', 'own', 'steal', 'total'].map(
+    const [busy, own, total] = ['busy', 'own', 'total'].map(
       (field) => after[field] - before[field],
     );
-    return { others: (busy - own) / total, stolen: steal / total };
+    return (busy - own) / total;
   };
 }
 
@@ -199,7 +200,7 @@ export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
   const busyCores = during.busyCores ?? 0;
   const stealPercent = during.stealPercent ?? 0;
   const throttledMs = during.throttledMs ?? 0;
-  if (stealPercent > 100 * STOLEN_SHARE)
+  if (stealPercent > MUCH_STOLEN_PERCENT)
     return `other virtual machines took ${stealPercent} % of this machine's CPU time (steal)`;
   if (throttledMs > 20)
     return `the container was stopped for ${throttledMs} ms for using up its quota of ${quota} CPUs`;
