@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path';
+import { headingOf } from '../lessons/tasks.js';
 import { explainMissing, findTool } from '../tools/tools.js';
 import { printedLines } from '../verdict/printed.js';
 import { createStyle } from '../verdict/style.js';
@@ -104,13 +105,6 @@ function aroundLines({ tasks = [], promises, of, conditions }, { heldBefore }, s
   const were = `${of - judged.size} of ${of} promises were not judged`;
   return [...lines, `  ${were}. ${conditions.overrunBy} programs want each core of this machine.`];
 }
-
-/**
- * How a task is named above its promises.
- * @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task
- */
-export const headingOf = ({ name, title }) =>
-  `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
 
 /**
  * Does the promise that is opened fail as it did last time?

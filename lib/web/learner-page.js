@@ -1,4 +1,5 @@
 /** The learner's page, as HTML: readable as it is, also without JavaScript, which brings the verdicts. */
+import { headingOf } from '../lessons/tasks.js';
 import { escapeHtml } from './code.js';
 import { page } from './shell.js';
 import { renderText } from './text.js';
@@ -8,17 +9,18 @@ import { renderText } from './text.js';
 /**
  * @param {Lesson} lesson
  * @param {{ lessons: Lesson[], current: string, passed: Record<string, unknown>, promises: Record<string, string>,
- *   hints: import('./learner.js').Hinted, token: string, isJoined?: boolean }} setting  current: the key of the lesson where one
- *   is; isJoined: the board of a class
+ *   tasks: import('../lessons/tasks.js').Task[], hints: import('./learner.js').Hinted, token: string, isJoined?: boolean }} setting
+ *   current: the key of the lesson where one is; isJoined: the board of a class
  * @returns {string}
  */
-export function lessonPage(lesson, { lessons, current, passed, promises, hints, token, isJoined }) {
+export function lessonPage(lesson, { lessons, current, passed, hints, token, isJoined, ...check }) {
   const { key, number, title } = lesson;
   const about = { lessons, current, passed };
   const body = `<a class="skip" href="#text">To the text</a>
 <header class="top"><p class="brand"><a href="/">Forkshop</a></p>
 ${pills(lesson, about)}
-<p id="status"><a href="#verdict">Not checked yet</a></p></header>
+<p id="status"><a class="to-text" href="#text">Text</a> <a class="to-verdict" href="#verdict">Not checked yet</a></p></header>
+<p id="followed" class="note" role="status" hidden></p>
 <div class="columns">
 <main id="text" data-lesson="${key}" data-number="${number}">
 <p class="where">${where(lesson, about)}</p>
@@ -26,7 +28,7 @@ ${renderText(lesson)}
 ${map(about)}
 </main>
 <aside id="verdict" aria-labelledby="verdict-title">
-${verdict(lesson, promises, { hints, isJoined })}
+${verdict(lesson, check, { hints, isJoined })}
 </aside>
 </div>`;
   return page(
@@ -43,14 +45,24 @@ ${verdict(lesson, promises, { hints, isJoined })}
 
 const isAsked = ({ text }) => text.includes('--predict'); // its text asks for a prediction
 
-function verdict(lesson, promises, { hints, isJoined }) {
-  const { key } = lesson;
-  const items = Object.entries(promises).map(
-    ([id, sentence]) =>
-      `<li data-id="${escapeHtml(id)}" data-verdict="waiting"><span class="sign" aria-hidden="true">·</span> ` +
-      `<span class="sentence">${escapeHtml(sentence)}</span></li>`,
-  );
-  return `<div class="head"><h2 id="verdict-title">What your server does</h2>
+/** The promises of each task, as the text numbers them. */
+function taskItems({ tasks, promises }) {
+  return tasks.map((task) => {
+    const items = task.promises.map(
+      (id) =>
+        `<li data-id="${escapeHtml(id)}" data-verdict="waiting"><span class="sign" aria-hidden="true">·</span> ` +
+        `<span class="sentence">${escapeHtml(promises[id])}</span></li>`,
+    );
+    return (
+      `<details class="task" data-task="${task.number}" open><summary><span class="heading">${escapeHtml(headingOf(task))}</span></summary>\n` +
+      `<ol>${items.join('\n')}</ol></details>`
+    );
+  });
+}
+
+function verdict(lesson, check, { hints, isJoined }) {
+  const { key, number } = lesson;
+  return `<div class="head"><h2 id="verdict-title">Lesson ${number}: what your server does</h2>
 <p class="actions" hidden>${isJoined ? hand : ''}<button type="button" id="check">Check now</button></p></div>
 <p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
 <p id="unkept" class="note" role="status" hidden></p>
@@ -58,11 +70,11 @@ function verdict(lesson, promises, { hints, isJoined }) {
 ${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
 <p id="next" hidden><a href="/">Next</a></p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
-<ol id="promises">${items.join('\n')}</ol>
-${isAsked(lesson) ? prediction : ''}
+<div id="promises">${taskItems(check).join('\n')}</div>
+<div id="story" hidden></div>
 <section id="numbers" aria-label="What was measured" hidden></section>
-<div id="opened"><div id="story" hidden></div>
-<section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section></div>
+<section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section>
+${isAsked(lesson) ? prediction : ''}
 <section id="hints" aria-label="Hints" hidden><ol>${hints.shown.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
 <p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}" data-of="${hints.of}">A hint</button></p></section>
 <section id="reach" aria-label="Go further" hidden></section>`;
