@@ -339,7 +339,7 @@ describe('the last check of each lesson', () => {
     assert.deepEqual([a.verdict, a.said], ['failed', '0 hold, 1 fails, 1 to come']);
     assert.deepEqual([a.programs, a.promises[0].programs], [[], undefined], 'these are gone');
     assert.deepEqual([b.isOver, b.promises[0].sentence], [false, 'something else']);
-    assert.equal(state.newest().lesson.key, 'b');
+    assert.equal(state.newest()?.lesson.key, 'b');
     assert.equal(state.told('c'), null);
   });
 
@@ -371,7 +371,7 @@ describe('the last check of each lesson', () => {
     );
     const second = /** @type {any} */ (state.told('a'));
     assert.deepEqual([second.verdict, second.isElsewhere], ['passed', true]);
-    assert.equal(state.newest().lesson.key, 'a');
+    assert.equal(state.newest()?.lesson.key, 'a');
     state.begin({ ...known('a'), file: 'server.js' });
     state.adopt(known('a'), kept('2026-11-28T12:00:00.000Z'));
     assert.equal(state.told('a')?.isOver, false, 'what is checked here is newer');
@@ -514,6 +514,15 @@ describe('npm start goes on', () => {
       `The page is left out: Port ${port} is taken. Another: npm start -- --port ${port + 1}`,
     );
     assert.match(then, /^Forkshop: /);
+  });
+
+  test('when another npm start has the page, and it says that one is running', async (t) => {
+    const one = begin(t, makeRoot(), ['--port', '0']);
+    const [, url, port] = await one.says(/^The page: (http:\/\/127\.0\.0\.1:(\d+)\/)\n/m);
+    const { says, said } = begin(t, makeRoot(), ['--port', port]);
+    await says(/Whenever you save/);
+    const [first] = said.text.split('\n');
+    assert.equal(first, `npm start is running already, in another terminal: its page is ${url}`);
   });
 
   test('without a page, where none is wanted', async (t) => {

@@ -231,7 +231,15 @@ test('why a program is not ready is told from its fate, else from what it does',
   );
   const output = 'Error: listen EADDRINUSE: address already in use :::8080\n';
   const end = { kind: 'ended', code: 1, signal: null };
-  assert.match(story({ fate: end, output }).try ?? '', /process\.env\.PORT.* port 8080 is taken$/);
+  const taken = story({ fate: end, output });
+  assert.match(
+    taken.why ?? '',
+    /^It listens on port 8080, which something else has: .* was 1234\.$/,
+  );
+  assert.match(taken.try ?? '', /where the port comes from/);
+  const moved =
+    "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/a/jobs.js' imported from /a/b.js\n";
+  assert.match(story({ fate: end, output: moved }).try ?? '', /^look for jobs\.js/);
   assert.match(story({ fate: end, output, port: 8080 }).try ?? '', /^PORT=8080 node server\.js$/);
   const thrown = [
     'ReferenceError: imports is not defined',

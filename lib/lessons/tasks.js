@@ -46,13 +46,6 @@ function nameOf(first, last) {
 }
 
 /**
- * How a task is named above its promises.
- * @param {Pick<Task, 'name' | 'title'>} task
- */
-export const headingOf = ({ name, title }) =>
-  `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
-
-/**
  * Does the check group its promises by the tasks that the text has, and has each group its hints?
  *
  * @param {string} root

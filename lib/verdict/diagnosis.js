@@ -6,6 +6,7 @@ import { Broken } from './outcome.js';
 const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
 const MANY_CHILDREN = 12;
+const WHICH_PORT = 'look at where the port comes from; the starter read it from process.env.PORT';
 const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced for ever.';
 
@@ -63,8 +64,6 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   }
   if (kind === 'excess') return fromExcess(of, amount);
   const why = crashOf({ name, events, output });
-  const taken = /EADDRINUSE.*?:(\d+)/.exec(why ?? '')?.[1];
-  const isElsewhere = taken && Number(taken) !== port;
   const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   const workers = events.filter(({ what }) => what === 'worker-exit').length;
   const when = events.some(({ what }) => what === 'listening')
@@ -73,10 +72,22 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   return {
     got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
     why: why ?? EXIT_WHYS[code ?? -1]?.(name) ?? (output.trim() || undefined),
-    ...(isElsewhere && {
-      try: `listen on process.env.PORT, which was ${port}: port ${taken} is taken`,
-    }),
+    ...knownCrash(why, port),
   };
+}
+
+/** What is to be said of an error whose cause is known: another port than PORT that is taken, a file that is not there. */
+function knownCrash(why = '', /** @type {number} */ port) {
+  const [, taken] = /EADDRINUSE.*?:(\d+)/.exec(why) ?? [];
+  if (taken && Number(taken) !== port)
+    return {
+      why: `It listens on port ${taken}, which something else has: ${why}. The environment variable PORT gives the port, and was ${port}.`,
+      try: WHICH_PORT,
+    };
+  const [, kind, what] = /Cannot find (module|package) '([^']+)'/.exec(why) ?? [];
+  if (kind === 'module' && what.includes('/'))
+    return { try: `look for ${what.slice(what.lastIndexOf('/') + 1)}: was it renamed or moved?` };
+  return kind ? { try: `npm ci, if ${what} is no misspelt name` } : {};
 }
 
 /** Exit codes of Node's own that say more than "failed" (its documentation: "Process exit codes"). */
@@ -131,6 +142,7 @@ function fromWorkers(run) {
     return {
       got: `Its workers end before they listen, and it forks others in their place, endlessly: ${count('worker-exit')} so far.`,
       why: crashOf(run) ?? 'They run to their end: nothing keeps them alive.',
+      ...knownCrash(crashOf(run), run.port),
     };
   }
   if (count('listening') > 0 || count('child') < MANY_CHILDREN) return undefined;
@@ -168,7 +180,7 @@ function fromSilence({ port, events, nowMs = 0 }) {
     return {
       got: `It listens on port ${[...ports].join(', ')}, but PORT was ${port}.`,
       why: 'The environment variable PORT gives the port; 8080 is for when it is unset.',
-      try: 'const port = process.env.PORT ?? 8080;',
+      try: WHICH_PORT,
     };
   }
   const lastBeat = events.findLast(({ what }) => what === 'beat');

@@ -15,6 +15,7 @@
  * @property {string} [output]
  * @property {{ program: number, moments: import('../verdict/outcome.js').Moment[] }} [shows]
  * @property {number[]} [programs]  those that were started for it
+ * @property {boolean} [isAgain]  it failed when it was judged before, too: what to try is told at once
  *
  * @typedef {object} Known  of a lesson, before it is checked
  * @property {{ key: string, number: number, title: string }} lesson
@@ -25,7 +26,7 @@
  * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[] }} Kept  a verdict
  *   from elsewhere: of an earlier npm start, or of another terminal; at: when it was over, ISO 8601
  */
-import { headingOf } from '../lessons/tasks.js';
+import { headingOf } from '../verdict/around.js';
 import { printedLines } from '../verdict/printed.js';
 import { countsInWords } from '../verdict/tally.js';
 import { allVisible, cut } from '../verdict/visible.js';
@@ -124,10 +125,11 @@ export function createCheckState(onChange, root) {
     },
     /** @param {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} decided */
     promise({ promise, programs: started = [] }) {
-      const record = recordOf(promise, started.filter(programs.has), root);
-      const isKnown = check.promises.some((one) => one.id === record.id);
-      const others = isKnown ? check.promises : [...check.promises, record];
-      update({ promises: others.map((one) => (one.id === record.id ? record : one)) });
+      const known = check.promises.find(({ id: each }) => each === promise.id);
+      const own = recordOf(promise, started.filter(programs.has), root);
+      const record = { ...own, isAgain: known?.isAgain };
+      const all = known ? check.promises : [...check.promises, record];
+      update({ promises: all.map((one) => (one.id === record.id ? record : one)) });
     },
     /** @param {object} result  what is told of the whole check */
     end(result) {
@@ -152,6 +154,7 @@ function blank({ lesson: { key, number, title }, promises, tasks = [], before = 
     promises: Object.entries(promises).map(([id, sentence]) => ({
       ...{ id, task: taskOf(id)?.number, sentence },
       verdict: before[id] === 'passed' ? 'held' : 'waiting',
+      isAgain: before[id] === 'failed',
     })),
   };
 }

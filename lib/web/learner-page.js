@@ -1,5 +1,5 @@
 /** The learner's page, as HTML: readable as it is, also without JavaScript, which brings the verdicts. */
-import { headingOf } from '../lessons/tasks.js';
+import { headingOf } from '../verdict/around.js';
 import { escapeHtml } from './code.js';
 import { page } from './shell.js';
 import { renderText } from './text.js';

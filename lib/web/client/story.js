@@ -1,21 +1,26 @@
-/** One promise opened up: expected, got, why, what to try, and what the program printed that decided it. */
+/**
+ * One promise opened up: expected, got, why, and what the program printed that decided it; what to try, when it fails a second
+ * time, or is asked for.
+ */
 import { make } from './page.js';
 
-const FIELDS = { expected: 'Expected', got: 'Got', why: 'Why', try: 'Try' };
+const FIELDS = { expected: 'Expected', got: 'Got', why: 'Why' };
 const GONE = 'An X-ray is drawn of checks that this npm start makes: "Check now" makes one.';
 
 /** Of what held there is only its sentence. @returns {HTMLElement[]} */
 export function storyOf(promise, check) {
   const list = make('dl', {});
-  for (const name of Object.keys(FIELDS).filter((each) => promise[each]))
+  const { verdict, output, isAgain } = promise;
+  const fields = isAgain || verdict === 'inconclusive' ? { ...FIELDS, try: 'Try' } : FIELDS;
+  for (const name of Object.keys(fields).filter((each) => promise[each]))
     list.append(
-      make('dt', { textContent: FIELDS[name] }),
+      make('dt', { textContent: fields[name] }),
       make('dd', { textContent: promise[name], className: name }),
     );
-  const { verdict, output } = promise;
   const isOpen = verdict === 'failed' || verdict === 'inconclusive';
   /** @type {HTMLElement[]} */
   const parts = list.children.length > 0 ? [list] : [];
+  if (promise.try && !fields.try) parts.push(folded('What to try', promise.try));
   if (output) parts.push(printedBy(output, starterOf(promise, check)));
   if (isOpen && check.isKept) parts.push(make('p', { className: 'note', textContent: GONE }));
   return parts;
@@ -28,9 +33,17 @@ function starterOf({ shows, programs = [] }, check) {
 }
 
 function printedBy(text, name) {
+  const details = folded('Your program printed', text);
+  if (name)
+    details.querySelector('summary').append(', started as ', make('code', { textContent: name }));
+  return details;
+}
+
+function folded(title, text) {
   const details = make('details', { className: 'printed' });
-  const title = make('summary', { textContent: 'Your program printed' });
-  if (name) title.append(', started as ', make('code', { textContent: name }));
-  details.append(title, make('pre', { textContent: text, tabIndex: 0 }));
+  details.append(
+    make('summary', { textContent: title }),
+    make('pre', { textContent: text, tabIndex: 0 }),
+  );
   return details;
 }
