@@ -1,5 +1,6 @@
 /** The learner's page, as HTML: readable as it is, also without JavaScript, which brings the verdicts. */
 import { headingOf } from '../verdict/around.js';
+import { unitInWords } from '../verdict/terminal.js';
 import { escapeHtml } from './code.js';
 import { page } from './shell.js';
 import { renderText } from './text.js';
@@ -74,19 +75,25 @@ ${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
 <div id="story" hidden></div>
 <section id="numbers" aria-label="What was measured" hidden></section>
 <section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section>
-${isAsked(lesson) ? prediction : ''}
+${isAsked(lesson) ? prediction(lesson) : ''}
 <section id="hints" aria-label="Hints" hidden><ol>${hints.shown.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
 <p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}" data-of="${hints.of}">A hint</button></p></section>
 <section id="reach" aria-label="Go further" hidden></section>`;
 }
 
+const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times' };
+
 const hand = '<button type="button" id="hand">Raise your hand</button> ';
 
-const prediction = `<section id="prediction" aria-labelledby="prediction-title" hidden>
+const prediction = ({
+  predicts,
+}) => `<section id="prediction" aria-labelledby="prediction-title" hidden>
 <h3 id="prediction-title">First, your prediction</h3>
-<form><label for="foretold">The number that the text asks you for, before it is measured</label>
-<p><input id="foretold" name="foretold" inputmode="decimal" autocomplete="off" size="8"> <button type="submit">That is my prediction</button></p>
-<p id="prediction-fault" role="alert"></p></form><p id="prediction-told" role="status"></p></section>`;
+<p id="prediction-told" role="status"></p>
+<form><label for="foretold">The number that the text asks you for, before it is measured${predicts ? `, in ${UNITS[predicts]}` : ''}</label>
+<p><input id="foretold" name="foretold" inputmode="decimal" autocomplete="off" size="8">${predicts ? ` <span class="unit">${unitInWords(predicts)}</span>` : ''}
+<button type="submit">That is my prediction</button></p>
+<p id="prediction-fault" role="alert"></p></form></section>`;
 
 function where({ number, minutes, key }, { lessons, passed }) {
   const state = passed[key] ? 'passed' : 'not passed yet';

@@ -321,7 +321,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.equal(await rowOf(ids[2]).locator('.brief').innerText(), 'Nothing came.');
     const [heading, later] = await page.locator('#promises summary:not(#story *)').allInnerTexts();
     assert.match(heading, /^Task 1: /);
-    assert.match(later, /^Task 2: .* · not yet$/);
+    assert.match(later, /^Task 2: \S.* · not yet$/);
     assert.equal(await rowOf('own-memory').isVisible(), false);
     const groups = await page
       .locator('#evidence optgroup')
@@ -610,7 +610,9 @@ describe("the learner's page in Chromium", { skip }, () => {
     }
     for (const [index, { page }] of tabs.entries()) {
       await page.locator('#foretold').press('Enter');
-      await page.getByText(`You predicted ${index + 2}.5.`).waitFor();
+      await page
+        .getByText(`You predicted ${index + 2}.5 ${index === 0 ? 's' : 'times as fast'}.`)
+        .waitFor();
     }
     await tabs[0].page.click('#hint');
     await tabs[0].page.waitForSelector('#hints li');

@@ -84,7 +84,7 @@ function fillTask(element, { heading }, { mine, check, isNext }) {
         ? [make('span', { className: 'sign', textContent: sign, ariaHidden: 'true' }), ' ']
         : []),
       make('span', { className: 'heading', textContent: heading }),
-      ...(note ? [make('span', { className: 'word', textContent: ` ${note}` })] : []),
+      ...(note ? [' ', make('span', { className: 'word', textContent: `· ${note}` })] : []),
     );
   }
   const state = String(isLeft);
