@@ -11,7 +11,7 @@ import { homeFolder, placeOf } from './progress.js';
 import { attempt, keeping } from './unkept.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../web/check-state.js').Kept & { pid: number }} KeptVerdict  pid: of the process that checked */
+/** @typedef {import('../web/check-records.js').Kept & { pid: number }} KeptVerdict  pid: of the process that checked */
 
 const FOLDER = 'verdicts';
 const fileOf = (/** @type {string} */ key) => join(FOLDER, `${key}.json`);

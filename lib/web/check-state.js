@@ -1,40 +1,13 @@
 /**
  * What the learner's pages know of the last check of each lesson: small enough to be sent whole at every change, so that a
  * page which missed some of them needs only the next one. Programs are kept of the newest check only.
- *
- * @typedef {object} Told  one promise, as the page shows it
- * @property {string} id
- * @property {number} [task]  the number that its task has in the text
- * @property {string} sentence
- * @property {import('../verdict/outcome.js').Verdict | 'waiting' | 'held'} verdict  waiting: not judged as yet, or not this
- *   time; held: the same, and it held when it was judged last
- * @property {string} [expected]
- * @property {string} [got]
- * @property {string} [why]
- * @property {string} [try]
- * @property {string} [output]
- * @property {{ program: number, moments: import('../verdict/outcome.js').Moment[] }} [shows]
- * @property {number[]} [programs]  those that were started for it
- * @property {boolean} [isAgain]  it failed when it was judged before, too: what to try is told at once
- *
- * @typedef {object} Known  of a lesson, before it is checked
- * @property {{ key: string, number: number, title: string }} lesson
- * @property {Record<string, string>} promises  id → sentence
- * @property {import('../lessons/tasks.js').Task[]} [tasks]
- * @property {Record<string, string>} [before]  the verdict on each promise when it was judged last
- *
- * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[] }} Kept  a verdict
- *   from elsewhere: of an earlier npm start, or of another terminal; at: when it was over, ISO 8601
  */
-import { headingOf } from '../verdict/around.js';
-import { printedLines } from '../verdict/printed.js';
-import { countsInWords } from '../verdict/tally.js';
-import { allVisible, cut } from '../verdict/visible.js';
+import { allVisible } from '../verdict/visible.js';
+import { blank, inWords, keptCheck, recordOf, withoutPrograms } from './check-records.js';
 import { createWatched } from './watched.js';
 
-const MOST_MOMENTS = 12;
-const MOST_PRINTED = 40; // lines
-const LONGEST_WORDS = 120; // some of them may be the program's
+/** @typedef {import('./check-records.js').Known} Known */
+/** @typedef {import('./check-records.js').Kept} Kept */
 
 /**
  * @param {() => void} onChange
@@ -80,7 +53,7 @@ export function createCheckState(onChange, root) {
       const one = checks.get(key);
       if (!one) return null;
       const started = one === check ? programs.told() : [];
-      return { ...one, said: countsInWords(countsOf(one.promises)), programs: started };
+      return { ...one, said: inWords(one.promises), programs: started };
     },
     /** The check that has begun last, or came last from another terminal, while this process ran. */
     newest: () => (check ? { id: check.id, lesson: check.lesson, isOver: check.isOver } : null),
@@ -143,61 +116,3 @@ export function createCheckState(onChange, root) {
     },
   };
 }
-
-/** A lesson's promises, none of them judged. @param {Known} known */
-function blank({ lesson: { key, number, title }, promises, tasks = [], before = {} }) {
-  const headed = tasks.map((task) => ({ ...task, heading: headingOf(task) }));
-  const taskOf = (/** @type {string} */ id) => tasks.find((task) => task.promises.includes(id));
-  return {
-    lesson: { key, number, title },
-    tasks: headed,
-    promises: Object.entries(promises).map(([id, sentence]) => ({
-      ...{ id, task: taskOf(id)?.number, sentence },
-      verdict: before[id] === 'passed' ? 'held' : 'waiting',
-      isAgain: before[id] === 'failed',
-    })),
-  };
-}
-
-/** A verdict from elsewhere, on the promises that the lesson has today. */
-function keptCheck(/** @type {Known} */ known, /** @type {Kept} */ kept, root) {
-  const { promises, heldBefore = [], ...told } = allVisible(kept);
-  const before = Object.fromEntries(heldBefore.map((/** @type {string} */ id) => [id, 'passed']));
-  const own = blank({ ...known, before });
-  const judged = new Map(promises.map((one) => [one.id, recordOf(one, [], root)]));
-  const all = own.promises.map((one) => judged.get(one.id) ?? one);
-  return withoutPrograms({ ...told, ...own, promises: all, isOver: true, isKept: true });
-}
-
-/** The programs of an older check are gone, and what points at them. */
-const withoutPrograms = (/** @type {any} */ check) => ({
-  ...check,
-  promises: check.promises.map((one) => ({ ...one, shows: undefined, programs: undefined })),
-});
-
-/** @param {Told[]} promises */
-function countsOf(promises) {
-  const count = (/** @type {string[]} */ ...wanted) =>
-    promises.filter(({ verdict }) => wanted.includes(verdict)).length;
-  return {
-    ...{ held: count('passed', 'held'), failed: count('failed') },
-    ...{ undecided: count('inconclusive'), toCome: count('waiting', 'skipped') },
-  };
-}
-
-/**
- * A promise as the page shows it: made visible, and not too long.
- * @param {import('../verdict/outcome.js').PromiseRecord} promise
- * @param {number[]} programs  the numbers of those that were started for it
- * @param {string} [root]  is left out of paths
- */
-export function recordOf(promise, programs, root) {
-  const record = { ...allVisible(promise), programs };
-  if (record.got) record.got = cut(record.got);
-  if (record.output)
-    record.output = printedLines(record.output, { most: MOST_PRINTED, root }).join('\n');
-  if (record.shows) record.shows.moments = record.shows.moments.slice(0, MOST_MOMENTS).map(short);
-  return record;
-}
-
-const short = (moment) => ({ ...moment, says: moment.says.slice(0, LONGEST_WORDS) });

@@ -18,7 +18,7 @@ import { demandToken, send } from './server.js';
  * @param {string} root
  * @param {Lesson} lesson
  * @param {Pick<Learner, 'before'>} learner
- * @returns {Promise<Required<import('./check-state.js').Known>>}
+ * @returns {Promise<Required<import('./check-records.js').Known>>}
  */
 export async function knownOf(root, { key, number, title, text }, { before }) {
   const nothing = { promises: {}, taskOf: {} }; // what is wrong with a check is told when it is run

@@ -12,7 +12,7 @@
  * @property {(lesson: Lesson) => Hinted} hint  shows one hint more for the task that is open
  * @property {(lesson: Lesson) => Hinted} hinted  those that were shown for it
  * @property {(key: string) => Record<string, string>} before  the verdict on each promise of a lesson when it was judged last
- * @property {(key: string) => (import('./check-state.js').Kept & { pid: number }) | undefined} kept  the last verdict on a
+ * @property {(key: string) => (import('./check-records.js').Kept & { pid: number }) | undefined} kept  the last verdict on a
  *   lesson, of whichever process
  * @property {(tell: () => void) => { close: () => void }} followKept  told when there may be another one
  * @property {{ told: () => Hand, turn: (isUp: boolean) => void }} [hand]  where a board was joined
