@@ -443,6 +443,9 @@ test('a process that loads its modules starts up: its event loop is not called b
   const idle = evidenceOf([start, at(5, 'beat'), at(300, 'beat'), at(500, 'beat')]);
   assert.deepEqual(idle.startups, [{ pid: 1, untilMs: 300 }]);
   assert.deepEqual(idle.silences, [{ pid: 1, sinceMs: 300, untilMs: 500 }]);
+  const worker = { ...start, role: 'worker' };
+  const taken = evidenceOf([worker, ...beats, at(600, 'crash'), at(600, 'exit')]);
+  assert.deepEqual(taken.silences, [], 'it never came up: there is no loop to block');
   const dead = evidenceOf([start, at(5, 'beat'), at(300, 'crash'), at(300, 'exit')]);
   assert.deepEqual([dead.startups, dead.silences], [[{ pid: 1, untilMs: undefined }], []]);
   const stretch = { fromMs: 0, toMs: 400 };

@@ -77,8 +77,10 @@ export function createCheckState(onChange, root) {
       const { key } = known.lesson;
       if (checks.get(key)?.at === kept.at) return;
       const fresh = { ...keptCheck(known, kept, root), id: (id += 1), isElsewhere: true };
-      if (!check || check.isOver) replace(fresh);
-      else if (check.lesson.key !== key) put(fresh);
+      if (!check || check.isOver) return replace(fresh);
+      if (check.lesson.key === key) return;
+      put(fresh);
+      onChange();
     },
     /**
      * @param {{ name: string, isReference?: boolean, doing?: string, program: { events: any[], stopped?: Promise<unknown> } }} started

@@ -46,17 +46,18 @@ export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
 }
 
 /**
- * A process starts up until it listens, forks, or does anything else that is drawn; one that never does, until its event loop
- * turns again after the first time: modules are loaded in between.
+ * A process starts up until it listens, forks, or does anything else that is drawn. A cluster's worker that never does has not
+ * come up; another process (a child with a job) has when its event loop turns a second time: modules are loaded in between.
  */
 function startupsOf(/** @type {Event[]} */ events) {
   const own = events.filter(({ tid }) => tid === undefined);
   return own
     .filter(({ what }) => what === 'start')
-    .map(({ pid }) => {
+    .map(({ pid, role }) => {
       const mine = own.filter((one) => one.pid === pid);
       const [, second] = mine.filter(({ what }) => what === 'beat');
-      return { pid, untilMs: (mine.find(({ what }) => !STARTING.has(what)) ?? second)?.t };
+      const work = mine.find(({ what }) => !STARTING.has(what));
+      return { pid, untilMs: (work ?? (role === 'worker' ? undefined : second))?.t };
     });
 }
 

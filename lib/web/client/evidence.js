@@ -110,7 +110,7 @@ export function createEvidence(
     parts.table.replaceChildren(...tableOf(rowsOf(whole)));
     const digits = toMs - fromMs < 200 ? 3 : 2;
     const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(digits)} s`;
-    parts.span.textContent = `${seconds(fromMs)} to ${seconds(toMs)} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
+    parts.span.textContent = `${seconds(fromMs)} to ${seconds(Math.min(toMs, stretch.endMs))} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
     parts.moment.hidden = moments().length === 0;
   }
 

@@ -20,7 +20,8 @@ export function storyOf(promise, check) {
   const isOpen = verdict === 'failed' || verdict === 'inconclusive';
   /** @type {HTMLElement[]} */
   const parts = list.children.length > 0 ? [list] : [];
-  if (promise.try && !fields.try) parts.push(folded('What to try', promise.try));
+  if (promise.try && !fields.try)
+    parts.push(folded('What to try', make('p', { textContent: promise.try })));
   if (output) parts.push(printedBy(output, starterOf(promise, check)));
   if (isOpen && check.isKept) parts.push(make('p', { className: 'note', textContent: GONE }));
   return parts;
@@ -33,17 +34,14 @@ function starterOf({ shows, programs = [] }, check) {
 }
 
 function printedBy(text, name) {
-  const details = folded('Your program printed', text);
+  const details = folded('Your program printed', make('pre', { textContent: text, tabIndex: 0 }));
   if (name)
     details.querySelector('summary').append(', started as ', make('code', { textContent: name }));
   return details;
 }
 
-function folded(title, text) {
+function folded(title, element) {
   const details = make('details', { className: 'printed' });
-  details.append(
-    make('summary', { textContent: title }),
-    make('pre', { textContent: text, tabIndex: 0 }),
-  );
+  details.append(make('summary', { textContent: title }), element);
   return details;
 }
