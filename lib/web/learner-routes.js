@@ -21,7 +21,7 @@ import { demandToken, send } from './server.js';
  * @returns {Promise<Required<import('./check-records.js').Known>>}
  */
 export async function knownOf(root, { key, number, title, text }, { before }) {
-  const nothing = { promises: {}, taskOf: {} }; // what is wrong with a check is told when it is run
+  const nothing = { promises: {}, taskOf: {} }; // a check that cannot be loaded says why when it runs
   const { promises, taskOf } = await loadCheck(checkFile(root, key)).catch(() => nothing);
   const tasks = tasksOf(taskOf, text);
   return { lesson: { key, number, title }, promises, tasks, before: before(key) };
