@@ -11,12 +11,13 @@ import { spawnOurs } from '../lib/common/child.js';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { momentOf } from '../lib/verdict/outcome.js';
+import { createCheckState } from '../lib/web/check-state.js';
 import { evidenceOf } from '../lib/web/evidence.js';
 import { serveLearner } from '../lib/web/learner.js';
 import { renderText } from '../lib/web/text.js';
 import { createStretch, within } from '../lib/web/client/stretch.js';
 import { UsageError } from '../lib/common/usage-error.js';
-import { keys, makeRoot, read, write } from './fixture-root.js';
+import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
 
@@ -60,6 +61,8 @@ function makeLearner() {
     foretell: (/** @type {string} */ key, /** @type {number} */ value) =>
       void (predictions[key] = value),
     before: () => ({}),
+    kept: () => undefined,
+    followKept: () => ({ close() {} }),
     hinted: () => ({ name: 'Task 1', shown: [], of: 3 }),
     hint: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
     ...reach(asked),
@@ -105,10 +108,11 @@ describe('the server of the page', () => {
       request.on('error', reject).end();
     });
 
-  /** What a page hears, message by message. */
-  async function listen() {
+  /** What a page about a lesson hears, message by message. */
+  async function listen(key = second.key) {
     const { port } = new URL(page.url);
-    const request = http.get({ host: '127.0.0.1', port, path: '/events' });
+    const path = `/lessons/${key}/events`;
+    const request = http.get({ host: '127.0.0.1', port, path });
     const [response] = await once(request, 'response');
     /** @type {any[]} */
     const messages = [];
@@ -205,7 +209,7 @@ describe('the server of the page', () => {
     assert.equal((await post('up', 'wrong')).status, 403);
     assert.equal(hand.isUp, false);
     assert.equal((await post('up', joined.token)).status, 204);
-    assert.deepEqual((await stateOf(joined.url)).hand, { isUp: true, isHeard: true });
+    assert.deepEqual((await stateOf(joined.url, second.key)).hand, { isUp: true, isHeard: true });
     assert.equal((await post('down', joined.token)).status, 204);
     assert.equal(hand.isUp, false);
     await joined.close();
@@ -246,7 +250,8 @@ describe('the server of the page', () => {
   test('tells a check as it comes, whole each time, and keeps nothing of the one before', async () => {
     const page1 = await listen();
     const [nothing] = await page1.heard(1);
-    assert.equal(nothing.check, null);
+    assert.deepEqual([nothing.check.isIdle, nothing.newest], [true, null]);
+    assert.equal(nothing.check.said, '0 hold, 8 to come');
     await page.begin(second, 'server.js');
     const t = 1_000;
     const events = [
@@ -256,8 +261,12 @@ describe('the server of the page', () => {
     page.program({ name: 'NODE_CLUSTER_WORKERS=4 server.js', program: { events } });
     const moments = [{ pid: 7, t: t + 5, says: 'fork number 1' }];
     const promise = {
-      ...{ id: 'forks-as-told', sentence: 'it forks', verdict: /** @type {const} */ ('failed') },
-      ...{ got: 'It said \u001b[2J.', shows: { program: 0, moments } },
+      ...{ id: 'forks-as-told', task: 1, sentence: 'it forks' },
+      ...{ verdict: /** @type {const} */ ('failed'), got: 'It said \u001b[2J.' },
+      ...{
+        output: `Error: no\n    at f (${rootFolder}/lessons/x.js:1)\n    at node:net:1`,
+        shows: { program: 0, moments },
+      },
     };
     page.promise({ promise, programs: [0, 99] });
     page.end({ verdict: 'failed', isWhole: true, seconds: 1 });
@@ -269,7 +278,11 @@ describe('the server of the page', () => {
       Object.keys(promises).map(() => 'waiting'),
     );
     assert.equal(told.promises[0].got, 'It said \\u001b[2J.');
+    assert.equal(told.promises[0].output, 'Error: no\n    at f (lessons/x.js:1)');
     assert.deepEqual(told.promises[0].programs, [0]);
+    assert.equal(ended.said, '0 hold, 1 fails, 7 to come');
+    const headings = ended.tasks.map((/** @type {any} */ { heading }) => heading);
+    assert.match(headings[0], /^Task 1: \S/);
     assert.deepEqual([told.isOver, ended.isOver, ended.verdict], [false, true, 'failed']);
     const page2 = await listen();
     assert.deepEqual((await page2.heard(1))[0].check, ended, 'who comes late misses nothing');
@@ -291,6 +304,79 @@ describe('the server of the page', () => {
     page1.close();
     page2.close();
     await until('both have gone', () => page.watching() === 0);
+  });
+});
+
+describe('the last check of each lesson', () => {
+  const promises = { one: 'the first', two: 'the second' };
+  const known = (/** @type {string} */ key, more = {}) => ({
+    lesson: { key, number: 1, title: key },
+    promises,
+    tasks: [{ number: 1, name: 'task 1', title: 'fork', promises: ['one', 'two'] }],
+    ...more,
+  });
+  const decided = (/** @type {string} */ id, /** @type {'passed' | 'failed'} */ verdict) => ({
+    promise: { id, task: 1, sentence: id, verdict, got: 'no' },
+    programs: [0],
+  });
+  const kept = (/** @type {string} */ at, more = {}) => ({
+    ...{ at, verdict: 'failed', isWhole: false, seconds: 2, heldBefore: ['two'] },
+    promises: [decided('one', 'failed').promise],
+    ...more,
+  });
+  const verdicts = (/** @type {any} */ { promises: all }) =>
+    all.map((/** @type {any} */ { id, verdict }) => `${id} ${verdict}`);
+
+  test('belongs to its lesson, though another one has a promise of the same id', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    state.program({ name: 'server.js', program: { events: [] } });
+    state.promise(decided('one', 'failed'));
+    state.end({ verdict: 'failed', seconds: 1 });
+    const other = { one: 'something else' };
+    state.begin({ ...known('b', { promises: other }), file: 'server.js' });
+    const [a, b] = ['a', 'b'].map((key) => /** @type {any} */ (state.told(key)));
+    assert.deepEqual([a.verdict, a.said], ['failed', '0 hold, 1 fails, 1 to come']);
+    assert.deepEqual([a.programs, a.promises[0].programs], [[], undefined], 'these are gone');
+    assert.deepEqual([b.isOver, b.promises[0].sentence], [false, 'something else']);
+    assert.equal(state.newest()?.lesson.key, 'b');
+    assert.equal(state.told('c'), null);
+  });
+
+  test('is the one before, where another lesson was saved in its middle', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    state.end({ verdict: 'passed', isWhole: true, seconds: 1 });
+    state.begin({ ...known('a', { before: { one: 'passed' } }), file: 'server.js' });
+    assert.deepEqual(verdicts(state.told('a')), ['one held', 'two waiting']);
+    state.begin({ ...known('b'), file: 'server.js' });
+    const told = /** @type {any} */ (state.told('a'));
+    assert.deepEqual([told.isOver, told.verdict], [true, 'passed']);
+  });
+
+  test('may come from an earlier npm start, or from another terminal', () => {
+    const state = createCheckState(() => {});
+    const at = ['2026-11-28T10:00:00.000Z', '2026-11-28T11:00:00.000Z'];
+    state.know(known('a'), kept(at[0]));
+    const first = /** @type {any} */ (state.told('a'));
+    assert.deepEqual(verdicts(first), ['one failed', 'two held']);
+    assert.deepEqual(
+      [first.at, first.isElsewhere, first.said],
+      [at[0], undefined, '1 holds, 1 fails'],
+    );
+    assert.equal(state.newest(), null, 'no page goes there for its sake');
+    state.adopt(
+      known('a'),
+      kept(at[1], { verdict: 'passed', promises: [decided('one', 'passed').promise] }),
+    );
+    const second = /** @type {any} */ (state.told('a'));
+    assert.deepEqual([second.verdict, second.isElsewhere], ['passed', true]);
+    assert.equal(state.newest()?.lesson.key, 'a');
+    state.begin({ ...known('a'), file: 'server.js' });
+    state.adopt(known('a'), kept('2026-11-28T12:00:00.000Z'));
+    assert.equal(state.told('a')?.isOver, false, 'what is checked here is newer');
+    state.know(known('b'), undefined, at[0]);
+    assert.deepEqual([state.told('b')?.isIdle, state.told('b')?.passedAt], [true, at[0]]);
   });
 });
 
@@ -347,6 +433,25 @@ test('an event loop that does not turn is silent, until it turns again or ends',
   ]);
 });
 
+test('a process that loads its modules starts up: its event loop is not called blocked', () => {
+  const at = (/** @type {number} */ t, /** @type {string} */ what, pid = 1) => ({ t, pid, what });
+  const beats = [0, 20, 300, 500].map((t) => at(t + 5, 'beat'));
+  const start = at(0, 'start');
+  const listens = evidenceOf([start, ...beats.slice(0, 3), at(310, 'listening'), beats[3]]);
+  assert.deepEqual(listens.startups, [{ pid: 1, untilMs: 310 }]);
+  assert.deepEqual(listens.silences, [], 'from 305 to 505 it had begun before it listened');
+  const idle = evidenceOf([start, at(5, 'beat'), at(300, 'beat'), at(500, 'beat')]);
+  assert.deepEqual(idle.startups, [{ pid: 1, untilMs: 300 }]);
+  assert.deepEqual(idle.silences, [{ pid: 1, sinceMs: 300, untilMs: 500 }]);
+  const worker = { ...start, role: 'worker' };
+  const taken = evidenceOf([worker, ...beats, at(600, 'crash'), at(600, 'exit')]);
+  assert.deepEqual(taken.silences, [], 'it never came up: there is no loop to block');
+  const dead = evidenceOf([start, at(5, 'beat'), at(300, 'crash'), at(300, 'exit')]);
+  assert.deepEqual([dead.startups, dead.silences], [[{ pid: 1, untilMs: undefined }], []]);
+  const stretch = { fromMs: 0, toMs: 400 };
+  assert.deepEqual(within(dead, stretch).at(-1), { startup: { pid: 1, untilMs: undefined } });
+});
+
 test('a stretch begins at the moments, goes no further than the run, and leaves out what is past', () => {
   const at = (/** @type {number} */ t, /** @type {object} */ more) => ({ t, pid: 1, ...more });
   const events = [
@@ -359,16 +464,18 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
     at(9_000, { what: 'exit' }),
   ];
   const stretch = createStretch(events, [{ pid: 1, t: 3_000, says: 'this' }]);
-  assert.deepEqual([stretch.fromMs, stretch.toMs], [2_700, 3_300]);
+  assert.deepEqual([stretch.fromMs, stretch.toMs], [2_900, 3_100], 'with a margin');
   const [, { events: shown }] = /** @type {any[]} */ (within({ events, silences: [] }, stretch));
   assert.deepEqual(
     shown.map((/** @type {any} */ { t }) => t),
     [0, 3_000],
   );
+  const { fromMs, toMs } = createStretch(events, [{ pid: 1, t: 8_960, toMs: 9_000, says: 'last' }]);
+  assert.deepEqual([fromMs, toMs], [8_860, 9_100], 'also where the run ends');
   const whole = stretch.whole();
   assert.deepEqual([whole.fromMs, whole.toMs], [0, 9_000]);
   assert.deepEqual([whole.wider().fromMs, whole.later().toMs], [0, 9_000]);
-  assert.equal(stretch.closer().toMs - stretch.closer().fromMs, 300);
+  assert.equal(stretch.closer().toMs - stretch.closer().fromMs, 100);
   const closest = Array.from({ length: 9 }).reduce(
     (one) => /** @type {any} */ (one).closer(),
     stretch,
@@ -451,7 +558,7 @@ describe('npm start goes on', () => {
     assert.equal((await post('prediction/3.5')).status, 204);
     assert.equal((await post('check')).status, 204);
     await says(/Waiting for the next save/);
-    const { check, predictions } = await stateOf(url);
+    const { check, predictions } = await stateOf(url, keys[0]);
     assert.deepEqual(predictions, { [keys[0]]: 3.5 });
     assert.deepEqual([check.isOver, check.verdict, check.programs.length], [true, 'failed', 1]);
     const [{ shows, programs }] = check.promises;
@@ -467,12 +574,41 @@ describe('npm start goes on', () => {
     const kept = JSON.parse(read(root, '.forkshop/progress.json'));
     assert.deepEqual([kept.hints, kept.predictions], [{ [`${keys[0]}/1`]: 1 }, { [keys[0]]: 3.5 }]);
   });
+
+  test('and a check in another terminal reaches its page, which knows it when it starts again', async (t) => {
+    const root = makeRoot();
+    write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
+    const start = async () => {
+      const { child, says } = begin(t, root, ['--port', '0']);
+      await says(/Whenever you save/);
+      const [, url] = await says(/^The page: (\S+)\n/m);
+      return { child, url };
+    };
+    const first = await start();
+    assert.equal((await stateOf(first.url, keys[0])).check.isIdle, true);
+    assert.equal((await forkshop(root, ['check', 'lesson-1'])).code, 1);
+    const heard = await until('the page is told', async () => {
+      const told = await stateOf(first.url, keys[0]);
+      return told.check.isElsewhere && told;
+    });
+    assert.equal(heard.check.promises[0].verdict, 'failed');
+    assert.equal(heard.newest.lesson.key, keys[0]);
+    const ended = once(first.child, 'exit');
+    first.child.kill('SIGINT');
+    await ended;
+    const { check, newest } = await stateOf((await start()).url, keys[0]);
+    assert.deepEqual([check.at, check.verdict, newest], [heard.check.at, 'failed', null]);
+    const file = `.forkshop/verdicts/${keys[0]}.json`;
+    write(root, { [file]: read(root, file).slice(0, 40) });
+    const torn = await stateOf((await start()).url, keys[0]);
+    assert.equal(torn.check.isIdle, true, 'what cannot be understood is as if it were not there');
+  });
 });
 
-/** What a page that opens now is told first. @param {string} url */
-async function stateOf(url) {
+/** What a page about a lesson that opens now is told first. @param {string} url @param {string} key */
+async function stateOf(url, key) {
   const end = new AbortController();
-  const response = await fetch(`${url}events`, { signal: end.signal });
+  const response = await fetch(`${url}lessons/${key}/events`, { signal: end.signal });
   const decoder = new TextDecoder();
   const reader = /** @type {any} */ (response.body).getReader();
   let text = '';

@@ -186,6 +186,62 @@ describe('labels', () => {
   });
 });
 
+test('a start-up is drawn as one, up to the moment that ends it, or the end of the process', () => {
+  const start = { what: 'start', role: 'primary' };
+  const story = storyOf([
+    { origin: 0 },
+    {
+      events: [
+        { t: 0, pid: 1, ...start },
+        { t: 100, pid: 1, what: 'listening' },
+        { t: 0, pid: 2, ...start },
+        { t: 300, pid: 2, what: 'exit', code: 1 },
+        { t: 600, pid: 1, what: 'exit', code: 0 },
+      ],
+    },
+    { startup: { pid: 1, untilMs: 100 } },
+    { startup: { pid: 2 } },
+  ]);
+  const { marks } = lastFrame(story);
+  const widthAt = (/** @type {string} */ key) =>
+    Number(marks.find((mark) => mark.key === key)?.at.width);
+  const whole = widthAt('alive 1');
+  assert.ok(Math.abs(widthAt('starting 1') / whole - 1 / 6) < 0.02);
+  assert.equal(widthAt('starting 2'), widthAt('alive 2'));
+  assert.ok(marks.some(({ layer, text }) => layer === 'legend' && text === 'starts up'));
+});
+
+test('no words lie on a moment that decided, nor on its number', () => {
+  const events = [
+    { t: 0, pid: 1, what: 'start', role: 'primary' },
+    { t: 300, pid: 1, what: 'exit', code: 1 },
+    { t: 600, pid: 2, what: 'start', role: 'primary' },
+  ];
+  const drawn = (/** @type {any[]} */ moments) => {
+    const story = storyOf([{ origin: 0 }, { events }]);
+    const view = { height: 420, nowMs: 600, spanMs: 600, isFinal: true, widthOf };
+    return arrange(story, { ...view, moments });
+  };
+  const endOf1 = (/** @type {ReturnType<typeof drawn>} */ { marks }) =>
+    marks.find(({ key }) => key === 'text end 1')?.at;
+  const before = endOf1(drawn([]));
+  const { marked, ...after } = drawn([{ pid: 1, t: 310, toMs: 420 }]);
+  assert.equal(marked.length, 1);
+  const [{ box }] = marked;
+  assert.ok(Number(before?.x) > box.left && Number(before?.x) < box.right, 'it would lie there');
+  const at = endOf1({ marked, ...after });
+  assert.equal(at?.['text-anchor'], 'end');
+  assert.ok(Number(at?.x) <= box.left);
+  assert.deepEqual(
+    drawn([
+      { pid: 1, t: 900 },
+      { pid: 9, t: 10 },
+    ]).marked,
+    [],
+    'not in the drawing',
+  );
+});
+
 test('every recording: each process has its lane and its name, and nothing is outside', () => {
   const files = readdirSync(join(rootFolder, 'slides'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /recordings.[\w-]+\.json$/.test(file) && !/spot-/.test(file))

@@ -166,7 +166,7 @@ export function demandCleanStop({
     ...story,
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
     why: 'nginx waits for such a client, then asks a server. By then the servers had exited, or nginx had.',
-    try: 'look at how nginx is told to stop, and what ends before it has',
+    try: 'look at how you stop nginx, and what ends before it has',
   });
   demandInTime(fate, {
     ...story,

@@ -57,7 +57,7 @@
  * @property {import('../observe/run.js').Runner} runner
  * @property {string[]} [only]  judge these promises, with what they stand on, and nothing else
  * @property {string[]} [first]  judge these first, and their task before all others
- * @property {boolean} [isThrough]  judge every promise, also those of tasks behind one that is not done
+ * @property {boolean} [isThrough]  judge every promise, also those of later tasks
  * @property {boolean} [isQuick]
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
@@ -197,7 +197,7 @@ function createJudge(session) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
-  /** @type {typeof held} what is still to be judged in this round, the one that is being judged first */
+  /** @type {typeof held} what is still to be judged in this round, beginning with the promise that is being judged */
   let coming = [];
   let afterwards = /** @type {Look[]} */ ([]);
   let isOver = false;

@@ -16,6 +16,7 @@ import { parse } from './args.js';
 import { lastTime, nothingYet, stillFailing } from './last-time.js';
 import { earlierOf, nobody } from './page.js';
 import { nextLesson } from './place.js';
+import { keepVerdict } from './kept-verdict.js';
 import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
 import { createReporter } from './report.js';
 import { keepPrediction, notePrediction, predictionOf } from './prediction.js';
@@ -87,7 +88,7 @@ export async function run(argv, io) {
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
  * @param {string[]} [options.only]  judge these promises, with what they depend on, and nothing else
- * @param {boolean} [options.isAll]  judge the promises of all tasks, also behind one that is not done
+ * @param {boolean} [options.isAll]  judge the promises of all tasks, whichever of them fails
  * @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
@@ -142,7 +143,9 @@ export async function checkLesson({
   if (isJson) printJson({ ...result, ...tally, prediction: foretold, timeline: timelineFile }, io);
   else reporter.end(result, progress);
   const { [key]: shown } = progress.predictions;
-  audience.end({ ...briefly(result, shown), ...tally, earlier: earlierOf(history, key) });
+  const told = { ...briefly(result, shown), ...tally, earlier: earlierOf(history, key) };
+  audience.end(told);
+  if (!subject) keepVerdict(io, key, { promises: result.promises, ...told });
   if (timelineFile && !isJson) showTimeline(timelineFile, io);
   tellUnkept(io);
   return result;

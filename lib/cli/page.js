@@ -5,6 +5,7 @@
 import { get } from '../observe/client.js';
 import { visible } from '../verdict/visible.js';
 import { hintMore, hinted } from './hints.js';
+import { followVerdicts, keptVerdict } from './kept-verdict.js';
 import { lastTime } from './last-time.js';
 import { nextLesson } from './place.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
@@ -120,6 +121,8 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
       updateProgress(io, (progress) => keepPrediction(progress, key, value));
     },
     before: (key) => lastTime(readHistory(io), key).verdicts,
+    kept: (key) => keptVerdict(io, key),
+    followKept: (tell) => followVerdicts(io, tell),
     hinted: (lesson) => hinted(lesson, io),
     hint: (lesson) => hintMore(lesson, io),
   };

@@ -11,7 +11,7 @@
  */
 import { UsageError } from '../common/usage-error.js';
 import { allVisible } from '../verdict/visible.js';
-import { recordOf } from './check-state.js';
+import { recordOf } from './check-records.js';
 import { createWatched } from './watched.js';
 
 const OURS = 'That went wrong, and it is a fault of Forkshop: see the terminal.';

@@ -1,61 +1,86 @@
 /**
- * What the learner's page knows of the last check: small enough to be sent whole at every change, so that a page which
- * missed some of them needs only the next one. Of older checks nothing is kept.
- *
- * @typedef {object} Told  one promise, as the page shows it
- * @property {string} id
- * @property {number} [task]  the number that its task has in the text
- * @property {string} sentence
- * @property {import('../verdict/outcome.js').Verdict | 'waiting' | 'held'} verdict  waiting: not judged as yet, or not this
- *   time; held: the same, and it held when it was judged last
- * @property {string} [expected]
- * @property {string} [got]
- * @property {string} [why]
- * @property {string} [try]
- * @property {string} [output]
- * @property {{ program: number, moments: import('../verdict/outcome.js').Moment[] }} [shows]
- * @property {number[]} [programs]  those that were started for it
+ * What the learner's pages know of the last check of each lesson: small enough to be sent whole at every change, so that a
+ * page which missed some of them needs only the next one. Programs are kept of the newest check only.
  */
-import { allVisible, cut } from '../verdict/visible.js';
+import { allVisible } from '../verdict/visible.js';
+import { blank, inWords, keptCheck, recordOf, withoutPrograms } from './check-records.js';
 import { createWatched } from './watched.js';
 
-const MOST_MOMENTS = 12;
-const LONGEST_WORDS = 120; // some of them may be the program's
+/** @typedef {import('./check-records.js').Known} Known */
+/** @typedef {import('./check-records.js').Kept} Kept */
 
 /**
- * @param {(state: object) => void} onChange
+ * @param {() => void} onChange
+ * @param {string} [root]  is left out of paths
  */
-export function createCheckState(onChange) {
+export function createCheckState(onChange, root) {
   let id = 0;
-  /** @type {any} */
-  let check = null;
+  /** @type {Map<string, any>} by the lesson's key */
+  const checks = new Map();
+  /** @type {any} the newest check; one of those */
+  let check;
+  /** @type {any} what was known of its lesson before it */
+  let earlier;
   const momentsIn = (/** @type {number} */ number) =>
     check.promises.flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
   let programs = createWatched(momentsIn);
-  const underWay = new Set(); // programs of which is told what they do
+  const running = new Set(); // programs of which is told what they do
 
-  const told = () => check && { ...check, programs: programs.told() };
-  const change = () => onChange(told());
+  const put = (/** @type {any} */ fresh) => checks.set(fresh.lesson.key, fresh);
+  const update = (/** @type {object} */ more) => {
+    check = { ...check, ...more };
+    put(check);
+    onChange();
+  };
+  /** A check that was not over when another lesson was saved has no verdict: the one before it counts. */
+  const replace = (/** @type {any} */ fresh) => {
+    const { key } = fresh.lesson;
+    if (check && !check.isOver && check.lesson.key !== key) {
+      if (earlier) put(earlier);
+      else checks.delete(check.lesson.key);
+    } else if (check) put(withoutPrograms(check));
+    earlier = checks.get(key);
+    programs = createWatched(momentsIn);
+    running.clear();
+    check = fresh;
+    put(check);
+    onChange();
+  };
 
   return {
-    told,
+    /** What is known of a lesson: its last check, or its promises. @param {string} key */
+    told(key) {
+      const one = checks.get(key);
+      if (!one) return null;
+      const started = one === check ? programs.told() : [];
+      return { ...one, said: inWords(one.promises), programs: started };
+    },
+    /** The check that has begun last, or came last from another terminal, while this process ran. */
+    newest: () => (check ? { id: check.id, lesson: check.lesson, isOver: check.isOver } : null),
     /**
-     * @param {{ lesson: { key: string, number: number, title: string }, file: string, promises: Record<string, string>,
-     *   taskOf?: Record<string, number>, before?: Record<string, string> }} begun  before: the verdict on each promise when it
-     *   was judged last
+     * Of a lesson that was not checked as yet.
+     * @param {Known} known
+     * @param {Kept} [kept]  its last verdict, of an earlier npm start
+     * @param {string} [passedAt]  ISO 8601
      */
-    begin({ lesson: { key, number, title }, file, promises, taskOf = {}, before = {} }) {
-      id += 1;
-      programs = createWatched(momentsIn);
-      underWay.clear();
-      check = {
-        ...{ id, lesson: { key, number, title }, file, isOver: false },
-        promises: Object.entries(promises).map(([each, sentence]) => ({
-          ...{ id: each, task: taskOf[each], sentence },
-          verdict: before[each] === 'passed' ? 'held' : 'waiting',
-        })),
-      };
-      change();
+    know(known, kept, passedAt) {
+      if (checks.has(known.lesson.key)) return;
+      if (kept) put({ ...keptCheck(known, kept, root), id: (id += 1) });
+      else put({ ...blank(known), id: 0, isOver: true, isIdle: true, passedAt });
+    },
+    /** @param {Known & { file: string }} begun */
+    begin({ file, ...known }) {
+      replace({ ...blank(known), id: (id += 1), file, isOver: false });
+    },
+    /** A verdict came from another terminal: of no use while its lesson is checked here. @param {Known} known @param {Kept} kept */
+    adopt(known, kept) {
+      const { key } = known.lesson;
+      if (checks.get(key)?.at === kept.at) return;
+      const fresh = { ...keptCheck(known, kept, root), id: (id += 1), isElsewhere: true };
+      if (!check || check.isOver) return replace(fresh);
+      if (check.lesson.key === key) return;
+      put(fresh);
+      onChange();
     },
     /**
      * @param {{ name: string, isReference?: boolean, doing?: string, program: { events: any[], stopped?: Promise<unknown> } }} started
@@ -66,29 +91,26 @@ export function createCheckState(onChange) {
       const { doing, program } = started;
       if (!doing || !program.stopped) return;
       const mine = check.id;
-      underWay.add(program);
-      check.doing = doing;
-      change();
+      running.add(program);
+      update({ doing });
       program.stopped.then(() => {
-        underWay.delete(program);
-        if (check.id !== mine || underWay.size > 0) return;
-        delete check.doing;
-        change();
+        running.delete(program);
+        if (check.id === mine && running.size === 0) update({ doing: undefined });
       });
     },
     /** @param {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} decided */
     promise({ promise, programs: started = [] }) {
-      const record = recordOf(promise, started.filter(programs.has));
-      const index = check.promises.findIndex((one) => one.id === record.id);
-      if (index < 0) check.promises.push(record);
-      else check.promises[index] = record;
-      change();
+      const known = check.promises.find(({ id: each }) => each === promise.id);
+      const own = recordOf(promise, started.filter(programs.has), root);
+      const record = { ...own, isAgain: known?.isAgain };
+      const all = known ? check.promises : [...check.promises, record];
+      update({ promises: all.map((one) => (one.id === record.id ? record : one)) });
     },
     /** @param {object} result  what is told of the whole check */
     end(result) {
-      check = { ...check, ...allVisible(result), isOver: true };
       programs.settle();
-      change();
+      const { tasks } = check; // with their headings
+      update({ ...allVisible(result), tasks, isOver: true, at: new Date().toISOString() });
     },
     /** The evidence that one program of one check is; undefined when there is no such program any more. */
     evidence(of, number) {
@@ -96,17 +118,3 @@ export function createCheckState(onChange) {
     },
   };
 }
-
-/**
- * A promise as the page shows it: made visible, and not too long.
- * @param {import('../verdict/outcome.js').PromiseRecord} promise
- * @param {number[]} programs  the numbers of those that were started for it
- */
-export function recordOf(promise, programs) {
-  const record = { ...allVisible(promise), programs };
-  if (record.got) record.got = cut(record.got);
-  if (record.shows) record.shows.moments = record.shows.moments.slice(0, MOST_MOMENTS).map(short);
-  return record;
-}
-
-const short = (moment) => ({ ...moment, says: moment.says.slice(0, LONGEST_WORDS) });

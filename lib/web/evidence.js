@@ -6,7 +6,9 @@
  *
  * @typedef {object} Evidence
  * @property {object[]} events  those that are drawn, as lib/web/brief.js tells them, in order
- * @property {{ pid: number, sinceMs: number, untilMs?: number }[]} silences  while an event loop did not turn
+ * @property {{ pid: number, sinceMs: number, untilMs?: number }[]} silences  while an event loop did not turn, when it had
+ *   started up
+ * @property {{ pid: number, untilMs?: number }[]} startups  until when a process started up, as far as it came
  * @property {number} left  how many events there is no room for
  */
 import { forksOf } from '../observe/timeline.js';
@@ -16,6 +18,7 @@ const MOST_EVENTS = 4_000;
 const NEAR_MS = 400;
 const TRAFFIC = new Set(['connection', 'request', 'response']);
 const UNDRAWN = new Set(['beat', 'wait']);
+const STARTING = new Set(['start', 'beat', 'wait', 'apart', 'exit', 'crash', 'worker-exit']); // all else is work
 
 /**
  * @param {Event[]} events  a program's timeline
@@ -32,11 +35,30 @@ export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
   const ranked = drawn.map((event, index) => ({ event, index, rank: rank(event) }));
   ranked.sort((a, b) => a.rank - b.rank || a.index - b.index);
   const kept = ranked.slice(0, most).sort((a, b) => a.index - b.index);
+  const startups = startupsOf(events);
+  const untilMs = new Map(startups.map((one) => [one.pid, one.untilMs ?? Infinity]));
   return {
     events: kept.map(({ event }) => brief(event, forked.has(event.pid) ? 'primary' : undefined)),
-    silences: silencesOf(events),
+    silences: silencesOf(events).filter(({ pid, sinceMs }) => sinceMs >= (untilMs.get(pid) ?? 0)),
+    startups,
     left: drawn.length - kept.length,
   };
+}
+
+/**
+ * A process starts up until it listens, forks, or does anything else that is drawn. A cluster's worker that never does has not
+ * come up; another process (a child with a job) has when its event loop turns a second time: modules are loaded in between.
+ */
+function startupsOf(/** @type {Event[]} */ events) {
+  const own = events.filter(({ tid }) => tid === undefined);
+  return own
+    .filter(({ what }) => what === 'start')
+    .map(({ pid, role }) => {
+      const mine = own.filter((one) => one.pid === pid);
+      const [, second] = mine.filter(({ what }) => what === 'beat');
+      const work = mine.find(({ what }) => !STARTING.has(what));
+      return { pid, untilMs: (work ?? (role === 'worker' ? undefined : second))?.t };
+    });
 }
 
 /** From one turn of a process's event loop to the next, where that is long; also from the last to its end. */

@@ -1,4 +1,6 @@
 /** The learner's page, as HTML: readable as it is, also without JavaScript, which brings the verdicts. */
+import { headingOf } from '../verdict/around.js';
+import { unitInWords } from '../verdict/terminal.js';
 import { escapeHtml } from './code.js';
 import { page } from './shell.js';
 import { renderText } from './text.js';
@@ -8,17 +10,18 @@ import { renderText } from './text.js';
 /**
  * @param {Lesson} lesson
  * @param {{ lessons: Lesson[], current: string, passed: Record<string, unknown>, promises: Record<string, string>,
- *   hints: import('./learner.js').Hinted, token: string, isJoined?: boolean }} setting  current: the key of the lesson where one
- *   is; isJoined: the board of a class
+ *   tasks: import('../lessons/tasks.js').Task[], hints: import('./learner.js').Hinted, token: string, isJoined?: boolean }} setting
+ *   current: the key of the lesson where one is; isJoined: the board of a class
  * @returns {string}
  */
-export function lessonPage(lesson, { lessons, current, passed, promises, hints, token, isJoined }) {
+export function lessonPage(lesson, { lessons, current, passed, hints, token, isJoined, ...check }) {
   const { key, number, title } = lesson;
   const about = { lessons, current, passed };
   const body = `<a class="skip" href="#text">To the text</a>
 <header class="top"><p class="brand"><a href="/">Forkshop</a></p>
 ${pills(lesson, about)}
-<p id="status"><a href="#verdict">Not checked yet</a></p></header>
+<p id="status"><a class="to-text" href="#text">Text</a> <a class="to-verdict" href="#verdict">Not checked yet</a></p></header>
+<p id="followed" class="note" role="status" hidden></p>
 <div class="columns">
 <main id="text" data-lesson="${key}" data-number="${number}">
 <p class="where">${where(lesson, about)}</p>
@@ -26,7 +29,7 @@ ${renderText(lesson)}
 ${map(about)}
 </main>
 <aside id="verdict" aria-labelledby="verdict-title">
-${verdict(lesson, promises, { hints, isJoined })}
+${verdict(lesson, check, { hints, isJoined })}
 </aside>
 </div>`;
   return page(
@@ -43,14 +46,24 @@ ${verdict(lesson, promises, { hints, isJoined })}
 
 const isAsked = ({ text }) => text.includes('--predict'); // its text asks for a prediction
 
-function verdict(lesson, promises, { hints, isJoined }) {
-  const { key } = lesson;
-  const items = Object.entries(promises).map(
-    ([id, sentence]) =>
-      `<li data-id="${escapeHtml(id)}" data-verdict="waiting"><span class="sign" aria-hidden="true">·</span> ` +
-      `<span class="sentence">${escapeHtml(sentence)}</span></li>`,
-  );
-  return `<div class="head"><h2 id="verdict-title">What your server does</h2>
+/** The promises of each task, as the text numbers them. */
+function taskItems({ tasks, promises }) {
+  return tasks.map((task) => {
+    const items = task.promises.map(
+      (id) =>
+        `<li data-id="${escapeHtml(id)}" data-verdict="waiting"><span class="sign" aria-hidden="true">·</span> ` +
+        `<span class="sentence">${escapeHtml(promises[id])}</span></li>`,
+    );
+    return (
+      `<details class="task" data-task="${task.number}" open><summary><span class="heading">${escapeHtml(headingOf(task))}</span></summary>\n` +
+      `<ol>${items.join('\n')}</ol></details>`
+    );
+  });
+}
+
+function verdict(lesson, check, { hints, isJoined }) {
+  const { key, number } = lesson;
+  return `<div class="head"><h2 id="verdict-title">Lesson ${number}: what your server does</h2>
 <p class="actions" hidden>${isJoined ? hand : ''}<button type="button" id="check">Check now</button></p></div>
 <p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
 <p id="unkept" class="note" role="status" hidden></p>
@@ -58,23 +71,29 @@ function verdict(lesson, promises, { hints, isJoined }) {
 ${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
 <p id="next" hidden><a href="/">Next</a></p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
-<ol id="promises">${items.join('\n')}</ol>
-${isAsked(lesson) ? prediction : ''}
+<div id="promises">${taskItems(check).join('\n')}</div>
+<div id="story" hidden></div>
 <section id="numbers" aria-label="What was measured" hidden></section>
-<div id="opened"><div id="story" hidden></div>
-<section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section></div>
+<section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section>
+${isAsked(lesson) ? prediction(lesson) : ''}
 <section id="hints" aria-label="Hints" hidden><ol>${hints.shown.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
 <p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}" data-of="${hints.of}">A hint</button></p></section>
 <section id="reach" aria-label="Go further" hidden></section>`;
 }
 
+const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times' };
+
 const hand = '<button type="button" id="hand">Raise your hand</button> ';
 
-const prediction = `<section id="prediction" aria-labelledby="prediction-title" hidden>
+const prediction = ({
+  predicts,
+}) => `<section id="prediction" aria-labelledby="prediction-title" hidden>
 <h3 id="prediction-title">First, your prediction</h3>
-<form><label for="foretold">The number that the text asks you for, before it is measured</label>
-<p><input id="foretold" name="foretold" inputmode="decimal" autocomplete="off" size="8"> <button type="submit">That is my prediction</button></p>
-<p id="prediction-fault" role="alert"></p></form><p id="prediction-told" role="status"></p></section>`;
+<p id="prediction-told" role="status"></p>
+<form><label for="foretold">The number that the text asks you for, before it is measured${predicts ? `, in ${UNITS[predicts]}` : ''}</label>
+<p><input id="foretold" name="foretold" inputmode="decimal" autocomplete="off" size="8">${predicts ? ` <span class="unit">${unitInWords(predicts)}</span>` : ''}
+<button type="submit">That is my prediction</button></p>
+<p id="prediction-fault" role="alert"></p></form></section>`;
 
 function where({ number, minutes, key }, { lessons, passed }) {
   const state = passed[key] ? 'passed' : 'not passed yet';

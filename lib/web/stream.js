@@ -1,22 +1,22 @@
 /** Pages that are told what is new (server-sent events): the whole each time, so that one that missed some needs only the next. */
 
-const AGAIN_MS = 500; // after which a page that lost its line asks anew
+const AGAIN_MS = 500; // after which a page that lost its line asks again
 
 /**
- * @param {() => object} whole  what there is to tell, now
+ * @param {(about: string) => object} whole  what there is to tell, now, to pages about this
  * @param {{ onChange?: (watching: number) => void }} [options]  told how many pages listen, when one has come or gone
- * @returns {{ add: (response: import('express').Response) => void, tell: () => void, watching: () => number, close: () => void }}
- *   add: a page listens from now on; tell: something has changed; watching: how many pages listen
+ * @returns {{ add: (response: import('express').Response, about?: string) => void, tell: () => void, watching: () => number,
+ *   close: () => void }}  add: a page listens from now on; tell: something has changed; watching: how many pages listen
  */
 export function createStream(whole, { onChange = () => {} } = {}) {
-  /** @type {Set<import('express').Response>} */
-  const pages = new Set();
-  const message = () => `data: ${JSON.stringify(whole())}\n\n`;
+  /** @type {Map<import('express').Response, string>} */
+  const pages = new Map();
+  const message = (/** @type {string} */ about) => `data: ${JSON.stringify(whole(about))}\n\n`;
   return {
-    add(response) {
+    add(response, about = '') {
       response.type('text/event-stream');
-      response.write(`retry: ${AGAIN_MS}\n\n${message()}`);
-      pages.add(response);
+      response.write(`retry: ${AGAIN_MS}\n\n${message(about)}`);
+      pages.set(response, about);
       onChange(pages.size);
       response.on('close', () => {
         pages.delete(response);
@@ -24,13 +24,12 @@ export function createStream(whole, { onChange = () => {} } = {}) {
       });
     },
     tell() {
-      if (pages.size === 0) return;
-      const text = message();
-      for (const response of pages) response.write(text);
+      const texts = new Map([...new Set(pages.values())].map((about) => [about, message(about)]));
+      for (const [response, about] of pages) response.write(String(texts.get(about)));
     },
     watching: () => pages.size,
     close() {
-      for (const response of pages) response.end();
+      for (const response of pages.keys()) response.end();
     },
   };
 }

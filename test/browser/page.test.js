@@ -20,10 +20,12 @@ import { until } from '../nothing-left.js';
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {Awaited<ReturnType<typeof serveLearner>>} Server */
 
+/** @type {[number, number, 'text' | 'verdict'][]} the tab that is shown, where there are two */
 const SIZES = [
-  [1280, 800],
-  [390, 800],
-  [320, 256], // 1280x1024 at 400 %
+  [1280, 800, 'text'],
+  [960, 800, 'verdict'],
+  [390, 800, 'verdict'],
+  [320, 256, 'text'], // 1280x1024 at 400 %
 ];
 const ZERO_MS = 5_000;
 /** @type {['light' | 'dark', number, string[] | undefined][]} */
@@ -73,7 +75,13 @@ const story = {
 
 const failedPromise = {
   promise: {
-    ...{ id: ids[0], sentence: 'forks', verdict: /** @type {const} */ ('failed'), ...story },
+    ...{
+      id: ids[0],
+      task: 1,
+      sentence: 'forks',
+      verdict: /** @type {const} */ ('failed'),
+      ...story,
+    },
     shows: { program: 0, moments: [{ pid: 100, t: ZERO_MS + 54, says: 'one fork' }] },
   },
   programs: [0],
@@ -149,6 +157,7 @@ function serve(port = 0, more = {}) {
   /** @type {string[]} */
   const checked = [];
   const hand = { isUp: false, isHeard: true };
+  /** @type {import('../../lib/web/learner.js').Learner} */
   const learner = {
     hand: {
       told: () => hand,
@@ -158,6 +167,8 @@ function serve(port = 0, more = {}) {
     check: (/** @type {{ key: string }} */ { key }) => void checked.push(key),
     foretell: () => {},
     before: () => ({}),
+    kept: () => undefined,
+    followKept: () => ({ close() {} }),
     hinted: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
     hint: () => ({ name: 'Task 1', shown: ['nudge', 'look it up'], of: 3 }),
     ...makeReach(),
@@ -197,7 +208,7 @@ describe("the learner's page in Chromium", { skip }, () => {
   /** The page has taken in what the server has said so far. */
   const hasHeard = async (/** @type {Server} */ server, /** @type {Page} */ page) => {
     await until('the page listens', () => server.watching() > 0);
-    await page.waitForSelector('#hints:not([hidden])');
+    await page.waitForSelector('#hints:not([hidden])', { state: 'attached' });
   };
 
   test('every state is accessible and fits, light and dark, wide and narrow', async (t) => {
@@ -213,8 +224,9 @@ describe("the learner's page in Chromium", { skip }, () => {
         await page.waitForSelector('#evidence svg.xray');
       for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         await page.emulateMedia({ colorScheme });
-        for (const [width, height] of SIZES) {
+        for (const [width, height, view] of SIZES) {
           await page.setViewportSize({ width, height });
+          if (width < 1100) await page.locator(`#status a[href="#${view}"]`).click();
           const isFirst = colorScheme === 'light';
           const bad = await accessibilityFaults(page, { runOnly: isFirst ? undefined : COLOURS });
           bad.push(...(await tooWide(page)));
@@ -246,7 +258,10 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual([was.id, was.typed, was.folds, was.y > 600], ['foretold', '3.5', 1, true]);
     await states.failed(server);
     await page.waitForSelector('#verdict[data-verdict=failed]');
-    assert.match(await page.locator('#summary').innerText(), /^Not yet\. 1 of 8 promises hold/);
+    assert.match(
+      await page.locator('#summary').innerText(),
+      /^Not yet\. 1 holds, 1 fails, 6 to come\./,
+    );
     assert.match(await page.locator('#story').innerText(), /It forked 4\./);
     await page.waitForSelector('.marks li');
     assert.deepEqual(await place(), was);
@@ -276,6 +291,104 @@ describe("the learner's page in Chromium", { skip }, () => {
       /^you predicted 2\.00; 1 before 1\.10, .*; measured now 3\.90, 95 % interval 3\.70 to 4\.10; ceiling 4\.00$/,
     );
     assert.deepEqual(faults, []);
+  });
+
+  test('the first failure opens with each verdict; another one, and a task to come, are a line each', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    const { page, faults } = await open(t, server.url);
+    await hasHeard(server, page);
+    const rowOf = (/** @type {string} */ id) => page.locator(`#promises [data-id=${id}]`);
+    const isOpen = (/** @type {string} */ id) =>
+      rowOf(id).locator('.promise').getAttribute('aria-expanded');
+    const fail = async () => {
+      await server.begin(lesson, 'server.js');
+      server.program({ name: 'NODE_CLUSTER_WORKERS=2 server.js', program: { events } });
+      server.promise(failedPromise);
+      const other = {
+        ...failedPromise.promise,
+        id: ids[2],
+        got: 'Nothing came.',
+        shows: undefined,
+      };
+      server.promise({ promise: other, programs: [0] });
+      server.end({ verdict: 'failed', isWhole: false, seconds: 1.2 });
+      await page.waitForSelector('#verdict[data-verdict=failed]');
+    };
+    await fail();
+    await page.waitForSelector('#evidence svg.xray');
+    assert.deepEqual(await Promise.all([ids[0], ids[2]].map(isOpen)), ['true', 'false']);
+    assert.equal(await rowOf(ids[2]).locator('.brief').innerText(), 'Nothing came.');
+    const [heading, later] = await page.locator('#promises summary:not(#story *)').allInnerTexts();
+    assert.match(heading, /^Task 1: /);
+    assert.match(later, /^Task 2: \S.* · not yet$/);
+    assert.equal(await rowOf('own-memory').isVisible(), false);
+    const groups = await page
+      .locator('#evidence optgroup')
+      .evaluateAll((all) => all.map((one) => /** @type {HTMLOptGroupElement} */ (one).label));
+    assert.deepEqual(groups, ['forks'], 'programs are named by what they were started for');
+    const [tries, printed] = await page.locator('#story summary').allInnerTexts();
+    assert.equal(tries, 'What to try');
+    assert.match(printed, /NODE_CLUSTER_WORKERS=2 server\.js$/);
+
+    await rowOf(ids[2]).locator('.promise').click();
+    assert.equal(await rowOf(ids[2]).locator('#story').isVisible(), true);
+    await fail();
+    await page.waitForSelector(`#verdict[data-check="2"][data-verdict=failed]`);
+    assert.deepEqual(await Promise.all([ids[0], ids[2]].map(isOpen)), ['true', 'false']);
+    assert.deepEqual(faults, []);
+  });
+
+  test('the page goes with the lesson that is checked, and says so, unless something is typed', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    const { page, faults } = await open(t, server.url);
+    await hasHeard(server, page);
+    await page.locator('#foretold').fill('3.5');
+    const [, , third] = lessons;
+    await server.begin(third, 'server.js');
+    await page.getByText('Lesson 3 is checked now.').waitFor();
+    assert.equal(await page.locator('#foretold').inputValue(), '3.5');
+    assert.match(await page.locator('#verdict-title').innerText(), /^Lesson 2:/);
+    assert.equal(await page.locator('#verdict').getAttribute('data-check'), null);
+
+    await page.getByRole('link', { name: 'Show lesson 3' }).click();
+    await page.waitForURL(`**/lessons/${third.key}/`);
+    await page.waitForSelector('#verdict[aria-busy=true]');
+    await server.begin(lesson, 'server.js');
+    await page.waitForURL(`**/lessons/${lesson.key}/`);
+    await page.getByText('Lesson 2 was checked, so the page has come here.').waitFor();
+    await page.waitForSelector('#verdict[aria-busy=true]');
+    const sentences = await page.locator('#promises .sentence').allTextContents();
+    const { promises } = await loadCheck(checkFile(rootFolder, lesson.key));
+    assert.deepEqual(sentences, Object.values(promises));
+    await page.getByRole('link', { name: 'Back to lesson 3' }).click();
+    await page.waitForURL(`**/lessons/${third.key}/`);
+    await hasHeard(server, page);
+    assert.equal(await page.locator('#followed').isHidden(), true);
+    assert.deepEqual(faults, []);
+  });
+
+  test('beside an editor text and verdict are two tabs; a verdict comes to the front, and the text keeps its place', async (t) => {
+    const server = await serve();
+    t.after(server.close);
+    for (const [index, width] of [860, 960, 1280].entries()) {
+      const { page, faults } = await open(t, server.url, { viewport: { width, height: 800 } });
+      await hasHeard(server, page);
+      await page.evaluate(() => window.scrollTo(0, 900));
+      await states.failed(server);
+      await page.waitForSelector(`#verdict[data-check="${index + 1}"][data-verdict=failed]`);
+      const top = await page.evaluate(
+        () => document.querySelector('#story')?.getBoundingClientRect().top ?? NaN,
+      );
+      assert.ok(top > 0 && top < 800, `at ${width} px the story begins at ${top}`);
+      const text = page.locator('#text h2').first();
+      assert.equal(await text.isVisible(), width >= 1100);
+      if (width < 1100) await page.getByRole('link', { name: 'Text', exact: true }).click();
+      assert.equal(await page.evaluate(() => window.scrollY), 900);
+      assert.deepEqual(faults, []);
+      await page.close();
+    }
   });
 
   test('everything is in reach, by the keyboard, and accessible: experiments, faults, the diff, the starter', async (t) => {
@@ -473,11 +586,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     const { copy, url, save, start } = await startCopy(t);
     const { port } = new URL(url);
     const refused = await start(port);
-    const another = `npm start -- --port ${Number(port) + 1}`;
-    assert.match(
-      refused.said(),
-      new RegExp(`The page is left out: Port ${port} is taken. Another: ${another}`),
-    );
+    assert.match(refused.said(), /^npm start is running already, .* its page is /m);
     assert.equal(refused.url, '');
     await refused.stop();
     const keys = lessons.slice(0, 2).map((one) => one.key);
@@ -491,23 +600,24 @@ describe("the learner's page in Chromium", { skip }, () => {
       await page.locator('#foretold').pressSequentially(`${index + 2}.5`);
     }
     save('01-blocking-server', 'short-report');
-    for (const { page } of tabs)
-      await page.waitForSelector('#verdict[data-check][aria-busy=false]', {
-        timeout: limitMs(60),
-      });
+    const timeout = limitMs(60);
+    await tabs[0].page.waitForSelector('#verdict[data-check][aria-busy=false]', { timeout });
+    await tabs[1].page.getByText('Lesson 1 is checked now.').waitFor({ timeout });
     for (const [index, { page }] of tabs.entries()) {
       assert.equal(await page.locator('#foretold').inputValue(), `${index + 2}.5`);
       assert.equal(await page.evaluate(() => document.activeElement?.id), 'foretold');
     }
     for (const [index, { page }] of tabs.entries()) {
       await page.locator('#foretold').press('Enter');
-      await page.getByText(`You predicted ${index + 2}.5.`).waitFor();
+      await page
+        .getByText(`You predicted ${index + 2}.5 ${index === 0 ? 's' : 'times as fast'}.`)
+        .waitFor();
     }
     await tabs[0].page.click('#hint');
     await tabs[0].page.waitForSelector('#hints li');
     const kept = JSON.parse(readFileSync(join(copy, '.forkshop/progress.json'), 'utf8'));
     assert.deepEqual(kept.predictions, { [keys[0]]: 2.5, [keys[1]]: 3.5 });
-    assert.equal(kept.hints[`${keys[0]}/1`], 1);
+    assert.deepEqual(kept.hints, { [`${keys[0]}/2`]: 1 }, 'of the task that is open');
     assert.deepEqual(
       tabs.flatMap(({ faults }) => faults),
       [],
@@ -599,8 +709,10 @@ async function marked(page, save, id) {
     await page.waitForSelector(isOver, { timeout });
     if ((await page.locator(promise).count()) > 0) break;
   }
-  await page.waitForSelector(`${promise} .marks li`);
-  await page.waitForSelector(`${promise} rect.mark`);
+  await page.waitForSelector(`${promise} .promise[aria-expanded=true]`);
+  const check = await page.locator('#verdict').getAttribute('data-check');
+  await page.waitForSelector(`#evidence[data-from^="/evidence/${check}/"] .marks li`);
+  await page.waitForSelector('#evidence rect.mark');
   const moments = await page.locator('.marks li').evaluateAll((items) =>
     items.map((item) => {
       const { pid, t } = /** @type {HTMLElement} */ (item).dataset;

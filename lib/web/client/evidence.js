@@ -6,7 +6,7 @@ import { createCurtain } from './curtain.js';
 import { markMoments } from './marks.js';
 import { tableOf } from './charts.js';
 import { make } from './page.js';
-import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
+import { createStory, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
 import { createStretch, within } from './stretch.js';
 
@@ -88,6 +88,7 @@ export function createEvidence(
       sinceMs,
       width,
       height: () => HEIGHT,
+      moments: moments(),
     });
     const shown = createStory();
     for (const message of within(evidence, { fromMs, toMs })) {
@@ -100,7 +101,7 @@ export function createEvidence(
     for (const message of within(evidence, { fromMs: zeroMs, toMs: Infinity }))
       tell(whole, message);
     const names = new Map([...whole.processes.values()].map((one) => [one.pid, nameOf(one)]));
-    markMoments(svg, { moments: moments(), lanes: lanesOf(shown), fromMs, toMs, x: xray.xOf });
+    markMoments(svg, xray.marked());
     parts.curtain.hang(svg, { x: xray.xOf, fromMs, toMs, zeroMs });
     parts.marks.replaceChildren(...moments().map((one) => momentOf(one, { names, zeroMs })));
     parts.marks.hidden = moments().length === 0;
@@ -109,15 +110,13 @@ export function createEvidence(
     parts.table.replaceChildren(...tableOf(rowsOf(whole)));
     const digits = toMs - fromMs < 200 ? 3 : 2;
     const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(digits)} s`;
-    parts.span.textContent = `${seconds(fromMs)} to ${seconds(toMs)} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
+    parts.span.textContent = `${seconds(fromMs)} to ${seconds(Math.min(toMs, stretch.endMs))} of ${seconds(stretch.endMs)}.${leftOut(evidence.left)}`;
     parts.moment.hidden = moments().length === 0;
-    section.hidden = false;
-    if (drawnFor === 0 && parts.drawing.clientWidth > 0) draw(); // it was hidden until now
   }
 
   new ResizeObserver(() => {
     const { clientWidth } = parts.drawing;
-    if (drawnFor > 0 && clientWidth > 0 && clientWidth !== drawnFor) draw();
+    if (number >= 0 && clientWidth > 0 && clientWidth !== drawnFor) draw(); // it was narrower, or hidden
   }).observe(parts.drawing);
 
   const move = (change) => {
@@ -149,7 +148,7 @@ export function createEvidence(
       const first = about?.shows?.program ?? own ?? about?.programs?.[0];
       if (about ? first === undefined : of.programs.length === 0)
         return void (section.hidden = true);
-      offer(parts.program, of.programs, first ?? 0);
+      offer(parts.program, startsOf(of, about), first ?? 0);
       load(first ?? 0);
     },
   };
@@ -158,13 +157,46 @@ export function createEvidence(
 const leftOut = (left) =>
   left > 0 ? ` ${left} requests and answers more are not drawn: there is no room for them.` : '';
 
-/** The programs that the check started, in order. */
-function offer(select, programs, chosen) {
-  const words = programs.map(({ name }, index) => `${index + 1}. ${name}`);
-  if ([...select.options].map(({ text }) => text).join('\n') !== words.join('\n'))
+/**
+ * The programs that the check started, by the promise that they were started for: those of the chosen one first.
+ * @returns {{ label: string, starts: { value: number, words: string }[] }[]}
+ */
+function startsOf({ programs, promises = [] }, about) {
+  const left = new Set(programs.keys());
+  const groups = [about, ...promises].map((one) => ({
+    label: one?.sentence ?? '',
+    numbers: (one?.programs ?? []).filter((number) => left.delete(number)),
+  }));
+  const isAlone = left.size === programs.length;
+  groups.push({ label: isAlone ? '' : 'Started for none of them', numbers: [...left] });
+  return groups
+    .filter(({ numbers }) => numbers.length > 0)
+    .map(({ label, numbers }) => ({ label, starts: numbers.map(startOf) }));
+
+  /** The same command may be started several times for one promise. */
+  function startOf(value, index, numbers) {
+    const { name } = programs[value];
+    const same = numbers.filter((one) => programs[one].name === name);
+    const which = same.length > 1 ? ` (start ${same.indexOf(value) + 1} of ${same.length})` : '';
+    return { value, words: `${name}${which}` };
+  }
+}
+
+function offer(select, groups, chosen) {
+  const now = JSON.stringify(groups);
+  if (select.dataset.holds !== now)
     select.replaceChildren(
-      ...words.map((textContent, value) => make('option', { textContent, value: String(value) })),
+      ...groups.flatMap(({ label, starts }) => {
+        const options = starts.map(({ value, words }) =>
+          make('option', { textContent: words, value: String(value) }),
+        );
+        if (!label) return options;
+        const group = make('optgroup', { label });
+        group.append(...options);
+        return [group];
+      }),
     );
+  select.dataset.holds = now;
   select.value = String(chosen);
 }
 
@@ -191,7 +223,7 @@ function furnish(section, textContent, heading) {
   count += 1;
   const title = make(heading, { id: `evidence-title-${count}`, textContent });
   section.setAttribute('aria-labelledby', title.id);
-  const label = make('label', { textContent: 'Program ' });
+  const label = make('label', { textContent: 'Started as ' });
   const program = make('select', {});
   label.append(program);
   const drawing = make('div', { className: 'drawing', tabIndex: 0, role: 'group' });

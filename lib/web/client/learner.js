@@ -1,8 +1,9 @@
-/** The learner's page: whatever the server says anew is put in where it belongs; the text, the scroll, the focus stay. */
+/** The learner's page: what the server tells is put in where it belongs; the text, the scroll, the focus stay. */
 import { createActivity } from './activity.js';
 import { ask, takeToken } from './asking.js';
 import { createEvidence } from './evidence.js';
 import { createExperiments } from './experiments.js';
+import { createFollowing } from './follow.js';
 import { createHand } from './hand.js';
 import { tellMap } from './map.js';
 import { createNumbers } from './measured.js';
@@ -10,15 +11,17 @@ import { all, make } from './page.js';
 import { createPrediction } from './prediction.js';
 import { createReach } from './reach.js';
 import { createVerdict } from './verdict.js';
+import { createViews } from './views.js';
 
 const text = document.getElementById('text');
 const { lesson: key, number } = text.dataset;
 const aside = document.getElementById('verdict');
 
 let told = { check: null };
-/** @type {number | null | undefined} the check that had been made before this page was opened */
-let before;
+let over = -1; // the check whose verdict is shown
 
+const views = createViews();
+const following = createFollowing(document.getElementById('followed'), { key, number });
 const evidence = createEvidence(document.getElementById('evidence'));
 const verdict = createVerdict(aside, { choose });
 const prediction = createPrediction(document.getElementById('prediction'), { key });
@@ -34,7 +37,7 @@ listen();
 
 /** A line that breaks is opened again by itself; the next message holds all that was missed. */
 function listen() {
-  const events = new EventSource('/events');
+  const events = new EventSource(`/lessons/${key}/events`);
   events.addEventListener('message', ({ data }) => take(JSON.parse(data)));
   events.addEventListener('open', () => aside.classList.remove('cut'));
   events.addEventListener('error', () => {
@@ -42,25 +45,40 @@ function listen() {
     verdict.say('npm start is not to be reached. This page waits for it.');
   });
   addEventListener('pagehide', () => events.close());
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 }
 
 function take(message) {
   told = message;
-  if (takeToken(message.token)) before = 0; // npm start has begun anew, and so has its count
-  before ??= message.check?.id ?? 0;
+  if (takeToken(message.token)) {
+    following.forget(); // npm start was started again, and counts from 0
+    over = -1;
+  }
+  following.tell(message.newest);
   tellMap(message);
   prediction.tell(message);
   activity.tell(message.activity);
   tellUnkept(message.unkept);
   hand.tell(message.hand);
   document.getElementById('hints').hidden = false;
-  const { check } = message;
-  const isOfHere = check && (check.lesson.key === key || check.id !== before);
   tellNext(message);
-  if (!isOfHere) return verdict.idle();
-  evidence.outdate(check.id);
+  const { check } = message;
+  if (!check) return;
   verdict.tell(check);
+  bringForward(check);
+  if (check.isIdle) return;
+  evidence.outdate(check.id);
   numbers.tell(check, message.solutions?.[check.lesson.key]);
+}
+
+/** A verdict comes to the front; one that was there before the page was does not, unless the page has come for it. */
+function bringForward({ id, isOver, isIdle }) {
+  const isFirst = over === -1;
+  if (!isOver || isIdle) return void (over = Math.max(over, 0));
+  if (over === id) return;
+  over = id;
+  const isTyping = document.activeElement?.matches('#text :is(input, textarea)');
+  if (!isTyping && (!isFirst || following.hasCome)) views.show('verdict');
 }
 
 /** Passing is not remembered where it cannot be written. */

@@ -20,14 +20,16 @@ export function createPrediction(section, { key }) {
     if (!isGood) return;
     const asked = await ask(`/lessons/${key}/prediction/${value}`);
     fault.textContent = asked.fault ?? '';
+    if (!asked.fault) field.value = '';
   });
   return {
     tell({ predictions, measured }) {
       const { [key]: value } = predictions;
       section.hidden = measured.includes(key);
-      form.hidden = value !== undefined;
-      const words = `You predicted ${value}. When all promises hold, it is compared with what is measured.`;
-      told.textContent = value === undefined ? '' : words;
+      const unit = section.querySelector('.unit')?.textContent;
+      const words = `You predicted ${[value, unit].filter(Boolean).join(' ')}. Until it is measured you can correct it.`;
+      const now = value === undefined ? '' : words;
+      if (told.textContent !== now) told.textContent = now;
     },
   };
 }

@@ -4,7 +4,7 @@ import { ask } from './asking.js';
 import { createActivityEvidence } from './evidence.js';
 import { diffOf } from './files.js';
 import { make } from './page.js';
-import { SIGNS } from './verdict.js';
+import { SIGNS } from './promises.js';
 
 /**
  * @param {HTMLElement} place

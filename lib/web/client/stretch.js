@@ -4,7 +4,9 @@
  * @typedef {{ pid: number, t: number, toMs?: number, says: string }} Moment
  */
 const SHORTEST_MS = 20;
-const AT_FIRST_MS = 600; // so much is seen around a moment, or of a run that was shorter
+const AT_FIRST_MS = 600; // so much is seen of a run that was shorter
+const MARGIN_MS = 100; // before and after the moments that decided, at least
+const MARGIN = 0.25; // of the time from the first to the last
 const ROUND = 6; // the stretch begins at a round time, for the axis: a part of its length that is as small
 const TRAFFIC = new Set(['connection', 'request', 'response']);
 
@@ -16,9 +18,13 @@ const TRAFFIC = new Set(['connection', 'request', 'response']);
 export function createStretch(events, moments) {
   const zeroMs = Math.min(...events.map(({ t }) => t), Infinity);
   const endMs = Math.max(zeroMs + AT_FIRST_MS, ...events.map(({ t }) => t));
+  const firstMs = Math.min(...moments.map(({ t }) => t));
+  const lastMs = Math.max(...moments.map(({ t, toMs: until = t }) => until));
+  const margin = Math.max(MARGIN_MS, MARGIN * (lastMs - firstMs));
+  const limitMs = Math.max(endMs, moments.length > 0 ? lastMs + margin : 0); // a last moment has room after it, too
   const at = (fromMs, toMs) => {
-    const length = Math.min(Math.max(SHORTEST_MS, toMs - fromMs), endMs - zeroMs);
-    const start = Math.min(Math.max(zeroMs, (fromMs + toMs - length) / 2), endMs - length);
+    const length = Math.min(Math.max(SHORTEST_MS, toMs - fromMs), limitMs - zeroMs);
+    const start = Math.min(Math.max(zeroMs, (fromMs + toMs - length) / 2), limitMs - length);
     const step = 10 ** Math.floor(Math.log10(length / ROUND));
     const round = zeroMs + Math.floor((start - zeroMs) / step) * step;
     const centre = start + length / 2;
@@ -32,22 +38,18 @@ export function createStretch(events, moments) {
       wider: () => at(centre - length, centre + length),
     };
   };
-  const moment = () => {
-    const fromMs = Math.min(...moments.map(({ t }) => t));
-    const toMs = Math.max(...moments.map(({ t, toMs: until = t }) => until));
-    const around = Math.max(AT_FIRST_MS - (toMs - fromMs), 0.4 * (toMs - fromMs)) / 2;
-    return at(fromMs - around, toMs + around);
-  };
+  const moment = () => at(firstMs - margin, lastMs + margin);
   return Number.isFinite(zeroMs) && moments.length > 0 ? moment() : at(zeroMs, endMs);
 }
 
 /**
  * The messages for an X-ray of a stretch: the processes as they are then, the traffic that falls into it.
- * @param {{ events: any[], silences: { pid: number, sinceMs: number, untilMs?: number }[] }} evidence
+ * @param {{ events: any[], silences: { pid: number, sinceMs: number, untilMs?: number }[],
+ *   startups?: { pid: number, untilMs?: number }[] }} evidence
  * @param {{ fromMs: number, toMs: number }} stretch
  * @returns {object[]}
  */
-export function within({ events, silences }, { fromMs, toMs }) {
+export function within({ events, silences, startups = [] }, { fromMs, toMs }) {
   const diedMs = new Map(events.flatMap(deathIn));
   const isPast = ({ pid }) => (diedMs.get(pid) ?? Infinity) < fromMs;
   const whole = doneBefore(events, fromMs);
@@ -59,6 +61,9 @@ export function within({ events, silences }, { fromMs, toMs }) {
   return [
     { origin: fromMs },
     { events: shown },
+    ...startups
+      .filter(({ pid }) => shown.some((one) => one.pid === pid))
+      .map((startup) => ({ startup })),
     ...turns.flatMap(({ pid, sinceMs, untilMs }) => [
       { silent: { pid, sinceMs } },
       ...(untilMs === undefined || untilMs > toMs ? [] : [{ turns: { pid, t: untilMs } }]),

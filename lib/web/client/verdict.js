@@ -1,55 +1,43 @@
-/** The promises of a check as they are decided, and the one that is chosen, opened up. */
-import { all, make } from './page.js';
-
-export const SIGNS = {
-  passed: ['✔', 'holds'],
-  failed: ['✖', 'failed'],
-  inconclusive: ['?', 'undecided'],
-  skipped: ['·', 'not reached'],
-  waiting: ['·', 'not judged yet'],
-  held: ['✔', 'held before'],
-};
-const FIELDS = { expected: 'Expected', got: 'Got', why: 'Why', try: 'Try' };
+/** The verdict on a lesson, as the server tells it: in one line, promise by promise, and the one that is chosen, opened up. */
+import { all } from './page.js';
+import { createPromises } from './promises.js';
+import { storyOf } from './story.js';
 
 /** @param {HTMLElement} aside  @param {{ choose: (promise: any) => void }} actions */
 export function createVerdict(aside, { choose }) {
-  const [list] = all('#promises', aside);
-  const [opened] = all('#opened', aside);
-  const [story] = all('#story', opened);
-  const home = opened.parentElement;
-  const below = opened.nextElementSibling;
+  const [place] = all('#promises', aside);
+  const [story] = all('#story', aside);
   const [summary] = all('#summary', aside);
-  const [title] = all('#verdict-title', aside);
-  const [status] = all('#status a');
+  const [status] = all('#status .to-verdict');
   const atFirst = [...summary.childNodes];
   const briefAtFirst = status.textContent;
   let check;
   let shown = ''; // the check and promise of which the evidence is shown
-  /** @type {string | undefined} */
-  let chosen; // by the learner
+  /** @type {{ id: string, instead?: string } | undefined} instead: of the promise that was opened when this one was clicked */
+  let chosen;
   all('.actions', aside)[0].hidden = false;
+  const promises = createPromises(place, { pick });
 
-  const current = () =>
-    check.promises.find(({ id }) => id === chosen) ??
-    check.promises.find(({ verdict }) => verdict === 'failed') ??
-    check.promises.find(({ verdict }) => verdict === 'inconclusive');
+  /** The failure to read first: each verdict opens its own, whatever was clicked before. */
+  const first = () => {
+    const those = (wanted) => check.promises.find(({ verdict }) => verdict === wanted);
+    return those('failed') ?? those('inconclusive');
+  };
+  const mark = () => (first() ? `${check.id} ${first().id}` : '');
+  const current = () => {
+    const clicked = check.promises.find(({ id }) => id === chosen?.id);
+    return first() && chosen?.instead !== mark() ? first() : (clicked ?? first());
+  };
 
   function pick(id) {
-    chosen = id;
+    chosen = { id, instead: mark() };
     open();
   }
 
   function open() {
     const promise = current();
-    const items = all(':scope > li', list);
-    const mine = items.find(({ dataset }) => dataset.id === promise?.id);
-    for (const item of items)
-      item.querySelector('button').setAttribute('aria-expanded', String(item === mine));
-    if (opened.parentElement !== (mine ?? home)) {
-      if (mine) mine.append(opened);
-      else below.before(opened);
-    }
-    const isTold = promise && promise.verdict !== 'waiting';
+    const isTold = promise && !['waiting', 'held'].includes(promise.verdict);
+    promises.open(promise?.id, story);
     story.hidden = !isTold;
     if (isTold) replace(story, storyOf(promise, check));
     const now = `${check.id} ${isTold ? promise.id : ''} ${check.isOver}`;
@@ -58,112 +46,58 @@ export function createVerdict(aside, { choose }) {
   }
 
   return {
-    idle() {
-      summary.replaceChildren(...atFirst);
-      status.textContent = briefAtFirst;
-      for (const item of all(':scope > li', list)) fillItem(item, { verdict: 'waiting' });
-    },
     say: (text) => (summary.textContent = status.textContent = text),
     tell(fresh) {
-      if (check?.id !== fresh.id) aside.dataset.verdict = 'waiting';
       check = fresh;
-      title.textContent = `Lesson ${check.lesson.number}: what your server does`;
-      aside.dataset.check = String(check.id);
-      aside.setAttribute('aria-busy', String(!check.isOver));
-      aside.dataset.verdict = check.isOver ? check.verdict : 'waiting';
+      const { isIdle, isOver, verdict, passedAt } = check;
+      aside.setAttribute('aria-busy', String(!isOver));
+      aside.dataset.verdict = (isOver && verdict) || (passedAt ? 'passed' : 'waiting');
       status.dataset.verdict = aside.dataset.verdict;
-      tellItems(list, check, pick);
-      summary.textContent = summaryOf(check);
-      status.textContent = briefly(check);
+      promises.tell(check);
+      if (isIdle && !passedAt) summary.replaceChildren(...atFirst);
+      else summary.textContent = summaryOf(check);
+      status.textContent = isIdle && !passedAt ? briefAtFirst : briefly(check);
+      if (isIdle) return;
+      aside.dataset.check = String(check.id);
       open();
     },
   };
 }
 
-/** The items stay the same elements: whoever has the focus on one keeps it. */
-function tellItems(list, check, pick) {
-  const items = new Map(all(':scope > li', list).map((item) => [item.dataset.id, item]));
-  const wanted = check.promises.map((promise) => {
-    const item = items.get(promise.id) ?? make('li', {});
-    item.dataset.id = promise.id;
-    if (!item.querySelector('button')) {
-      const button = make('button', { type: 'button', className: 'promise' });
-      button.append(
-        make('span', { className: 'sign', ariaHidden: 'true' }),
-        make('span', { className: 'sentence', textContent: promise.sentence }),
-        make('span', { className: 'word' }),
-      );
-      button.addEventListener('click', () => pick(promise.id));
-      item.replaceChildren(button);
-    }
-    fillItem(item, promise, check.isOver);
-    return item;
-  });
-  for (const [id, item] of items) if (!wanted.some((one) => one.dataset.id === id)) item.remove();
-  wanted.forEach((item, index) => {
-    if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
-  });
-}
-
-function fillItem(item, { verdict }, isOver = false) {
-  const [sign, word] = SIGNS[verdict];
-  item.dataset.verdict = verdict;
-  put(item.querySelector('.sign'), sign);
-  const place = item.querySelector('.word');
-  if (!place) return;
-  const isLeft = isOver && verdict === 'waiting';
-  put(place, isLeft ? 'not judged this time' : word);
-  place.classList.toggle('unseen', !isLeft && ['passed', 'waiting'].includes(verdict)); // the sign shows it
-}
-
-function put(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-const countOf = ({ promises }, wanted) =>
-  promises.filter(({ verdict }) => verdict === wanted).length;
-
 const WORDS = { passed: 'Passed.', failed: 'Not yet.', inconclusive: 'Undecided.' };
 
 function briefly(check) {
-  const count = countOf(check, 'passed');
-  const held = `${count} of ${check.promises.length} promises hold`;
-  if (!check.isOver && count === check.promises.length)
-    return `All ${count} promises hold. Now it is measured`;
-  if (!check.isOver) return `Checking: ${held} so far`;
-  return `${check.verdict === 'passed' && !check.isWhole ? 'Good so far.' : WORDS[check.verdict]} ${held}`;
+  const { isOver, isWhole, isIdle, verdict, said, promises } = check;
+  const count = promises.length;
+  if (isIdle) return 'Passed';
+  const isFine = promises.every((one) => one.verdict === 'passed');
+  if (!isOver)
+    return isFine ? `All ${count} promises hold. Now it is measured` : `Checking: ${said}`;
+  if (verdict === 'passed')
+    return isWhole ? `Passed. All ${count} promises hold` : `Good so far. ${said}`;
+  return `${WORDS[verdict]} ${said}`;
 }
 
 function summaryOf(check) {
-  const { isOver, seconds, conditions, fault, obstacle, doing } = check;
+  const { isOver, isIdle, isElsewhere, seconds, conditions, fault, obstacle, doing, file } = check;
+  if (isIdle) return `Passed ${timeOf(check.passedAt)}. A save, or "Check now", checks it again.`;
   if (doing) return doing;
   if (fault)
     return 'This is a fault in Forkshop, not in your code: the terminal has the lines to report.';
   if (obstacle) return obstacle;
+  if (!isOver) return `${file ? `${file} was saved. ` : ''}${briefly(check)}.`;
   const machine = conditions ? ` ${conditions.cores} cores, Node ${conditions.node}.` : '';
-  return `${briefly(check)}.${isOver ? ` ${seconds.toFixed(1)} s.${machine}` : ''}`;
+  const where = isElsewhere ? ' in another terminal' : '';
+  return `${briefly(check)}. ${seconds.toFixed(1)} s.${machine} Checked ${timeOf(check.at)}${where}.`;
 }
 
-/** Expected, got, why, try; of what held there is only its sentence. */
-function storyOf({ verdict, output, ...record }, check) {
-  const list = make('dl', {});
-  for (const name of Object.keys(FIELDS).filter((each) => record[each]))
-    list.append(
-      make('dt', { textContent: FIELDS[name] }),
-      make('dd', { textContent: record[name], className: name }),
-    );
-  const printed = (output ?? (verdict === 'failed' ? check.output : '') ?? '').trimEnd();
-  const parts = list.children.length > 0 ? [list] : [];
-  return printed ? [...parts, printedBy(printed)] : parts;
-}
-
-function printedBy(text) {
-  const details = make('details', { className: 'printed' });
-  details.append(
-    make('summary', { textContent: 'Your program printed' }),
-    make('pre', { textContent: text, tabIndex: 0 }),
-  );
-  return details;
+/** As in "at 14:05", with the day unless that is today. */
+function timeOf(iso) {
+  const then = new Date(iso);
+  const time = `at ${then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`;
+  if (then.toDateString() === new Date().toDateString()) return time;
+  const day = then.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+  return `on ${day} ${time}`;
 }
 
 /** What is the same stays: a fold that is open, a text that is selected. */

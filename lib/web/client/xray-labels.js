@@ -29,12 +29,11 @@ function boxOf(width, size, { x, y, anchor = 'start' }) {
 
 /**
  * @param {Label[]} labels  the most important first
- * @param {{ area: Box, widthOf: (text: string, size: number) => number }} options
+ * @param {{ area: Box, widthOf: (text: string, size: number) => number, free?: Box[] }} options  free: where none may lie
  * @returns {(Label & { x: number, y: number, anchor: string })[]}  those that have found room
  */
-export function placeLabels(labels, { area, widthOf }) {
-  /** @type {Box[]} */
-  const taken = [];
+export function placeLabels(labels, { area, widthOf, free: kept = [] }) {
+  const taken = [...kept];
   const isInside = (/** @type {Box} */ box) =>
     box.left >= area.left &&
     box.right <= area.right &&

@@ -24,6 +24,7 @@ import {
   curveMarks,
   panelMarks,
 } from './xray-marks.js';
+import { boxesOf, markedIn } from './xray-moments.js';
 import { lanesOf, nameOf, sidesOf } from './xray-story.js';
 
 const WIDEST_LANE = 80;
@@ -59,6 +60,7 @@ export const spanFor = (/** @type {number} */ ms) =>
  *   far as is known: room is kept for it
  * @property {(text: string, size: number) => number} widthOf
  * @property {Memo} [memo]  of the frame before
+ * @property {import('./xray-moments.js').Moment[]} [moments]  to be marked: no words lie there
  */
 
 /** @typedef {{ place: string, marks: Map<object, Mark> }} Memo  what does not change any more while its place is the same */
@@ -69,7 +71,8 @@ export const createMemo = () => ({ place: '', marks: new Map() });
 /**
  * @param {Story} story
  * @param {View} view
- * @returns {{ height: number, width: number, x: (ms: number) => number, marks: Mark[] }}  x: where a time is, of the first panel
+ * @returns {{ height: number, width: number, x: (ms: number) => number, marks: Mark[],
+ *   marked: import('./xray-moments.js').Marked[] }}  x: where a time is, of the first panel; marked: where its moments are
  */
 export function arrange(story, view) {
   const signs = view.hasLegend === false ? [] : signsIn(story);
@@ -85,7 +88,7 @@ export function arrange(story, view) {
 /** @param {Story} story @param {View} view @param {string[]} signs */
 function compose(story, view, signs) {
   const { height, nowMs, spanMs, isFinal, isEmpty = false, expected, widthOf } = view;
-  const { width: full = WIDTH, sinceMs = 0 } = view;
+  const { width: full = WIDTH, sinceMs = 0, moments = [] } = view;
   const sides = isFinal ? sidesOf(story) : [];
   const panels = sides.length > 0 ? sides.map(asPanel) : [wholeOf(story)];
   const longestMs = Math.max(...sides.map(({ fromMs, toMs }) => toMs - fromMs));
@@ -106,9 +109,10 @@ function compose(story, view, signs) {
     ...scale.curves.map((curve) => curveMarks(curve, scale)),
   ];
   const area = { left: 0, right: full, top: 0, bottom: scale.axisY };
+  const marked = markedIn(moments, scale);
   const labels = placeLabels(
     parts.flatMap((part) => part.labels),
-    { area, widthOf },
+    { area, widthOf, free: marked.flatMap(boxesOf) },
   );
   const marks = [
     ...axisMarks(scale),
@@ -116,7 +120,7 @@ function compose(story, view, signs) {
     ...labels.map(wordsOf),
     ...scale.legend.marks(scale.axisY + AXIS),
   ];
-  return { height: scale.bottom, width: full, x: scale.panels[0].x, marks };
+  return { height: scale.bottom, width: full, x: scale.panels[0].x, marks, marked };
 }
 
 /** The marks that are finished, unless all have moved. */

@@ -164,7 +164,7 @@ function handoffMarks({ handoffs }, yOf, { x, isSeen }, { lane, bar, done }) {
 
 function processMarks(one, y, { x, isSeen, fromMs: zeroMs }, scale) {
   const { nowMs, lane, bar, size } = scale;
-  const { pid, bornMs, listeningMs, diedMs, silent, requests } = one;
+  const { pid, bornMs, startedMs, listeningMs, diedMs, silent, requests } = one;
   const end = diedMs ?? nowMs;
   const top = y + (lane - bar) / 2;
   const name = nameOf(one);
@@ -189,6 +189,8 @@ function processMarks(one, y, { x, isSeen, fromMs: zeroMs }, scale) {
     return { marks: [{ key: `empty ${pid}`, layer: 'lanes', tag: 'rect', at }], labels };
   }
   span('alive', 'alive', [bornMs, diedMs], { said: diedMs === undefined ? 'runs' : 'ran' });
+  if (startedMs !== undefined)
+    span('starting', 'starting', [bornMs, Math.min(startedMs, end)], { said: 'starts up' });
   for (const [index, request] of requests.entries()) {
     const known = scale.done.get(request);
     if (known) {

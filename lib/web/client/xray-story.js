@@ -14,6 +14,7 @@
  * @property {{ client: number, fromMs: number, toMs?: number }[]} requests
  * @property {{ fromMs: number, toMs?: number }[]} silent  while its event loop did not turn
  * @property {number} [bornMs]
+ * @property {number} [startedMs]  when it had started up, where that is told; Infinity if it never came so far
  * @property {number} [listeningMs]
  * @property {number} [diedMs]
  * @property {number | null} [code]
@@ -56,7 +57,7 @@ export function createStory() {
  * @param {any} message
  */
 export function tell(story, message) {
-  const { origin, asked, answered, silent, turns, chart, events = [] } = message;
+  const { origin, asked, answered, silent, turns, startup, chart, events = [] } = message;
   if (origin !== undefined) story.originMs = origin;
   if (asked) story.asked.set(asked.id, { fromMs: at(story, asked.t), path: asked.path });
   if (chart?.t !== undefined) addPoint(story, chart);
@@ -65,6 +66,7 @@ export function tell(story, message) {
   if (turns)
     Object.assign(processOf(story, turns.pid).silent.at(-1) ?? {}, { toMs: at(story, turns.t) });
   for (const event of events) if (event.tid === undefined) takeEvent(story, event);
+  if (startup) processOf(story, startup.pid).startedMs = startup.untilMs ?? Infinity;
 }
 
 function at(story, t) {

@@ -21,13 +21,13 @@ let count = 0;
 /**
  * @param {HTMLElement} element  where the drawing is put
  * @param {{ height?: () => number, width?: () => number, hasLegend?: boolean, onPoint?: (words: string, event: PointerEvent) => void,
- *   isStretch?: boolean, sinceMs?: number }} [options]
- *   height: that there is, in px of a drawing of 1168, or of that width; sinceMs: see xray-layout.js; onPoint: told what somebody points at, and '' afterwards; isStretch: the
- *   axis ends with what is drawn, however short that is
+ *   isStretch?: boolean, sinceMs?: number, moments?: import('./xray-moments.js').Moment[] }} [options]
+ *   height: that there is, in px of a drawing of 1168, or of that width; sinceMs: see xray-layout.js; onPoint: told what is pointed
+ *   at, and '' afterwards; isStretch: the axis ends with what is drawn, however short that is; moments: no words lie on them
  */
 export function createXray(
   element,
-  { height = () => HEIGHT, width, hasLegend = true, onPoint, isStretch, sinceMs } = {},
+  { height = () => HEIGHT, width, hasLegend = true, onPoint, isStretch, sinceMs, moments } = {},
 ) {
   let story = createStory();
   const expected = createStory();
@@ -41,12 +41,16 @@ export function createXray(
   let room;
   /** @type {(ms: number) => number} */
   let x = () => 0;
+  /** @type {import('./xray-moments.js').Marked[]} */
+  let marked = [];
   const expectedMs = () => expected.lastMs - expected.originMs;
   return {
     take: (message) => tell(story, message),
     rows: () => rowsOf(story),
     /** Where a time of the timeline's clock is, in what was drawn last. */
     xOf: (/** @type {number} */ ms) => x(ms),
+    /** Where the moments are, in what was drawn last. */
+    marked: () => marked,
     /** Begins anew. */
     forget: () => void (story = createStory()),
     /** What was recorded of the same: its lanes stand there before the first event. @param {any[]} messages */
@@ -69,6 +73,7 @@ export function createXray(
         height: height(),
         width: width?.(),
         sinceMs,
+        moments,
         hasLegend,
         nowMs: now,
         spanMs,
@@ -78,7 +83,7 @@ export function createXray(
         memo,
         widthOf,
       });
-      ({ x } = arranged);
+      ({ x, marked } = arranged);
       sheet.show(arranged);
       if (isFinal) sheet.svg.setAttribute('aria-label', isEmpty ? lanesIn(shown) : words(story));
     },
