@@ -2,12 +2,14 @@
  * Why a program is not what was expected: from the facts of its run to sentences that name the repair.
  */
 import { Broken } from './outcome.js';
+import { crashOf } from './thrown.js';
 
 const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
 const MANY_CHILDREN = 12;
 const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced for ever.';
+const OF_PORT = 'The environment variable PORT gives the port; 8080 is for when it is unset.';
 
 /** What is told of a program that runs, and whose event loop turns, but of which no process called listen(). */
 export const NOT_LISTENING = "It runs, but isn't listening on any port.";
@@ -48,12 +50,15 @@ const APART = {
  */
 export function explainNotReady({ fate, ...run }, expected) {
   const { name, command = name } = run;
-  const story = (fate ? fromFate(fate, run) : (fromWorkers(run) ?? fromSilence(run))) ?? {};
+  const story =
+    fromTakenPort(fate, run) ??
+    (fate ? fromFate(fate, run) : (fromWorkers(run) ?? fromSilence(run))) ??
+    {};
   return new Broken({ expected, try: `PORT=8080 node ${command}`, ...story });
 }
 
 /** @param {import('../observe/program.js').Fate} fate */
-function fromFate({ kind, code, signal, of, amount, error }, { name, port, events, output }) {
+function fromFate({ kind, code, signal, of, amount, error }, { name, events, output }) {
   if (kind === 'unstarted') return { got: `It could not be started: ${error}.` };
   if (kind === 'orphaned') {
     return {
@@ -63,8 +68,6 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   }
   if (kind === 'excess') return fromExcess(of, amount);
   const why = crashOf({ name, events, output });
-  const taken = /EADDRINUSE.*?:(\d+)/.exec(why ?? '')?.[1];
-  const isElsewhere = taken && Number(taken) !== port;
   const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   const workers = events.filter(({ what }) => what === 'worker-exit').length;
   const when = events.some(({ what }) => what === 'listening')
@@ -73,9 +76,25 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   return {
     got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
     why: why ?? EXIT_WHYS[code ?? -1]?.(name) ?? (output.trim() || undefined),
-    ...(isElsewhere && {
-      try: `listen on process.env.PORT, which was ${port}: port ${taken} is taken`,
-    }),
+  };
+}
+
+/** Port 8080 written down and taken, or PORT opened twice by the program itself: the check gives it a port that is free. */
+function fromTakenPort(fate, run) {
+  const isOver = fate ? fate.kind === 'ended' : run.isFutile;
+  const why = isOver ? crashOf(run) : undefined;
+  const taken = /EADDRINUSE.*?:(\d+)/.exec(why ?? '')?.[1];
+  if (!taken) return undefined;
+  if (Number(taken) === run.port)
+    return {
+      got: `It ended, because port ${taken} was taken: by itself.`,
+      why: `${why}. Two lines or two processes of it open the same port, and only the first can have it.`,
+      try: 'look for every listen(): which process runs it, and how often?',
+    };
+  return {
+    got: `It listens on port ${taken}, which another program has, and not on PORT, which was ${run.port}.`,
+    why: OF_PORT,
+    try: `listen on process.env.PORT, which was ${run.port}: port ${taken} is taken`,
   };
 }
 
@@ -84,36 +103,6 @@ const EXIT_WHYS = {
   0: (name) => `${name} ran to its end, or called process.exit(): nothing keeps the process alive.`,
   13: () => 'An await at the top of the file waits for something that never comes (exit code 13).',
 };
-
-/** What was thrown, and where: the first place in a file of the program's own folder. */
-function crashOf({ name, events, output }) {
-  const stack = events.find(({ what }) => what === 'crash')?.error;
-  const error = stack?.split('\n')[0] ?? lastError(output);
-  if (!error) return undefined;
-  const [file, line] =
-    placeIn(`${stack}\n${output}`, name.slice(0, name.lastIndexOf('/') + 1)) ?? [];
-  return line ? `${error} (${file}, line ${line})` : error;
-}
-
-/** The first file in this folder, or below it, that is followed by a line number; not a package's. */
-function placeIn(text, folder) {
-  if (folder === '') return undefined;
-  for (let at = text.indexOf(folder); at >= 0; at = text.indexOf(folder, at + 1)) {
-    const [, file = '', line] = /^([^\s:()]+):(\d+)/.exec(text.slice(at + folder.length)) ?? [];
-    if (line && !file.includes('node_modules/')) return [file, line];
-  }
-  return undefined;
-}
-
-/**
- * What a process of the run threw, if that ended it.
- * @param {import('../observe/timeline.js').Event[]} events
- * @returns {string | undefined}
- */
-export function whyOfCrash(events) {
-  const error = events.find(({ what }) => what === 'crash')?.error.split('\n')[0];
-  return error && `A process threw and ended: ${error}`;
-}
 
 /** What its workers do, if that is the cause. @param {Parameters<typeof explainNotReady>[0]} run */
 function fromWorkers(run) {
@@ -167,7 +156,7 @@ function fromSilence({ port, events, nowMs = 0 }) {
   if (ports.size > 0 && !ports.has(port)) {
     return {
       got: `It listens on port ${[...ports].join(', ')}, but PORT was ${port}.`,
-      why: 'The environment variable PORT gives the port; 8080 is for when it is unset.',
+      why: OF_PORT,
       try: 'const port = process.env.PORT ?? 8080;',
     };
   }
@@ -182,9 +171,4 @@ function fromSilence({ port, events, nowMs = 0 }) {
     got: NOT_LISTENING,
     why: 'No process called listen().',
   };
-}
-
-/** The line of a stack trace that says what was thrown, as Node prints it: "SyntaxError: Unexpected token". */
-function lastError(output) {
-  return /^(\w*Error\b.*)$/m.exec(output)?.[1];
 }
