@@ -110,7 +110,7 @@ export function demandNone(program, { connections }) {
     got: ACCEPTS.handed,
     why: isSet
       ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had already fixed it.'
-      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect, and setupPrimary() has no such option.',
+      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. Set elsewhere it has no effect: in a worker, in process.env, in setupPrimary().',
     try: SET,
     shows: { program, moments: marked(others) },
   });
