@@ -9,6 +9,7 @@ const NOT_THEIRS =
   /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]lessons[\\/]work\.js|[\\/]node_modules[\\/]/;
 const OF_EXPRESS = /[\\/]node_modules[\\/](express|router)[\\/]/;
 const ERROR = /^\w*Error\b/;
+const CARET = /^\s*\^+\s*$/;
 
 /**
  * What a process of the run threw, if that ended it.
@@ -28,7 +29,8 @@ export function whyOfCrash(events) {
 export function whyOfHandler(output) {
   const lines = output.split('\n');
   for (const [index, line] of lines.entries()) {
-    const frames = ERROR.test(line) ? framesFrom(lines, index + 1) : [];
+    const isUncaught = CARET.test(lines[index - 2] ?? ''); // Node.js shows the source line above: a process ended by it
+    const frames = ERROR.test(line) && !isUncaught ? framesFrom(lines, index + 1) : [];
     if (frames.some(isOwn) && frames.some((frame) => OF_EXPRESS.test(frame)))
       return `A handler threw ${withPlace([line, ...frames])}.`;
   }
