@@ -153,6 +153,68 @@ test('passing is remembered, with the prediction and what was measured; others a
   assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the lesson that comes next');
 });
 
+test('a prediction for a lesson that was not begun is only noted, in its unit, and corrected until the lesson has passed', async () => {
+  const root = makeWorkshop();
+  const about = `lessons/${keys[0]}/lesson.yml`;
+  write(root, { [about]: `${read(root, about)}predicts: s\n` });
+  write(root, {
+    [`lessons/${keys[0]}/server.js`]: read(root, `checks/${keys[0]}/starter/server.js`),
+  });
+  const kept = () => JSON.parse(read(root, '.forkshop/progress.json')).predictions[keys[0]];
+  const { code, stdout } = await dispatched(root, ['check', '1', '--predict', '1500ms']);
+  assert.equal(code, 0);
+  assert.match(stdout, /Noted: you predict 1\.50 seconds\.[^]*Nothing is judged/);
+  assert.equal(kept(), 1.5);
+  assert.match(
+    (await dispatched(root, ['check', '1', '--predict', '2'])).stdout,
+    /predict 2\.00 s/,
+  );
+  assert.equal(kept(), 2);
+  const wrong = await dispatched(root, ['check', '1', '--predict', '4x']);
+  assert.match(wrong.stderr, /Lesson 1 asks for seconds, not "4x"/);
+  assert.throws(() => read(root, '.forkshop/history.jsonl'), { code: 'ENOENT' });
+
+  say(root, 'hello');
+  assert.match((await forkshop(root, ['check', '1', '--predict', '3'])).stdout, /Passed\./);
+  assert.equal(kept(), 3);
+  await forkshop(root, ['check', '1', '--predict', '4']);
+  assert.equal(kept(), 3, 'it has passed');
+});
+
+test('later tasks are not judged before the first is done, and what held before is told', async () => {
+  const root = makeWorkshop();
+  const check = `checks/${keys[0]}/check.js`;
+  const apart = "{ 1: { greets: 'it says hello' }, 2: { ends: 'it says so and ends' } }";
+  write(root, { [check]: read(root, check).replace(/\{ 1: \{ greets.*?\} \}/, apart) });
+  const text = `lessons/${keys[0]}/README.md`;
+  write(root, { [text]: `${read(root, text)}\n### Task 2: leave\n` });
+  say(root, 'bye');
+  const first = await forkshop(root, ['check', '1']);
+  assert.match(
+    first.stdout,
+    /\n {2}Task 1: greet\n {2}\[1\/2\] ✖ .*\n {2}· Task 2: leave: not yet\n/,
+  );
+  say(root, 'ciao');
+  assert.match((await forkshop(root, ['check', '1'])).stdout, /\[1\/2\] ✔[^]*\[2\/2\] ✖/);
+  const again = await forkshop(root, ['check', '1', '--json']);
+  const { promises, counts, heldBefore, tasks } = JSON.parse(again.stdout);
+  assert.deepEqual(
+    promises.map((/** @type {any} */ { id, task, verdict }) => [id, task, verdict]),
+    [['ends', 2, 'failed']],
+  );
+  assert.deepEqual([heldBefore, counts.held, counts.failed, counts.toCome], [['greets'], 1, 1, 0]);
+  assert.deepEqual(
+    tasks.map((/** @type {any} */ { title }) => title),
+    ['greet', 'leave'],
+  );
+  say(root, 'hello');
+  const passed = await forkshop(root, ['check', '1']);
+  assert.match(passed.stdout, /\[2\/2\] ✔[^]*\[1\/2\] ✔[^]*Passed\. 2 of 2/);
+  const hint = await forkshop(root, ['hint', '1']);
+  assert.match(hint.stdout, /It has passed: there is nothing to hint at/);
+  assert.deepEqual(JSON.parse(read(root, '.forkshop/progress.json')).hints, {});
+});
+
 test('--json is one object, and no escape codes are in any piped output', async () => {
   const root = makeWorkshop();
   const { stdout } = await forkshop(root, ['check', '1', '--json', '--timeline']);

@@ -10,9 +10,13 @@ const missing = toolNames.filter((tool) => !findTool(tool));
 const lastLine = (needs) => reportOf(needs).trimEnd().split('\n').at(-1);
 
 /** What is reported of an undecided verdict, with so much else about it. */
-function reportOf(needs, more = {}) {
+function reportOf(
+  needs,
+  more = {},
+  { columns, decided = [], ...options } = /** @type {any} */ ({}),
+) {
   let text = '';
-  const stdout = { write: (part) => (text += part) };
+  const stdout = { columns, write: (part) => (text += part) };
   const lesson = { key: '11-nitro', number: 11, title: 'A title', needs };
   const io = { stdout, env: {}, root: '/root' };
   const result = {
@@ -25,9 +29,106 @@ function reportOf(needs, more = {}) {
     output: '',
     ...more,
   };
-  createReporter(/** @type {any} */ ({ lesson, lessons: [lesson], io })).end(result, {});
+  const all = /** @type {any} */ ({ lesson, lessons: [lesson], io, ...options });
+  const reporter = createReporter(all);
+  reporter.begin();
+  for (const one of decided) reporter.promise(one);
+  reporter.end(result, {});
   return text;
 }
+
+/** A lesson of two tasks, of which the first fails in the two promises that are named. */
+const tasks = [
+  { number: 1, name: 'task 1', title: 'fork', promises: ['a', 'b', 'c'] },
+  { number: 2, name: 'task 2', title: 'stop', promises: ['d', 'e'] },
+];
+const failure = (/** @type {string} */ id) => ({
+  ...{
+    id,
+    task: 1,
+    verdict: 'failed',
+    sentence: `the promise ${id}`,
+    expected: 'yes',
+    got: `${id} is not`,
+  },
+  ...{ why: 'it matters', try: 'look there', output: `printed for ${id}\n` },
+});
+const passed = { id: 'a', task: 1, verdict: 'passed', sentence: 'the promise a' };
+const inTask1 = {
+  verdict: 'failed',
+  isWhole: false,
+  of: 5,
+  tasks,
+  promises: [passed, failure('c'), failure('b')],
+};
+
+test('the first failure in the order of the lesson is opened, with what its program printed; of others a line, of later tasks a line', () => {
+  const told = reportOf([], inTask1);
+  assert.match(
+    told,
+    /\n {2}· Task 2: stop: not yet\n\n {2}Your program printed:\n {4}printed for b\n\n {2}the promise b\n/,
+  );
+  assert.match(
+    told,
+    /why {7}it matters\n {2}✖ \[3\/5\] c is not\n\nNot yet\. 1 holds, 2 fail, 2 to come\. .*\nA hint: .*\n$/,
+  );
+  assert.doesNotMatch(told, /look there/);
+});
+
+test('what to try comes when the same promise fails again, or when it is asked for; keys are named where there are some', () => {
+  const before = { failed: ['b'], verdicts: { b: 'failed' }, measured: {} };
+  assert.match(reportOf([], inTask1, { before }), /try {7}look there/);
+  const other = { ...before, verdicts: { b: 'passed', c: 'failed' } };
+  assert.doesNotMatch(reportOf([], inTask1, { before: other }), /look there/);
+  assert.match(reportOf([], inTask1, { isHelped: true }), /try {7}look there/);
+  const keys = /\nKeys: t what to try, n the next failure, h a hint\n$/;
+  assert.match(reportOf([], inTask1, { hasKeys: true }), keys);
+});
+
+test('what held before and was not judged is told, and counted', () => {
+  const before = {
+    failed: ['d'],
+    verdicts: { a: 'passed', b: 'passed', c: 'passed', e: 'passed' },
+    measured: {},
+  };
+  const promises = [{ ...failure('d'), task: 2 }];
+  const told = reportOf([], { ...inTask1, promises }, { before });
+  assert.match(
+    told,
+    /✔ Task 1: fork: 3 promises held before\n {2}✔ Task 2: stop: 1 promise held before\n/,
+  );
+  assert.match(told, /Not yet\. 4 hold, 1 fails\./);
+});
+
+test('a verdict stands in a window of 30 lines of 100 columns, however long its story and its output', () => {
+  const long = 'a word and another '.repeat(40);
+  const output = 'Error: it is broken\n    at serve (/root/a.js:1:1)\n'.repeat(200);
+  const records = ['a', 'b', 'c'].map((id) => ({
+    ...failure(id),
+    expected: long,
+    got: long,
+    why: long,
+    output,
+  }));
+  const promises = records.map((record, index) => ({
+    ...record,
+    sentence: `${'a promise that is long '.repeat(5)}${index}`,
+  }));
+  const decided = promises.map((promise, index) => ({
+    promise,
+    number: index + 1,
+    of: 5,
+    task: tasks[0],
+  }));
+  const told = reportOf([], { ...inTask1, promises }, { columns: 100, decided });
+  const lines = told.trimEnd().split('\n');
+  assert.ok(lines.length <= 30, `${lines.length} lines`);
+  assert.ok(
+    lines.every((line) => line.length <= 100),
+    told,
+  );
+  assert.match(told, /Your program printed:\n[^]*Error: it is broken/);
+});
 
 test('an undecided lesson is checked again', () => {
   assert.equal(lastLine([]), 'Check again: npm run check lesson-11');

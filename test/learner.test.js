@@ -412,6 +412,15 @@ describe('npm start goes on', () => {
     assert.match(then, /^Forkshop: /);
   });
 
+  test('when another npm start has the page, and it says that one is running', async (t) => {
+    const one = begin(t, makeRoot(), ['--port', '0']);
+    const [, url, port] = await one.says(/^The page: (http:\/\/127\.0\.0\.1:(\d+)\/)\n/m);
+    const { says, said } = begin(t, makeRoot(), ['--port', port]);
+    await says(/Whenever you save/);
+    const [first] = said.text.split('\n');
+    assert.equal(first, `npm start is running already, in another terminal: its page is ${url}`);
+  });
+
   test('without a page, where none is wanted', async (t) => {
     const { says, said } = begin(t, makeRoot(), ['--no-page']);
     await says(/Whenever you save/);

@@ -232,15 +232,18 @@ test('why a program is not ready is told from its fate, else from what it does',
   );
   const output = 'Error: listen EADDRINUSE: address already in use :::8080\n';
   const end = { kind: 'ended', code: 1, signal: null };
-  const fixed = story({ fate: end, output });
+  const taken = story({ fate: end, output });
   assert.match(
-    fixed.got ?? '',
-    /port 8080, which another program has, and not on PORT, which was 1234/,
+    taken.why ?? '',
+    /^It listens on port 8080, which something else has: .* was 1234\.$/,
   );
-  assert.match(fixed.try ?? '', /process\.env\.PORT.* port 8080 is taken$/);
+  assert.match(taken.try ?? '', /where the port comes from/);
+  const moved =
+    "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/a/jobs.js' imported from /a/b.js\n";
+  assert.match(story({ fate: end, output: moved }).try ?? '', /^look for jobs\.js/);
   assert.match(
     story({ fate: end, output, port: 8080 }).why ?? '',
-    /two processes of it open the same port/,
+    /The program itself has that port/,
   );
   const thrown = [
     'ReferenceError: imports is not defined',

@@ -248,12 +248,12 @@ const WRONG_DELAYS = [
   [
     ({ told }) => typeof told !== 'number',
     'It must be a number called eventLoopDelayMs. JSON knows neither NaN nor Infinity, and makes them null.',
-    'report the max of the histogram',
+    'look at the type of the number, and at what it is when nothing was recorded',
   ],
   [
     ({ told, tookMs }) => told > tookMs,
     'That is longer than the time since /health was last asked. max is in nanoseconds.',
-    'convert nanoseconds into milliseconds: divide by a million',
+    'look at the unit: in which one is the number, and in which one do you report it?',
   ],
   [
     ({ told }) => told <= 0,
@@ -268,22 +268,22 @@ const WRONG_DELAYS = [
   [
     ({ told, toldAgain }) => told === toldAgain,
     'It says the same number whatever happens: nothing is measured.',
-    'monitorEventLoopDelay() from node:perf_hooks, and its max',
+    'look at the handler of /health: which of its lines measures anything?',
   ],
   [
     ({ toldAgain }) => toldAgain === null,
     'This looks like the mean: of many short gaps and a long one it is short, and right after a reset it is NaN.',
-    'max instead of mean',
+    'look at which number of the histogram you report',
   ],
   [
     ({ told, homeMs }) => told > LEAST_MS && told <= homeMs,
     'This looks like the time of the / in between. Timing your own handlers misses everything else that holds up the loop.',
-    'monitorEventLoopDelay() from node:perf_hooks, which watches the loop itself',
+    'look at what is timed: your own handlers, or the loop itself?',
   ],
   [
     ({ told }) => told > LEAST_MS,
     'It is a long gap, but not the longest: a percentile leaves out the one that counts.',
-    'max instead of a percentile',
+    'look at which number of the histogram you report',
   ],
   [
     () => true,

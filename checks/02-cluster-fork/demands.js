@@ -371,7 +371,21 @@ export function demandRefusals(all) {
       why: 'Scripts and service managers read the exit code, so the task names one: 1.',
       try: 'look at how the program ends when it refuses: with which exit code, and when?',
     });
+    const mistake = mistakeIn(program);
+    demand(!mistake, {
+      ...story,
+      got: `${setting}: it ended by an error of its own, "${mistake}", which is no refusal.`,
+      why: 'Node.js exits with code 1 after any error. A person who reads it learns nothing of the variable.',
+      try: 'look at the line that the error names',
+    });
   }
+}
+
+/** What the program threw by mistake: such an error that says nothing of the variable. */
+function mistakeIn({ events }) {
+  const [line = ''] = eventsOf(events, 'crash')[0]?.error.split('\n') ?? [];
+  const isMistake = /^(Syntax|Reference|Type)Error\b/.test(line);
+  return isMistake && !line.includes('NODE_CLUSTER_WORKERS') ? line : undefined;
 }
 
 export function demandAccepted({ program, forks, fate, output }) {

@@ -90,7 +90,7 @@ function demandAnswered(program, answers) {
     expected: 'Every request for / is answered.',
     got: `Request ${answers.length} failed: ${error}.`,
     why: 'The process that had it has exited, or is stuck.',
-    try: 'see what your program printed, below',
+    try: 'see what your program printed',
     ...crash,
     shows: { program, moments: [crashIn(program)] },
   };

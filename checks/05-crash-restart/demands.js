@@ -309,7 +309,8 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const allMs = sumOf(waited.map(({ ms }) => ms));
   const long = waited.find(({ ms }, index) => isTooLong(ms, index));
   const isLong = long || allMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
-  const isReset = waited.length > 1 && restarts > RESTARTS && !isLong;
+  const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
+  const isReset = hasWaited && restarts > RESTARTS && !isLong;
   const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
   judge(waited.length > 0 && !short && !isLong, {
     expected: `The port is taken: before each restart it waits twice as long: ${WAITS_MS.join(', ')} ms.`,

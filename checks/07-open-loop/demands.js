@@ -20,7 +20,8 @@ import { TOLD, WORK_MS, exactOf, workersOf } from './looks.js';
 const LEAST_PAGE_MS = 0.95 * WORK_MS; // a clock in whole milliseconds shows this much of a page
 const MOST_WAITING = 12; // one process leaves fifty waiting, a cluster two or three
 const MARKED = 6; // moments of a kind
-const FORMULA = 'Math.ceil((rate * serviceMs) / 1000 / utilization)';
+const FORMULA =
+  'look at the formula of task 2, unit by unit: how many workers are busy all the time, and how many do you want?';
 
 export function demandTold(program) {
   const workers = workersOf(program).length;
@@ -68,12 +69,12 @@ const MISCOUNTS = [
   [
     ({ workers, exact }) => workers === Math.ceil(exact) + 1,
     'UTILIZATION already includes the room to spare. If you have added none, a slow first run is in your mean.',
-    `${FORMULA}, and the median of a few runs`,
+    FORMULA,
   ],
   [
     () => true,
     'The first page of a process takes five times as long as the others, and it was counted.',
-    'take the median of a few runs',
+    'look at which of the measured times you take',
   ],
 ];
 

@@ -42,7 +42,7 @@ function demandUnbroken({ program, events, output }, expected) {
     why,
     try: why?.includes('ERR_HTTP_HEADERS_SENT')
       ? 'look at where the header is set: once a response has begun, its headers are on their way'
-      : 'look below for what it printed',
+      : 'look at what it printed',
     shows: shown(program, crashes, 'throws'),
     output,
   });
@@ -203,21 +203,21 @@ const RELOAD_FAULTS = [
     ({ forks }) => forks.length === 0,
     () => 'Nothing was forked.',
     'The handler belongs in the primary, for every SIGHUP. Perhaps the previous reload never finished.',
-    "process.on('SIGHUP', reload); and resolve at 'listening' or at 'exit', whichever comes first",
+    'look at what SIGHUP does in the primary, and at what the reload waits for',
   ],
   [
     ({ left }) => left.length > 0,
     ({ forks, left }) =>
       `${forks.length === 1 ? '1 worker was' : `${forks.length} workers were`} forked; of the old ones ${left.length} ${left.length === 1 ? 'was' : 'were'} still running ${SECONDS} s later: process ${left.join(', ')}.`,
     'An old worker keeps running the old code until it gets SIGTERM. Every worker that is running when SIGHUP arrives is an old one.',
-    "for (const old of Object.values(cluster.workers)): fork, wait for 'listening', then await retire(old)",
+    'look at which workers the reload goes through, and what it does with each',
   ],
   [
     () => true,
     ({ old, serving }) =>
       `All ${old.length} old workers have exited, but ${SECONDS} s later ${serving === 0 ? 'none' : `only ${serving}`} listened.`,
     'For each old worker that leaves, a new one must come.',
-    "for each old worker: fork, wait for 'listening', then await retire(old)",
+    'look at what the reload does for each old worker: does a new one come?',
   ],
 ];
 
@@ -349,12 +349,12 @@ const LOSSES = [
   [
     ({ statuses }) => statuses.length > 0,
     'They were answered, but not served. A draining worker still serves requests on its open connections; "Connection: close" says that it was the last time.',
-    'while draining hand every request to the application as before, and only set the header',
+    'look at what a draining worker does with a request',
   ],
   [
     ({ killed }) => killed,
     'Old workers were killed by a signal, and with them whatever they were doing.',
-    'await retire(old), which sends SIGTERM and lets the worker drain',
+    'look at how an old worker is told to leave: retire() is given',
   ],
   [
     ({ errors }) => errors.includes('ECONNREFUSED'),
@@ -364,7 +364,7 @@ const LOSSES = [
   [
     () => true,
     'A worker closed a connection although it had begun a request on it, or exited too early.',
-    'close only idle connections, and let the worker exit by itself; the busy ones say "Connection: close" with their answer',
+    'look at which connections are closed, and what ends the worker',
   ],
 ];
 
@@ -420,19 +420,19 @@ const BAD_FAULTS = [
     ({ left }) => left.length > 0,
     ({ old, left }) => `${left.length} of the ${old.length} old workers exited.`,
     'Nothing had come in its place. An old worker may leave when a new one listens, not when the new one has merely exited.',
-    "wait for 'listening' or 'exit', whichever comes first; after 'exit' leave the old ones alone",
+    'look at which event of the new worker lets an old one go',
   ],
   [
     ({ isDone }) => isDone,
     ({ forks }) => `When the first new one had exited, another was forked: ${forks.length} in all.`,
     'The next worker loads the same file. Someone must fix that first.',
-    'end the reload there: return, not continue',
+    'look at what the reload does when a new worker has exited',
   ],
   [
     ({ versions }) => versions.some((version) => version !== '2'),
     ({ versions }) => `/version says ${versions.join(', ')}.`,
     'The old workers should serve as before.',
-    'leave the old ones alone',
+    'look at what becomes of the old ones then',
   ],
 ];
 

@@ -217,7 +217,7 @@ function demandUnavailable(silent, when) {
     why: wrong?.answer.error
       ? 'A broken connection tells its client nothing. "Not now" is an answer.'
       : 'Only the owner knows the count. Say "not now", and the client will ask again.',
-    try: 'let add() and read() reject; the route turns that into a 503',
+    try: 'look at what add() and read() do when no answer comes',
   });
   const late = silent.filter((one) => hasWaited(one) || one.waitedMs > LATE_MS);
   const [slow] = late;

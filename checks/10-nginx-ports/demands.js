@@ -260,7 +260,7 @@ export function demandMachines(
       ...story,
       got: `On machine ${address}, ${working} of ${WORKERS} workers have answered.`,
       why: 'A machine that is not asked, or uses only one of its cores, is no second machine.',
-      try: 'both addresses in the upstream; machine.js as it was given',
+      try: 'look at the upstream: are both addresses in it?',
       shows: requestsShown(program, '/report'),
     });
   }
@@ -299,14 +299,14 @@ export function demandAnotherAnswers({
     ...{ ...story, expected },
     got: `${lost.length} failed: ${list(lost.map(wordsOf))}.`,
     why: 'A GET may be sent again to another server. After an error nginx does that, unless you say otherwise.',
-    try: 'proxy_next_upstream error timeout; or no such line',
+    try: 'look at proxy_next_upstream: when does nginx ask the other machine?',
   });
   demand(doubles === 0, {
     ...story,
     expected: `Of the POSTs ${open} had no answer when machine ${address} died. None is sent again elsewhere.`,
     got: `The other machine got ${doubles} of these POSTs.`,
     why: 'The dead server may have carried it out before it could say so. Sent again, it is a second purchase.',
-    try: 'proxy_next_upstream error timeout; without non_idempotent',
+    try: 'look at proxy_next_upstream: does it say that a POST may be sent twice?',
   });
 }
 
@@ -354,6 +354,6 @@ export function demandMachinesStop({ program, started, fate, printed }) {
     ...story,
     got: 'It is still running.',
     why: 'Something still waits, or was never signalled.',
-    try: 'stopAll() ends the machines as well',
+    try: 'look at what the stop ends: the machines as well?',
   });
 }

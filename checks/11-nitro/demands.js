@@ -136,7 +136,7 @@ export function demandForks(program, { requests, answers }) {
     why:
       whyOfCrash(events) ??
       'A worker runs server.js from the top, and serves when it reaches the import().',
-    try: 'the import() in every process; only signals and counting if (cluster.isPrimary)',
+    try: 'look at which process reaches the import: each one has to',
     output,
   });
   const ports = [...listenersOf(events).keys()];
@@ -167,7 +167,7 @@ export function demandWork({ answers, quickestMs, spanMs }, program) {
   const story = {
     expected:
       'Each / blocks its process for 10 to 20 ms and returns 5,000 to 10,000 random bytes as hex text.',
-    try: 'blockFor(between(10, 20)); and randomHex(between(5_000, 10_000)) in routes/index.js, without await',
+    try: 'look at routes/index.js: its work was given',
     output: program.output(),
   };
   demand(!fault, {
@@ -202,7 +202,7 @@ export function demandSameAnswers(rows, program) {
     expected: 'A worker blocks for 10 to 20 ms for each /, as the one process does.',
     got: `The quickest took ${quickestMs.toFixed(1)} ms.`,
     why: "A server that does less work isn't a speedup.",
-    try: 'the same blockFor(between(10, 20)); in every process',
+    try: 'look at routes/index.js: does its work depend on the process?',
     output,
   });
 }
@@ -226,7 +226,7 @@ export function demandCleanStop(seen) {
     ...story,
     got: `Process ${left.join(', ')} outlived the program.`,
     why: 'A process that child_process has started carries on without its parent: nothing watches it, and it holds the port.',
-    try: 'start the build with import(), in this process; or signal every process that it has started',
+    try: 'look at which process runs the build, and whether the signal reaches it',
   });
   demandInTime(fate, {
     ...story,
@@ -241,7 +241,7 @@ export function demandCleanStop(seen) {
     ...story,
     got: `It exited (${howItEnded(fate)}); ${lost.length} of ${IN_FLIGHT} requests were lost.`,
     why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
-    try: 'a handler for SIGTERM and for SIGINT that signals the workers; Nitro ends the primary',
+    try: 'look at what sets the exit code: Nitro ends the primary by itself',
   });
   demand(behind.length === 0, {
     ...story,
@@ -321,6 +321,6 @@ export function demandCarriesOn({ program, fate, served, failed, serving, wanted
     ...story,
     got: `There are ${serving}.`,
     why: 'Something must replace a worker that was killed.',
-    try: 'let Nitro replace it; or, in your own cluster, cluster.fork() in the exit handler',
+    try: 'look at who replaces a worker that has served',
   });
 }

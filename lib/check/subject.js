@@ -29,7 +29,7 @@ export function entryOf(place, root = rootFolder) {
   if (!stats) {
     throw new Broken({
       got: `There is no ${nameOf(place, root)}.`,
-      try: 'npm run reset, which brings the starter back',
+      why: 'The check starts it. npm run reset brings the starter back.',
     });
   }
   if (stats.isFile()) return readable(place, root);
@@ -40,11 +40,10 @@ export function entryOf(place, root = rootFolder) {
   throw new Broken({
     expected: 'a file server.js',
     got: `There is no server.js in ${nameOf(place, root)}${has}.`,
-    why: 'The check starts server.js. Was it renamed, or is it in another folder?',
-    try:
+    why:
       others.length === 1
-        ? `rename ${others[0]} to server.js`
-        : 'save your program as server.js; npm run reset brings the starter back',
+        ? `The check starts server.js: rename ${others[0]}.`
+        : 'The check starts server.js: save your program under that name. npm run reset brings the starter back.',
   });
 }
 
@@ -56,12 +55,15 @@ function readable(file, root) {
   try {
     text = readFileSync(file, 'utf8');
   } catch (/** @type {any} */ error) {
-    throw new Broken({ got: `${name} cannot be read (${error.code}).`, try: `chmod u+r ${name}` });
+    throw new Broken({
+      got: `${name} cannot be read (${error.code}).`,
+      why: `The check reads what it starts: chmod u+r ${name} lets it.`,
+    });
   }
   if (text.trim() !== '') return file;
   throw new Broken({
     got: `${name} is empty.`,
-    try: 'npm run reset, which brings the starter back',
+    why: 'Nothing in it starts. npm run reset brings the starter back.',
   });
 }
 

@@ -15,19 +15,20 @@ const pipes = new WeakMap();
  *
  * @param {Io} io
  * @param {string} question  with what follows it, such as ": "
+ * @param {AbortSignal} [signal]  after it there is no answer
  * @returns {Promise<string | undefined>}  the answer without blanks around it, or LEFT
  */
-export async function ask(io, question) {
-  const answer = await (io.stdin.isTTY ? askPerson(io, question) : readPipe(io, question));
+export async function ask(io, question, signal) {
+  const answer = await (io.stdin.isTTY ? askPerson(io, question, signal) : readPipe(io, question));
   if (answer === LEFT) io.stdout.write('\n');
   return answer?.trim();
 }
 
 /** @returns {Promise<string | undefined>} */
-async function askPerson(/** @type {Io} */ io, /** @type {string} */ question) {
+async function askPerson(/** @type {Io} */ io, /** @type {string} */ question, signal) {
   const prompt = createInterface({ input: io.stdin, output: io.stdout });
   const left = new Promise((done) => prompt.once('close', () => setImmediate(done, LEFT))); // after a last line
-  const answer = await Promise.race([prompt.question(question).catch(leftOr), left]);
+  const answer = await Promise.race([prompt.question(question, { signal }).catch(leftOr), left]);
   prompt.close();
   return answer;
 }

@@ -17,7 +17,7 @@ const commands = {
   ],
   check: ['[lesson]', 'run a lesson and see what your server really does'],
   list: ['', 'show all lessons and which ones have passed'],
-  hint: ['[lesson]', 'show the next of three hints'],
+  hint: ['[lesson]', 'show one more hint for the task that is open'],
   solution: ['[lesson]', 'show the finished files'],
   diff: ['[lesson]', 'show how your files differ from the finished ones'],
   try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],

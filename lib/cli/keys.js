@@ -16,12 +16,18 @@ export function listenForKeys(stdin, actions) {
     if (ctrl) name = ['c', 'd'].includes(name) ? 'q' : '';
     if (Object.hasOwn(actions, name)) actions[name]();
   };
+  const readKeys = () => {
+    stdin.setRawMode(false); // else it believes that nothing has changed
+    stdin.setRawMode(true);
+  };
   emitKeypressEvents(stdin);
-  stdin.setRawMode(true);
+  readKeys();
   stdin.resume();
   stdin.on('keypress', onKey);
+  process.on('SIGCONT', readKeys); // a shell that had stopped us has the terminal in its own mode
   return {
     close() {
+      process.off('SIGCONT', readKeys);
       stdin.off('keypress', onKey);
       stdin.setRawMode(false);
       stdin.pause();

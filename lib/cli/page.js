@@ -2,6 +2,7 @@
  * The learner's page beside the terminal. Whatever goes wrong with it is said in one line, and `npm start` goes on: the
  * terminal tells all that the page tells.
  */
+import { get } from '../observe/client.js';
 import { visible } from '../verdict/visible.js';
 import { hintMore, hinted } from './hints.js';
 import { lastTime } from './last-time.js';
@@ -27,6 +28,7 @@ import { whyUnkept } from './unkept.js';
  * @typedef {Audience & { tell: () => void }} Page  tell: what else it shows has changed
  */
 
+const ANSWERED_MS = 500;
 const ignore = () => {};
 
 /** @type {Page} */
@@ -58,9 +60,20 @@ export async function openPage({ lessons, io, port, check, aside, hand }) {
     io.stdout.write(`The page: ${page.url}\n`);
     return undisturbed(page, io);
   } catch (/** @type {any} */ error) {
-    io.stdout.write(`${leftOut(error)}\n`);
+    const isRunning = await isLearnersPage(port);
+    io.stdout.write(isRunning ? runningAlready(port) : `${leftOut(error)}\n`);
     return nobody;
   }
+}
+
+const runningAlready = (/** @type {number} */ port) =>
+  `npm start is running already, in another terminal: its page is http://127.0.0.1:${port}/\n` +
+  'This one has no page. Both check what is saved; leave one of them with q.\n';
+
+/** Is it a page such as ours that has the port? */
+async function isLearnersPage(/** @type {number} */ port) {
+  const { body = '' } = await get(`http://127.0.0.1:${port}/`, { timeoutMs: ANSWERED_MS });
+  return body.includes('id="verdict-title"');
 }
 
 function leftOut(/** @type {any} */ { message, hint }) {

@@ -1,7 +1,7 @@
 /** A learner's prediction of the number that a lesson measures: as it is typed, and in words. */
 import { UsageError } from '../common/usage-error.js';
 import { createStyle } from '../verdict/style.js';
-import { format, unitInWords } from '../verdict/terminal.js';
+import { format } from '../verdict/terminal.js';
 import { readProgress, updateProgress } from './progress.js';
 import { changedFiles } from './reset.js';
 
@@ -9,6 +9,7 @@ import { changedFiles } from './reset.js';
 /** @typedef {import('./progress.js').Io} Io */
 
 const IN_MS = { ms: 1, s: 1000 };
+const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times as fast' };
 
 /**
  * @param {string | undefined} text  a number; its unit may follow
@@ -26,15 +27,12 @@ export function predictionOf(text, { number, predicts }) {
     throw new UsageError(`A prediction is a number above 0, not "${text}".`, example);
   if (!unit || !predicts || unit === predicts) return value;
   if (unit in IN_MS && predicts in IN_MS) return (value * IN_MS[unit]) / IN_MS[predicts];
-  throw new UsageError(
-    `Lesson ${number} asks for ${unitInWords(predicts)}, not "${text}".`,
-    example,
-  );
+  throw new UsageError(`Lesson ${number} asks for ${UNITS[predicts]}, not "${text}".`, example);
 }
 
 /** @param {number} value @param {Pick<Lesson, 'predicts'>} lesson */
 export const predictionInWords = (value, { predicts }) =>
-  `${format(value)}${predicts ? ` ${unitInWords(predicts)}` : ''}`;
+  `${format(value)}${predicts ? ` ${UNITS[predicts]}` : ''}`;
 
 /**
  * Keeps a prediction until its lesson has passed.

@@ -1,16 +1,13 @@
 import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools/tools.js';
-import { printedLines } from '../verdict/printed.js';
+import { aroundLines, headingOf } from '../verdict/around.js';
+import { explanationOf } from '../verdict/explanation.js';
 import { createStyle } from '../verdict/style.js';
 import { countsInWords, openOnes, tallyOf } from '../verdict/tally.js';
-import { chartLines, measurementLines, openedUp, promiseLine } from '../verdict/terminal.js';
+import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
 import { nothingYet } from './last-time.js';
 import { nextLesson } from './place.js';
-
-const ROOM = 26; // lines of a verdict that fails: in a window of 30 it stands whole, with a line or two around it
-const OUTPUT_LINES = 12;
-const FEWEST = 3; // of them, whatever else there is to read
 
 /**
  * Prints a check for a person: its promises as they are decided, then the numbers, and at the end, where the eye is, what to
@@ -71,13 +68,8 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
       for (const chart of charts) print(...chartLines(chart, style), '');
       if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
       const isTold = isHelped || isAgain(first, before);
-      const story = first ? [...openedUp(first, { isTold }, style, columns)] : [];
-      const also = others.map((one) => alsoLine(one, style, columns));
-      const room = ROOM - used - story.length - also.length - 4; // blank lines, the summary, what next
-      const most = Math.min(OUTPUT_LINES, Math.max(FEWEST, room));
-      const printed = first ? printedLines(first.output ?? result.output, { most, root }) : [];
-      if (printed.length > 0) print(...outputLines(printed, style), '');
-      if (first) print(...story, ...also, '');
+      const explained = explanationOf(result, { isTold, used, root, columns, style });
+      if (explained.length > 0) print(...explained);
       const keys = hasKeys && keysLine({ first, others, isTold });
       print(
         summary(result, tally, style),
@@ -87,31 +79,6 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
   };
 }
 
-/** The tasks that were not judged whole, a line each: what held before, and what is to come. */
-function aroundLines({ tasks = [], promises, of, conditions }, { heldBefore }, style) {
-  const judged = new Set(promises.map(({ id }) => id));
-  const lines = tasks.flatMap((task) => {
-    const left = task.promises.filter((id) => !judged.has(id));
-    const held = left.filter((id) => heldBefore.includes(id)).length;
-    if (left.length === 0) return [];
-    const words = held === 1 ? '1 promise held before' : `${held} promises held before`;
-    if (held === left.length)
-      return [`  ${style.green(style.dim('✔'))} ${style.dim(`${headingOf(task)}: ${words}`)}`];
-    const note = held > 0 ? ` (${words})` : '';
-    return [`  ${style.dim(`· ${headingOf(task)}: not yet${note}`)}`];
-  });
-  if (!conditions?.overrunBy) return lines;
-  const were = `${of - judged.size} of ${of} promises were not judged`;
-  return [...lines, `  ${were}. ${conditions.overrunBy} programs want each core of this machine.`];
-}
-
-/**
- * How a task is named above its promises.
- * @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task
- */
-export const headingOf = ({ name, title }) =>
-  `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
-
 /**
  * Does the promise that is opened fail as it did last time?
  * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
@@ -120,17 +87,10 @@ export const headingOf = ({ name, title }) =>
 export const isAgain = (promise, before) =>
   promise?.verdict === 'failed' && before.verdicts[promise.id] === 'failed';
 
-/** One more that fails, in one line. */
-function alsoLine({ sentence, got = '' }, style, columns) {
-  const line = `  ${style.red('✖')} ${sentence}: ${got.split('\n')[0]}`;
-  const room = columns + line.length - `  ✖ ${sentence}: ${got.split('\n')[0]}`.length;
-  return line.length > room ? `${line.slice(0, room - 1)}…` : line;
-}
-
 function keysLine({ first, others, isTold }) {
-  if (!first) return '';
+  if (first?.verdict !== 'failed') return '';
   const keys = [
-    !isTold && first.verdict === 'failed' && first.try && 't what to try',
+    !isTold && first.try && 't what to try',
     others.length > 0 && 'n the next failure',
     'h a hint',
   ];
@@ -143,11 +103,6 @@ function faultLines(fault) {
     indent(fault),
   ];
 }
-
-const outputLines = (/** @type {string[]} */ lines, style) => [
-  `  ${style.dim('Your program printed:')}`,
-  indent(lines.join('\n')),
-];
 
 const indent = (text) => text.replace(/^/gm, '    ');
 

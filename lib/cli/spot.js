@@ -44,10 +44,10 @@ export async function run(argv, io) {
     let seen = 0;
     for (const [index, answer] of sitting.entries()) {
       view.change(answer, { number: index + 1, of: sitting.length });
-      const said = await askWhich(Object.keys(promises), io);
+      const { signal } = interrupt;
+      const said = await askWhich(Object.keys(promises), io, signal);
       if (said === LEFT) return io.stdin.isTTY ? INTERRUPTED : 0;
       io.stdout.write('\nIt is started and judged.\n');
-      const { signal } = interrupt;
       const { isSeen, result } = await judge({ lesson, answer, said, io, signal });
       if (signal.aborted) return INTERRUPTED;
       view.verdict(answer, isSeen, result);
@@ -143,9 +143,9 @@ const mixed = (/** @type {string} */ name) =>
   [...name].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 9973, 7);
 
 /** @returns {Promise<string | undefined>} id of a promise, RIGHT, or LEFT */
-async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io) {
+async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io, signal) {
   for (;;) {
-    const answer = await ask(io, `Your answer, 0 to ${ids.length}: `);
+    const answer = await ask(io, `Your answer, 0 to ${ids.length}: `, signal);
     if (answer === LEFT || answer === '') return LEFT;
     if (/^(0|none)$/i.test(answer)) return RIGHT;
     const id = /^\d+$/.test(answer) ? ids[Number(answer) - 1] : ids.find((one) => one === answer);
@@ -236,7 +236,10 @@ function createView(/** @type {Lesson} */ lesson, promises, /** @type {Io} */ io
         '',
         isSeen ? style.green(`  You saw it. ${answer}`) : style.yellow(`  Not quite. ${answer}`),
       );
-      print(...why(reason), '');
+      const head = isRight
+        ? 'What is different in it:'
+        : 'Why someone writes this, and what clients notice:';
+      print('', `  ${style.dim(head)}`, ...why(reason), '');
     },
     end(seen, of, all, spotted) {
       const known = all.filter(({ name }) => spotted[name]).length;

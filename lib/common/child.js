@@ -3,6 +3,7 @@
  * synchronously is over before we go on. Programs that are judged have another parent, the keeper (lib/observe/keeper.js).
  */
 import { fork, spawn } from 'node:child_process';
+import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 
 export { execFileSync, spawnSync } from 'node:child_process';
@@ -26,7 +27,17 @@ const isWindows = process.platform === 'win32';
  * @returns {ChildProcess}
  */
 export function forkOurs(file, { args = [], ...options } = {}) {
-  return fork(file, args, { ...options, execArgv: LIFELINE });
+  return fork(file, args, { stdio: withoutTerminal(), ...options, execArgv: LIFELINE });
+}
+
+/**
+ * Standard streams, and a channel, for a process of ours that talks to nobody. A Node.js process that has the terminal puts it
+ * back, when it exits, into the mode in which it found it: a question that we ask meanwhile would lose its own.
+ * @returns {('ignore' | 'inherit' | 'ipc')[]}
+ */
+export function withoutTerminal() {
+  const [stdout, stderr] = [1, 2].map((fd) => (isatty(fd) ? 'ignore' : 'inherit'));
+  return /** @type {any} */ (['ignore', stdout, stderr, 'ipc']);
 }
 
 /**

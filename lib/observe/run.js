@@ -14,6 +14,7 @@
 import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { withoutTerminal } from '../common/child.js';
 import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
 import { environmentOfOurs } from './environment.js';
@@ -38,7 +39,7 @@ export function createRunner() {
   const temporary = temporaryFolder();
   const home = join(temporary, name);
   const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
-  const options = { detached: true, env, execArgv: [] };
+  const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };
   const swept = sweep();
   const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
   mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us

@@ -7,9 +7,9 @@ import { crashOf } from './thrown.js';
 const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
 const MANY_CHILDREN = 12;
+const WHICH_PORT = 'look at where the port comes from; the starter read it from process.env.PORT';
 const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced for ever.';
-const OF_PORT = 'The environment variable PORT gives the port; 8080 is for when it is unset.';
 
 /** What is told of a program that runs, and whose event loop turns, but of which no process called listen(). */
 export const NOT_LISTENING = "It runs, but isn't listening on any port.";
@@ -50,15 +50,12 @@ const APART = {
  */
 export function explainNotReady({ fate, ...run }, expected) {
   const { name, command = name } = run;
-  const story =
-    fromTakenPort(fate, run) ??
-    (fate ? fromFate(fate, run) : (fromWorkers(run) ?? fromSilence(run))) ??
-    {};
+  const story = (fate ? fromFate(fate, run) : (fromWorkers(run) ?? fromSilence(run))) ?? {};
   return new Broken({ expected, try: `PORT=8080 node ${command}`, ...story });
 }
 
 /** @param {import('../observe/program.js').Fate} fate */
-function fromFate({ kind, code, signal, of, amount, error }, { name, events, output }) {
+function fromFate({ kind, code, signal, of, amount, error }, { name, port, events, output }) {
   if (kind === 'unstarted') return { got: `It could not be started: ${error}.` };
   if (kind === 'orphaned') {
     return {
@@ -76,26 +73,27 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, events, out
   return {
     got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
     why: why ?? EXIT_WHYS[code ?? -1]?.(name) ?? (output.trim() || undefined),
+    ...knownCrash(why, port),
   };
 }
 
-/** Port 8080 written down and taken, or PORT opened twice by the program itself: the check gives it a port that is free. */
-function fromTakenPort(fate, run) {
-  const isOver = fate ? fate.kind === 'ended' : run.isFutile;
-  const why = isOver ? crashOf(run) : undefined;
-  const taken = /EADDRINUSE.*?:(\d+)/.exec(why ?? '')?.[1];
-  if (!taken) return undefined;
-  if (Number(taken) === run.port)
+/** What is to be said of an error whose cause is known: a port that is taken, by others or by itself, a file that is not there. */
+function knownCrash(why = '', /** @type {number} */ port) {
+  const [, taken] = /EADDRINUSE.*?:(\d+)/.exec(why) ?? [];
+  if (Number(taken) === port)
     return {
-      got: `It ended, because port ${taken} was taken: by itself.`,
-      why: `${why}. Two lines or two processes of it open the same port, and only the first can have it.`,
+      why: `${why}. The program itself has that port: two lines, or two processes, listen on it.`,
       try: 'look for every listen(): which process runs it, and how often?',
     };
-  return {
-    got: `It listens on port ${taken}, which another program has, and not on PORT, which was ${run.port}.`,
-    why: OF_PORT,
-    try: `listen on process.env.PORT, which was ${run.port}: port ${taken} is taken`,
-  };
+  if (taken)
+    return {
+      why: `It listens on port ${taken}, which something else has: ${why}. The environment variable PORT gives the port, and was ${port}.`,
+      try: WHICH_PORT,
+    };
+  const [, kind, what] = /Cannot find (module|package) '([^']+)'/.exec(why) ?? [];
+  if (kind === 'module' && what.includes('/'))
+    return { try: `look for ${what.slice(what.lastIndexOf('/') + 1)}: was it renamed or moved?` };
+  return kind ? { try: `npm ci, if ${what} is no misspelt name` } : {};
 }
 
 /** Exit codes of Node's own that say more than "failed" (its documentation: "Process exit codes"). */
@@ -120,6 +118,7 @@ function fromWorkers(run) {
     return {
       got: `Its workers end before they listen, and it forks others in their place, endlessly: ${count('worker-exit')} so far.`,
       why: crashOf(run) ?? 'They run to their end: nothing keeps them alive.',
+      ...knownCrash(crashOf(run), run.port),
     };
   }
   if (count('listening') > 0 || count('child') < MANY_CHILDREN) return undefined;
@@ -156,8 +155,8 @@ function fromSilence({ port, events, nowMs = 0 }) {
   if (ports.size > 0 && !ports.has(port)) {
     return {
       got: `It listens on port ${[...ports].join(', ')}, but PORT was ${port}.`,
-      why: OF_PORT,
-      try: 'const port = process.env.PORT ?? 8080;',
+      why: 'The environment variable PORT gives the port; 8080 is for when it is unset.',
+      try: WHICH_PORT,
     };
   }
   const lastBeat = events.findLast(({ what }) => what === 'beat');

@@ -1,12 +1,13 @@
 /** What a program printed, cut to what matters to its author: the last error, and no frame that isn't theirs. */
 import { cutLine } from './visible.js';
 
-const ABOVE_ERROR = 4; // the place in the source, and the line itself
+const ABOVE_ERROR = 3; // the place in the source, the line itself, and the caret below it
 const ERROR = /^(Uncaught )?\w*Error\b/;
 const FRAME = /^\s+at /;
 /** Node.js itself, the probe in a learner's process, packages. */
 const NOT_THEIRS = /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]node_modules[\\/]/;
 const VERSION = /^Node\.js v\d/;
+const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // of an error, which has told it in its first line
 
 /**
  * The lines to show: of several errors the last, with the place in the source above it; else the last lines.
@@ -25,7 +26,7 @@ export function printedLines(output, { most, root = '' }) {
   return lines.slice(first, first + most).map(cutLine);
 }
 
-/** Without frames of Node.js, of ours and of packages, and the line of Node.js that an error was thrown from. */
+/** Without frames of Node.js, of ours and of packages, the line of Node.js that an error was thrown from, and empty lines. */
 function withoutOurs(/** @type {string[]} */ lines) {
   const kept = [];
   for (let index = 0; index < lines.length; index += 1) {
@@ -33,10 +34,13 @@ function withoutOurs(/** @type {string[]} */ lines) {
     if (/^node:\S+:\d+$/.test(line)) {
       const end = lines.findIndex((each, at) => at > index && each.trim() === '');
       index = end < 0 ? index : end; // its source line, and the caret below it
-    } else if (!(FRAME.test(line) && NOT_THEIRS.test(line)) && !VERSION.test(line)) kept.push(line);
+    } else if (FRAME.test(line)) {
+      if (!NOT_THEIRS.test(line)) kept.push(line.replace(/ \{$/, ''));
+    } else if (DETAIL.test(line)) {
+      if (lines[index + 1] === '}') index += 1;
+    } else if (!VERSION.test(line)) kept.push(line);
   }
-  while (kept.length > 0 && kept[kept.length - 1].trim() === '') kept.pop();
-  return kept;
+  return kept.filter((line) => line.trim() !== '');
 }
 
 const shorten = (/** @type {string} */ line, /** @type {string} */ root) =>

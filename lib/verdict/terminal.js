@@ -27,7 +27,8 @@ import { cut } from './visible.js';
 
 const BAR_COLUMNS = 32;
 const NARROWEST = 24;
-const FIELD_LINES = 4; // of a story's part
+const DOTS = ' [...]';
+export const FIELD_LINES = 4; // of a story's part
 const ROUGH = 0.1; // of the value, half an interval
 
 /**
@@ -54,26 +55,34 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
 /**
  * The promise to look at first, opened up: expected, got, why; and what to try, where the program isn't to blame or it is told.
  * @param {import('./outcome.js').PromiseRecord} promise
- * @param {{ isTold?: boolean }} help
+ * @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
  * @param {import('./style.js').Style} style
  * @param {number} columns  of the terminal
  * @returns {string[]}
  */
-export function openedUp({ sentence, ...record }, { isTold = false }, style, columns) {
+export function openedUp(
+  { sentence, ...record },
+  { isTold = false, most = FIELD_LINES },
+  style,
+  columns,
+) {
   const isHelped = isTold || record.verdict === 'inconclusive';
   const names = ['expected', 'got', 'why', ...(isHelped ? ['try'] : [])];
   const lines = names
     .filter((name) => record[name])
     .flatMap((name) => {
-      const wrapped = wrap(cut(record[name]), columns - 14);
-      const [first, ...rest] = wrapped.slice(0, FIELD_LINES);
-      const dots = wrapped.length > FIELD_LINES ? ' [...]' : '';
+      const lines = wrap(cut(record[name]), columns - 14);
+      const shown = lines.slice(0, most);
+      if (shown.length < lines.length)
+        shown[most - 1] = `${shown[most - 1].slice(0, columns - 14 - DOTS.length)}${DOTS}`;
+      const [first, ...rest] = shown;
       return [
         `    ${style.bold(name.padEnd(10))}${first}`,
         ...rest.map((line) => ' '.repeat(14) + line),
-      ].map((line, index, all) => (index === all.length - 1 ? line + dots : line));
+      ];
     });
-  return [`  ${style.bold(sentence)}`, ...lines];
+  const head = wrap(sentence, columns - 2).map((line) => `  ${style.bold(line)}`);
+  return [...head, ...lines];
 }
 
 /**
