@@ -28,7 +28,10 @@ export function demandTold(program) {
   demand(workers === TOLD.workers, {
     expected: `NODE_CLUSTER_WORKERS=${TOLD.workers} RATE=50: ${TOLD.workers} workers, although the formula comes to 1.`,
     got: workers === 0 ? 'It forks no workers.' : `It forked ${workers}.`,
-    why: 'The person who runs the server may know better than any formula.',
+    why:
+      workers === 0
+        ? 'No process called cluster.fork(): is the loop reached, in the primary, and does it end at a number?'
+        : 'The person who runs the server may know better than any formula.',
     try: 'look at what the count of task 2 does when NODE_CLUSTER_WORKERS is set',
     shows: forksShown(program),
   });
