@@ -72,7 +72,7 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
     : 'before it listened';
   return {
     got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
-    why: why ?? EXIT_WHYS[code ?? -1]?.(name) ?? (output.trim() || undefined),
+    why: why ?? EXIT_WHYS[code ?? -1]?.(name, events) ?? (output.trim() || undefined),
     ...knownCrash(why, port),
   };
 }
@@ -98,7 +98,11 @@ function knownCrash(why = '', /** @type {number} */ port) {
 
 /** Exit codes of Node's own that say more than "failed" (its documentation: "Process exit codes"). */
 const EXIT_WHYS = {
-  0: (name) => `${name} ran to its end, or called process.exit(): nothing keeps the process alive.`,
+  0: (name, events) => {
+    const hasChildren = events.some(({ what }) => what === 'child');
+    const rest = hasChildren ? 'what it started has exited' : 'it started no other process';
+    return `${name} ran to its end, or called process.exit(): ${rest}, and nothing keeps it alive.`;
+  },
   13: () => 'An await at the top of the file waits for something that never comes (exit code 13).',
 };
 
