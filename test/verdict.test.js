@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { faultOfRandomHex } from '../lib/verdict/bodies.js';
 import { explainNotReady } from '../lib/verdict/diagnosis.js';
+import { whyOfCrash, whyOfHandler } from '../lib/verdict/thrown.js';
 import { drawTimeline } from '../lib/verdict/draw-timeline.js';
 import { Broken, Undecided, asText, demand, verdictOf } from '../lib/verdict/outcome.js';
 import { demandSpeedup } from '../lib/verdict/speedup.js';
@@ -240,7 +241,10 @@ test('why a program is not ready is told from its fate, else from what it does',
   const moved =
     "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/a/jobs.js' imported from /a/b.js\n";
   assert.match(story({ fate: end, output: moved }).try ?? '', /^look for jobs\.js/);
-  assert.match(story({ fate: end, output, port: 8080 }).try ?? '', /^PORT=8080 node server\.js$/);
+  assert.match(
+    story({ fate: end, output, port: 8080 }).why ?? '',
+    /The program itself has that port/,
+  );
   const thrown = [
     'ReferenceError: imports is not defined',
     'at load (file:///w/lessons/x/node_modules/y/index.js:1:1)',
@@ -293,6 +297,28 @@ test('why a program is not ready is told from its fate, else from what it does',
   assert.match(
     story({ events: [{ t: 1, pid: 1, what: 'beat' }] }).got ?? '',
     /isn't listening on any port/,
+  );
+});
+
+test('what a handler threw is told with its place; what ended a process is not a handler', () => {
+  const stack = [
+    'TypeError: no',
+    '    at ServerResponse.send (/w/node_modules/express/lib/response.js:3:4)',
+    '    at file:///w/lessons/x/server.js:15:12',
+    '    at Layer.handleRequest (/w/node_modules/router/lib/layer.js:152:17)',
+  ];
+  assert.equal(
+    whyOfHandler(['listens', ...stack, 'bye'].join('\n')),
+    'A handler threw TypeError: no (server.js, line 15).',
+  );
+  assert.equal(whyOfHandler(['      throw error;', '      ^', '', ...stack].join('\n')), undefined);
+  assert.equal(
+    whyOfHandler(stack.slice(0, 3).with(1, '    at node:events:1:1').join('\n')),
+    undefined,
+  );
+  assert.equal(
+    whyOfCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
+    'A process threw and ended: TypeError: no (server.js, line 15)',
   );
 });
 

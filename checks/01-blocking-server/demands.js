@@ -36,16 +36,10 @@ export function demandListens(program, { answers: [{ status, error, limitMs }] }
   judge(status === 200 && !error, {
     expected: 'GET / is answered with status 200.',
     got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
-    why: whyOfCrash(program.events) ?? thrownIn(program.output()),
+    why: whyOfCrash(program.events),
     try: 'start it with PORT=8080, then: curl -i localhost:8080/',
     shows: { program, moments: [momentOf(eventsOf(program.events, 'crash')[0], 'throws')] },
   });
-}
-
-/** Express prints what a handler has thrown. */
-function thrownIn(output) {
-  const error = /^\w*Error: .*$/m.exec(output)?.[0];
-  return error && `A handler threw ${error}`;
 }
 
 /** Each was answered: a server may die at any request, the second or the fourth. */
@@ -59,7 +53,6 @@ function demandAnswered(program, path, answers, expected) {
     got: `A request for ${path} ${how}.`,
     why:
       whyOfCrash(program.events) ??
-      thrownIn(program.output()) ??
       (failed?.limitMs
         ? 'The handler never answers, or one client after the other waits for it far too long.'
         : `Every request for ${path} needs an answer, the first and the hundredth.`),
@@ -111,7 +104,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
   demand(quickestMs > LEAST_MS, {
     expected,
     got: `The quickest / took ${inMs(quickestMs)}.`,
-    why: 'It blocks for less than 10 ms, or not at all.',
+    why: 'Its handler blocks for less than 10 ms, or not at all. blockFor() takes milliseconds.',
     try: 'look at the handler of /: what comes first, the work or the answer?',
     shows: shown(quickest, 'the quickest'),
   });
@@ -272,7 +265,7 @@ const WRONG_DELAYS = [
   ],
   [
     ({ told }) => told <= 0,
-    'The histogram has seen nothing: it starts with enable(), so it is never started, or made too late, in the handler.',
+    'The histogram is empty when it is read: never started by enable(), made in the handler, or reset() before max is read.',
     'look at where the histogram is made and started: once, or in each request?',
   ],
   [

@@ -49,12 +49,12 @@ export function demandFour(program) {
   demand(forks > 0 || !serves, {
     ...story,
     got: 'It forks no workers: the process that you start serves by itself.',
-    why: 'cluster.fork() was never called.',
+    why: 'No process called cluster.fork(). In the process that you start, cluster.isPrimary is true.',
   });
   demandInTime(forks === WORKERS, {
     ...story,
     got: forks === 0 ? 'It forks no workers.' : `It forked only ${forks}.`,
-    why: 'The primary itself is no worker, and does not count.',
+    why: 'Each call of cluster.fork() starts one worker, and the primary itself is none.',
   });
 }
 
@@ -96,9 +96,7 @@ export function demandAnswers(program, { requests, answers }) {
   demand(ofPrimary.length === 0, {
     expected,
     got: `The primary answered ${ofPrimary.length} of ${requests.length}.`,
-    why: crash?.includes('EADDRINUSE')
-      ? 'It took the port for itself, so the workers could not have it, and exited with EADDRINUSE.'
-      : 'A primary that serves is blocked by its own requests, and deals no connections in the meantime.',
+    why: whyPrimary(crash),
     try: BRANCH,
     shows: {
       program,
@@ -128,6 +126,13 @@ export function demandAnswers(program, { requests, answers }) {
     why: crash ?? 'A worker that has answered once must also answer the next request.',
     try: 'curl -i localhost:8080/, several times',
   });
+}
+
+function whyPrimary(crash) {
+  if (crash?.includes('EADDRINUSE'))
+    return 'It took the port for itself, so the workers could not have it, and exited with EADDRINUSE.';
+  if (crash) return `${crash}. Each worker runs the file from the top, as the primary does.`;
+  return 'A primary that serves is blocked by its own requests, and deals no connections in the meantime.';
 }
 
 function whyIdle({ crash, deaf, elsewhere }) {

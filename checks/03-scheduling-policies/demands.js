@@ -110,7 +110,7 @@ export function demandNone(program, { connections }) {
     got: ACCEPTS.handed,
     why: isSet
       ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had already fixed it.'
-      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. What a worker sets has no effect, and setupPrimary() has no such option.',
+      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. Set elsewhere it has no effect: in a worker, in process.env, in setupPrimary().',
     try: SET,
     shows: { program, moments: marked(others) },
   });
@@ -185,7 +185,7 @@ export function demandTable(program, look) {
     demand(had.has(Number(name)), {
       expected,
       got: `It prints a count for ${name}, which is no worker's pid: ${look.line}`,
-      why: 'Clients know a worker by the pid that / returns. worker.id is the number that cluster gives it.',
+      why: whyNoPid(program, name),
       try: PRINT,
       shows,
     });
@@ -201,6 +201,14 @@ export function demandTable(program, look) {
     });
     demandNow(told === count, { expected, got: fault, ...whyTooFew(look, told), shows });
   }
+}
+
+/** @param {any} program @param {string} name  under which it counts */
+function whyNoPid({ pid }, name) {
+  if (Number(name) === pid)
+    return 'That is the primary itself: process.pid is the process that runs the line.';
+  if (name === 'undefined') return 'A worker has an id and a process; the process has the pid.';
+  return 'Clients know a worker by the pid that / returns. worker.id is the number that cluster gives it.';
 }
 
 /** What Express says of an error. */
@@ -224,7 +232,12 @@ function whyTooFew({ table, had }, told) {
   const counted = Object.keys(table).length;
   if (counted === 0)
     return {
-      why: 'JSON has no Map, and leaves out what is undefined: it prints {} for both.',
+      why: "JSON has no Map, and leaves out what is undefined: it prints {} for both. cluster's 'message' brings the worker first, then the message.",
+      try: PRINT,
+    };
+  if (Object.values(table).includes(null))
+    return {
+      why: 'JSON has no NaN, and prints null: undefined + 1 is NaN, and before its first report a worker has no count.',
       try: PRINT,
     };
   if (told === 0 && counted < had.size)

@@ -23,7 +23,7 @@ const demandUnless = (isFinal) => (isFinal ? demand : demandInTime);
 
 const NOT_OPEN = {
   connections: {
-    why: 'Task 1 opens nothing: once all children have said that they are ready, it is done.',
+    why: 'It opens when all children have said that they are ready: has each said so, and has the parent heard it? Task 1 alone opens nothing.',
     try: 'task 2; if it is there, look at how a child says that it is ready, and who hears it',
   },
   listener: {
@@ -101,7 +101,7 @@ export function demandDealt(program, crowd, turns) {
   demand(parents.length === 0, {
     expected: 'The children execute all requests; the parent only deals.',
     got: `The parent executed ${parents.length} of ${CROWD} requests.`,
-    why: 'While the parent works it deals to no child, however idle they are.',
+    why: 'It has an http server, which reads the requests itself. While the parent works it deals to no child, however idle they are.',
     try: 'look at which kind of server the parent has, and who reads from its connections',
     shows: { program, moments: firstShown(parents, 'a request, in the parent') },
   });
@@ -178,7 +178,7 @@ export function demandShared(program, crowd) {
 }
 
 const NONE_LISTENS = {
-  why: 'A message carries the socket itself: parent and child then listen on the very same one.',
+  why: 'The message came without the server (it was not sent along, or was closed before that), or the child does not listen with it.',
   try: 'look at both ends: what the parent sends beside the message, and what the child does with it',
 };
 const SOME_LISTEN = {

@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import {
   demand,
   demandInTime,
+  eventsOf,
   exitMoment,
   exitsOf,
   forkMoment,
@@ -175,20 +176,30 @@ const wordsOn = (end) =>
     .join('\n');
 
 function storyOfSilence(end) {
-  const { workerPid, signal, planned } = end;
+  const { workerPid, signal, code, planned } = end;
   const [own] = linesOn(end);
-  const near = own ?? plainLines(end).find((line) => signal && wordOf(signal).test(line));
-  const quoted = near && `"${near.trim().slice(0, 120)}"`;
-  const missing = own ? `does not say ${howItEnded(end)}` : `does not say ${workerPid}`;
+  const isNear = (line) => /exit|die|left/i.test(line) && wordOf(signal ?? code).test(line);
+  const near = own ?? plainLines(end).find(isNear);
+  const missing = own ? howItEnded(end) : workerPid;
   return {
-    got: quoted ? `The line ${quoted} ${missing}.` : 'No line has either.',
+    got: near
+      ? `The line "${near.trim().slice(0, 120)}" does not say ${missing}.`
+      : 'No line has either.',
     why: planned
       ? 'In the morning you want to know about every worker that has exited, including those that left as planned.'
-      : 'In the morning you want to know whether it was a bug (a code), or the kernel or a person (a signal).',
+      : whyUntold({ own, near }),
     try: planned
       ? "look at the 'exit' handler: what comes before the log line?"
       : "look at the log line: 'exit' passes you a code and a signal, and the worker knows its pid",
   };
+}
+
+function whyUntold({ own, near }) {
+  if (own)
+    return "A bug leaves a code; the kernel or a person leaves a signal, and the code is null. worker.on('exit') passes the code first, cluster.on('exit') the worker.";
+  if (near)
+    return "It is the pid of the worker's process. process.pid is the primary's own, and worker.id the number that cluster gives it.";
+  return "Nothing was printed about this exit: no handler heard it. It comes to the worker object and to cluster, for each new worker too; process.on('exit') hears the primary's own.";
 }
 
 export function demandLeave({ program, polite, killed, forks, printed: output }) {
@@ -304,7 +315,7 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   judge(waited.length > 0 && !short && !isLong, {
     expected: `The port is taken: before each restart it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
     got: waited.length > 0 ? `It waited ${inMs(waited)} ms.` : storyOfNoRestart(program),
-    why: "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.",
+    why: whyOfWaits(program, isReset),
     try: isReset
       ? "what resets the count, and when? 'online' is too early"
       : 'look at what is between an exit and the fork: how long is it the first time, and the fourth time in a row?',
@@ -320,6 +331,17 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
     try: 'look at the first restart after a crash: does it wait as well?',
     shows: { program: programOf(rounds), moments: hasty ? [waitMoment(hasty)] : [] },
   });
+}
+
+/** The primary has slept synchronously, as blockFor() does. */
+const hasBlocked = ({ events, pid }) => eventsOf(events, 'wait').some((wait) => wait.pid === pid);
+
+function whyOfWaits(program, isReset) {
+  if (hasBlocked(program))
+    return 'The primary blocked in the meantime: until that was over it heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
+  if (isReset)
+    return "The count began afresh although no worker had listened. 'online' comes before the first line of your file runs.";
+  return "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.";
 }
 
 function storyOfNoRestart({ events }) {

@@ -175,7 +175,8 @@ export async function failToStart(launch) {
   const other = createServer().listen(0).unref();
   await once(other, 'listening');
   const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
-  const program = await launch({ env: { PORT: String(port), NODE_CLUSTER_WORKERS: '1' } });
+  const env = { PORT: String(port), NODE_CLUSTER_WORKERS: '1' };
+  const program = await launch({ env, probe: 'waits' });
   const isTooMany = (events) => forksOf(events).length > 1 + RESTARTS;
   await program.until((events) => forksOf(events).length > 0, DEADLINE_MS);
   await untilAtRest(program, isTooMany, { deadlineMs: 2 * DEADLINE_MS });

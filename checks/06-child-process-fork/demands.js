@@ -235,7 +235,7 @@ function demand503({ answer }, expected) {
   demand(status !== 500, {
     expected,
     got: `Its client got status 500: ${shorten(body)}`,
-    why: 'Express answers 500, with a stack, when a handler throws or its promise is rejected.',
+    why: 'A 500 says that the server is broken; a 503 says "not now". Express answers 500 when a handler throws or its promise is rejected.',
     try: 'look in server.js at what becomes of a promise that is rejected',
   });
   demand(status === 503, {
@@ -393,8 +393,10 @@ function demandRight(program, reports, story) {
   const owner = reports.find(({ job }) => digestOf(job) === digest)?.job.name;
   const isRefused = error || status !== 200;
   const what = isRefused ? (error ?? `status ${status}: ${shorten(body)}`) : shorten(body);
+  const isPromise = digest && Object.keys(digest).length === 0;
   demand(false, {
     ...story,
+    ...(isPromise && { why: 'JSON makes {} of a promise: nothing has waited for this one.' }),
     got: `${others.length + 1} of ${reports.length} are wrong: the report of ${wrong.job.name} got ${owner ? `the digest of ${owner}` : what}.`,
     ...(isRefused && storyOfExit(program)),
   });

@@ -23,12 +23,18 @@ const MARKED = 6; // moments of a kind
 const FORMULA =
   'look at the formula of task 2, unit by unit: how many workers are busy all the time, and how many do you want?';
 
+/** By the number of workers. */
+const WHY_TOLD = {
+  0: 'No process called cluster.fork(): is the loop reached, in the primary, and does it end at a number?',
+  [TOLD.workers + 1]: 'It forks once more than the variable says. The primary itself is no worker.',
+};
+
 export function demandTold(program) {
   const workers = workersOf(program).length;
   demand(workers === TOLD.workers, {
     expected: `NODE_CLUSTER_WORKERS=${TOLD.workers} RATE=50: ${TOLD.workers} workers, although the formula comes to 1.`,
     got: workers === 0 ? 'It forks no workers.' : `It forked ${workers}.`,
-    why: 'The person who runs the server may know better than any formula.',
+    why: WHY_TOLD[workers] ?? 'The person who runs the server may know better than any formula.',
     try: 'look at what the count of task 2 does when NODE_CLUSTER_WORKERS is set',
     shows: forksShown(program),
   });
@@ -85,7 +91,10 @@ export function demandComputed(counted) {
   const [, why, repair] = MISCOUNTS.find(([isSo]) => isSo({ ...counted, exact })) ?? [];
   demandCount(counted, {
     expected: `${wordsOf(setting)}: ${setting.rate} × ${setting.pageMs / 1000} / ${setting.utilization} is ${exact.toFixed(2)}, so ${Math.ceil(exact)} workers.`,
-    why: fate && workers === 0 && output.trim() ? `It printed: ${output.trim()}. ${why}` : why,
+    why:
+      fate && workers === 0 && output.trim()
+        ? `It printed: ${output.trim().replace(/\.$/, '')}. ${why}`
+        : why,
     try: repair,
   });
 }

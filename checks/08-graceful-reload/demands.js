@@ -35,11 +35,10 @@ const exitsShown = (program, exits) => ({
 function demandUnbroken({ program, events, output }, expected) {
   const theirs = events.filter(({ pid }) => pid !== program.pid);
   const crashes = eventsOf(theirs, 'crash');
-  const [, file, line] = /[/\\]copy-[\w-]+[/\\](\S+?):(\d+)/.exec(crashes[0]?.error) ?? [];
   const why = whyOfCrash(theirs);
   demand(crashes.length === 0, {
     expected,
-    got: `A worker crashed${file ? ` (${file}, line ${line})` : ''}.`,
+    got: 'A worker crashed.',
     why,
     try: why?.includes('ERR_HTTP_HEADERS_SENT')
       ? 'look at where the header is set: once a response has begun, its headers are on their way'
@@ -51,9 +50,26 @@ function demandUnbroken({ program, events, output }, expected) {
 
 const DRAINS = 'It answers the requests in flight, then exits with exit code 0.';
 
+/** There is a worker to stop: a primary that has loaded worker.js has the port, and no worker can have it. */
+function demandServes({ program, pid, output }) {
+  const crashes = eventsOf(program.events, 'crash');
+  const why = whyOfCrash(crashes);
+  (why ? demand : demandInTime)(pid !== undefined, {
+    expected: 'The workers listen; the primary serves nothing.',
+    got: 'No worker listens.',
+    why: why?.includes('EADDRINUSE')
+      ? 'The primary has the port: whatever server.js imports at its top runs in the primary, too.'
+      : why,
+    try: 'look at what the primary imports, and when',
+    shows: shown(program, crashes, 'throws'),
+    output,
+  });
+}
+
 /** One worker has had SIGTERM. */
 export function demandOneDrains(stop) {
   const { program, how, pid, exits, lost, of, output } = stop;
+  demandServes(stop);
   demandUnbroken(stop, DRAINS);
   const exit = exits.find(({ workerPid }) => workerPid === pid);
   const story = { expected: `${how}: ${DRAINS.replace('It', 'it')}`, output };
@@ -203,7 +219,7 @@ const RELOAD_FAULTS = [
   [
     ({ forks }) => forks.length === 0,
     () => 'Nothing was forked.',
-    'The handler belongs in the primary, for every SIGHUP. Perhaps the previous reload never finished.',
+    'The handler belongs in the primary, for every SIGHUP. Or the reload before never finished: it waits for a worker that exited and will never listen.',
     'look at what SIGHUP does in the primary, and at what the reload waits for',
   ],
   [

@@ -5,6 +5,7 @@ import { rootFolder } from '../lessons/catalog.js';
 import { placesOf } from '../lessons/places.js';
 import { Broken } from '../verdict/outcome.js';
 
+const MOST_NAMES = 5; // of files, in a message
 const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
 
 /**
@@ -34,14 +35,15 @@ export function entryOf(place, root = rootFolder) {
   if (stats.isFile()) return readable(place, root);
   const found = ENTRIES.map((name) => join(place, name)).find((file) => existsSync(file));
   if (found) return readable(found, root);
-  const [other, ...more] = readdirSync(place).filter((name) => /\.[cm]?js$/.test(name));
-  const isRenamed = other !== undefined && more.length === 0;
+  const others = readdirSync(place).filter((name) => /\.[cm]?js$/.test(name));
+  const has = others.length > 0 ? `; it has ${others.slice(0, MOST_NAMES).join(', ')}` : '';
   throw new Broken({
     expected: 'a file server.js',
-    got: `There is no server.js in ${nameOf(place, root)}${isRenamed ? `, but a ${other}` : ''}.`,
-    why: isRenamed
-      ? `The check starts server.js: rename ${other}.`
-      : 'The check starts server.js: save your program under that name. npm run reset brings the starter back.',
+    got: `There is no server.js in ${nameOf(place, root)}${has}.`,
+    why:
+      others.length === 1
+        ? `The check starts server.js: rename ${others[0]}.`
+        : 'The check starts server.js: save your program under that name. npm run reset brings the starter back.',
   });
 }
 

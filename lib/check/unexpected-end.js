@@ -4,8 +4,9 @@
  */
 import { Stranger } from '../observe/program.js';
 import { Shortage, noteShortage, shortOf, shortageIn } from '../observe/shortage.js';
-import { explainNotReady, explainStranger, whyOfCrash } from '../verdict/diagnosis.js';
+import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
 import { Broken, Missing, Undecided, momentOf } from '../verdict/outcome.js';
+import { whyOfCrash } from '../verdict/thrown.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 

@@ -14,6 +14,7 @@
  * @property {boolean} isRight
  * @property {string[]} breaks  ids of the promises; none for a right one
  * @property {string} why  why somebody writes it, and what it does to clients; Markdown
+ * @property {string} [says]  words of the message that a learner reads first: they name the mistake
  * @property {Patch[]} [patches]  what is different from the solution
  * @property {string} [place]  the file or folder, if it is a program of its own
  *
@@ -38,6 +39,7 @@ const KINDS = [
   { kind: 'right-answers', isRight: true },
 ];
 const MAIN = 'server.js';
+const SAYS = 'Says:';
 const CONTEXT = 2; // lines around a change, where it is shown
 const REGION = /^[ \t]*\/\/ ?#(end)?region\b.*\n?/gm;
 const howToWrite =
@@ -76,6 +78,8 @@ function parseCatalogue(
     else if (!answer) continue;
     else if (token.type === 'paragraph_open' && inline.startsWith('Breaks:'))
       answer.breaks = [...inline.matchAll(/`([^`]+)`/g)].map(([, id]) => id);
+    else if (token.type === 'paragraph_open' && inline.startsWith(SAYS))
+      answer.says = inline.slice(SAYS.length).trim();
     else if (token.type === 'paragraph_open') answer.why += `${answer.why && '\n\n'}${inline}`;
     else if (token.type === 'fence') answer.patches.push(readFence(token));
   }

@@ -2,6 +2,7 @@
  * Why a program is not what was expected: from the facts of its run to sentences that name the repair.
  */
 import { Broken } from './outcome.js';
+import { crashOf } from './thrown.js';
 
 const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
@@ -71,15 +72,20 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
     : 'before it listened';
   return {
     got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
-    why: why ?? EXIT_WHYS[code ?? -1]?.(name) ?? (output.trim() || undefined),
+    why: why ?? EXIT_WHYS[code ?? -1]?.(name, events) ?? (output.trim() || undefined),
     ...knownCrash(why, port),
   };
 }
 
-/** What is to be said of an error whose cause is known: another port than PORT that is taken, a file that is not there. */
+/** What is to be said of an error whose cause is known: a port that is taken, by others or by itself, a file that is not there. */
 function knownCrash(why = '', /** @type {number} */ port) {
   const [, taken] = /EADDRINUSE.*?:(\d+)/.exec(why) ?? [];
-  if (taken && Number(taken) !== port)
+  if (Number(taken) === port)
+    return {
+      why: `${why}. The program itself has that port: two lines, or two processes, listen on it.`,
+      try: 'look for every listen(): which process runs it, and how often?',
+    };
+  if (taken)
     return {
       why: `It listens on port ${taken}, which something else has: ${why}. The environment variable PORT gives the port, and was ${port}.`,
       try: WHICH_PORT,
@@ -92,39 +98,13 @@ function knownCrash(why = '', /** @type {number} */ port) {
 
 /** Exit codes of Node's own that say more than "failed" (its documentation: "Process exit codes"). */
 const EXIT_WHYS = {
-  0: (name) => `${name} ran to its end, or called process.exit(): nothing keeps the process alive.`,
+  0: (name, events) => {
+    const hasChildren = events.some(({ what }) => what === 'child');
+    const rest = hasChildren ? 'what it started has exited' : 'it started no other process';
+    return `${name} ran to its end, or called process.exit(): ${rest}, and nothing keeps it alive.`;
+  },
   13: () => 'An await at the top of the file waits for something that never comes (exit code 13).',
 };
-
-/** What was thrown, and where: the first place in a file of the program's own folder. */
-function crashOf({ name, events, output }) {
-  const stack = events.find(({ what }) => what === 'crash')?.error;
-  const error = stack?.split('\n')[0] ?? lastError(output);
-  if (!error) return undefined;
-  const [file, line] =
-    placeIn(`${stack}\n${output}`, name.slice(0, name.lastIndexOf('/') + 1)) ?? [];
-  return line ? `${error} (${file}, line ${line})` : error;
-}
-
-/** The first file in this folder, or below it, that is followed by a line number; not a package's. */
-function placeIn(text, folder) {
-  if (folder === '') return undefined;
-  for (let at = text.indexOf(folder); at >= 0; at = text.indexOf(folder, at + 1)) {
-    const [, file = '', line] = /^([^\s:()]+):(\d+)/.exec(text.slice(at + folder.length)) ?? [];
-    if (line && !file.includes('node_modules/')) return [file, line];
-  }
-  return undefined;
-}
-
-/**
- * What a process of the run threw, if that ended it.
- * @param {import('../observe/timeline.js').Event[]} events
- * @returns {string | undefined}
- */
-export function whyOfCrash(events) {
-  const error = events.find(({ what }) => what === 'crash')?.error.split('\n')[0];
-  return error && `A process threw and ended: ${error}`;
-}
 
 /** What its workers do, if that is the cause. @param {Parameters<typeof explainNotReady>[0]} run */
 function fromWorkers(run) {
@@ -194,9 +174,4 @@ function fromSilence({ port, events, nowMs = 0 }) {
     got: NOT_LISTENING,
     why: 'No process called listen().',
   };
-}
-
-/** The line of a stack trace that says what was thrown, as Node prints it: "SyntaxError: Unexpected token". */
-function lastError(output) {
-  return /^(\w*Error\b.*)$/m.exec(output)?.[1];
 }

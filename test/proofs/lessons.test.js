@@ -11,6 +11,7 @@ import { test } from 'node:test';
 import { findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { answersOf, makeAnswer } from '../../lib/lessons/answers.js';
 import { findTool } from '../../lib/tools/tools.js';
+import { openOnes } from '../../lib/verdict/tally.js';
 import { limitMs } from '../limits.js';
 import { Watched, until } from '../nothing-left.js';
 import { createSlots } from '../slots.js';
@@ -114,6 +115,7 @@ async function prove(key, answer, t) {
     try {
       const result = await judge(key, answer, t, wanted);
       assertBreaks(answer, result);
+      assertSays(answer, result);
       assertMarked(result);
       return result;
     } catch (error) {
@@ -182,6 +184,18 @@ function assertBreaks({ breaks }, result) {
   const due = breaks.filter((id) => !undecided.includes(id));
   assert.deepEqual(failed.sort(), due.sort(), said);
   assert.equal(result.verdict, breaks.length > 0 ? 'failed' : 'passed', said);
+}
+
+/**
+ * The first failure names the mistake, where the answer tells in which words.
+ * @param {Answer & { says?: string }} answer
+ * @param {CheckResult} result
+ */
+function assertSays({ says }, result) {
+  const [first] = openOnes(result);
+  if (says === undefined || first?.verdict !== 'failed') return;
+  const message = `${first.got} ${first.why ?? ''}`;
+  assert.ok(message.includes(says), `It says: ${message}`);
 }
 
 const OF_THE_CHECK = /^(SIG[A-Z]+|Ctrl-C)\b/; // a signal that it has sent
