@@ -9,20 +9,16 @@ import { Shortage } from '../observe/shortage.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { allVisible, cutLine, visible } from '../verdict/visible.js';
-import { crashLoops, findingsOf, sorted, trialFindings } from '../xray/findings.js';
+import { conclude, conclusionLines } from '../xray/conclusion.js';
 import { tryCost } from '../xray/cost.js';
+import { crashLoops } from '../xray/crash-loops.js';
+import { trialFindings } from '../xray/findings-trials.js';
+import { findingsOf, sorted } from '../xray/findings.js';
 import { NotUp, launch } from '../xray/launch.js';
 import { look } from '../xray/look.js';
 import { tryScale } from '../xray/scale.js';
-import {
-  costSection,
-  factLines,
-  findingLines,
-  scaleSection,
-  sectionLines,
-  sectionsOf,
-  trialSection,
-} from '../xray/tell.js';
+import { costSection, scaleSection, trialSection } from '../xray/tell-trials.js';
+import { sectionLines, sectionsOf } from '../xray/tell.js';
 import { traceOf } from '../xray/trace.js';
 import { tryKill, tryReload, tryStop } from '../xray/trials.js';
 import { parse } from './args.js';
@@ -70,7 +66,7 @@ const LAST_LINES = 12; // of what it printed
  *
  * @param {string[]} argv
  * @param {Io} io
- * @returns {Promise<number>} exit code: 1 when there are findings, 3 when nothing could be decided, 130 after Ctrl-C
+ * @returns {Promise<number>} exit code: 1 when there are findings, 3 when something was not decided, 130 after Ctrl-C
  */
 export async function run(argv, io) {
   const { values, order } = read(argv, io);
@@ -95,56 +91,79 @@ export async function run(argv, io) {
 const whenAborted = (/** @type {AbortSignal} */ signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-/** The look, then each trial with the program started anew. */
+/** The look, then each trial with the program started anew; findings are told first, then all that was seen. */
 async function see({ runner, order, plan, trials, values, io }) {
   const style = createStyle(io.stdout, io.env);
   const columns = Math.min(io.stdout.columns ?? COLUMNS, 100);
   const print = (/** @type {string[]} */ lines) => {
     if (!values.json) io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   };
-  print([style.dim(`${aboutLoad(plan)}, on 127.0.0.1. Ctrl-C stops it.`), '']);
+  print([style.dim(`${aboutLoad(plan)}, on 127.0.0.1. Ctrl-C stops it.`)]);
   const { facts, events } = await look(runner, order, plan);
-  /** @type {string[]} */
-  const unwritten = [];
-  if (values.trace)
-    unwritten.push(...writeNew(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
-  print(factLines(allVisible(facts), style, columns));
-  const sections = sectionsOf(allVisible(facts));
+  const { done, tried, isUndecided } = await tryAll(trials, { runner, order, plan }, (head) =>
+    print([style.dim(`${head} ...`)]),
+  );
+  const sections = [...sectionsOf(allVisible(facts)), ...tried];
+  const conclusion = conclude({
+    ...{ facts, plan, kinds: done.map(({ kind }) => kind) },
+    all: sorted([
+      ...findingsOf(facts),
+      ...crashLoops(events, facts.zeroMs),
+      ...done.filter(({ kind }) => !['scale', 'cost'].includes(kind)).flatMap(trialFindings),
+    ]),
+  });
+  const { findings, undecided } = conclusion;
+  const unwritten = await writeFiles({ values, order, plan, facts, events, sections, conclusion });
+  if (values.json) printJson({ facts, trials: done, ...conclusion }, io);
+  else {
+    const shown = conclusionLines(allVisible(conclusion), style, columns);
+    print(['', ...shown, '']);
+    print(sections.flatMap((one) => [...sectionLines(one, style, columns), '']));
+  }
+  for (const fault of unwritten) io.stderr.write(`${visible(fault)}\n`);
+  if (findings.length > 0) return EXIT_CODES.failed;
+  const isOpen = isUndecided || undecided.length > 0 || unwritten.length > 0;
+  return isOpen ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
+}
+
+async function tryAll(
+  trials,
+  { runner, order, plan },
+  /** @type {(head: string) => void} */ begin,
+) {
   const done = [];
+  /** @type {import('../xray/tell.js').Section[]} */
+  const tried = [];
   let isUndecided = false;
   for (const { head, attempt } of trials) {
-    print([style.bold(head)]);
+    begin(head);
     try {
       const trial = await attempt(runner, order, plan);
       if (trial) done.push(trial);
-      const section = sectionOf(trial && allVisible(trial), head);
-      sections.push(section);
-      print(sectionLines(section, style, columns).slice(1));
+      tried.push(sectionOf(trial && allVisible(trial), head));
     } catch (error) {
       if (!(error instanceof Shortage)) throw error;
       isUndecided = true;
-      print([`  It cannot be told now. ${error.story.got} ${error.story.why}`]);
+      const { got, why } = error.story;
+      tried.push({ head, says: [`Not decided: ${got} ${why}`] });
     }
-    print(['']);
   }
-  const found = [
-    ...findingsOf(facts),
-    ...crashLoops(events, facts.zeroMs),
-    ...done.filter(({ kind }) => !['scale', 'cost'].includes(kind)).flatMap(trialFindings),
-  ];
-  const findings = sorted(found);
+  return { done, tried, isUndecided };
+}
+
+/** @returns {Promise<string[]>}  what could not be written, and why */
+async function writeFiles({ values, order, plan, facts, events, sections, conclusion }) {
+  const unwritten = [];
+  if (values.trace)
+    unwritten.push(...writeNew(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
   if (values.html) {
     const { titleOf, xrayPage } = await import('../web/xray-page.js');
     const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
-    const shown = { sections, findings: allVisible(findings), events, silences: facts.silences };
+    const shown = { sections, conclusion: allVisible(conclusion), events, facts };
     const page = xrayPage({ name: visible(titleOf(order)), about, ...shown });
     unwritten.push(...writeNew(values.html, page));
   }
-  if (values.json) printJson({ facts, trials: done, findings }, io);
-  else print(findingLines(allVisible(findings), style, columns));
-  for (const fault of unwritten) io.stderr.write(`${visible(fault)}\n`);
-  if (findings.length > 0) return EXIT_CODES.failed;
-  return isUndecided || unwritten.length > 0 ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
+  return unwritten;
 }
 
 /** @returns {import('../xray/tell.js').Section} */
@@ -154,7 +173,7 @@ const sectionOf = (trial, /** @type {string} */ head) => {
   return trial.kind === 'cost' ? costSection(trial, head) : trialSection(trial, head);
 };
 
-const ALONE = 'Only one process listens there: nobody could replace it, so it was not killed.';
+const ALONE = 'Only one process listens there: none could replace it, so it was not killed.';
 
 const conditionsWords = () => {
   const { cpu, cores, node } = conditionsNow();
@@ -182,7 +201,8 @@ async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ i
     const output = printed.map(cutLine).join('\n');
     const said = output && `It printed:\n${output.replace(/^/gm, '  ')}\n`;
     io.stdout.write(`${visible(message)}\n${said}`);
-    const lines = findingLines(allVisible(findings), createStyle(io.stdout, io.env), COLUMNS);
+    const shown = { findings: allVisible(findings), undecided: [], looked: '' };
+    const lines = conclusionLines(shown, createStyle(io.stdout, io.env), COLUMNS);
     if (findings.length > 0) io.stdout.write(`\n${lines.join('\n')}\n`);
   }
   return findings.length > 0 ? EXIT_CODES.failed : EXIT_CODES.inconclusive;

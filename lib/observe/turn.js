@@ -169,13 +169,13 @@ function readThreads(/** @type {Iterable<number>} */ pids) {
 const guess = () => ({ ranMs: 0, queuedMs: nowMs() / 2 });
 
 /**
- * For how long the first thread of a process has stood in a run queue, all its life. Linux only.
+ * For how long the first thread of a process has run, and stood in a run queue, all its life. Linux only.
  * @param {number} pid
- * @returns {number | undefined}  in milliseconds
+ * @returns {Thread | undefined}  in milliseconds
  */
-export function queuedMsOf(pid) {
-  const queued = read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[1];
-  return queued === undefined ? undefined : Number(queued) / 1e6;
+export function timesOf(pid) {
+  const [ran, queued] = read(`/proc/${pid}/task/${pid}/schedstat`).split(' ').map(Number);
+  return queued === undefined ? undefined : { ranMs: ran / 1e6, queuedMs: queued / 1e6 };
 }
 
 /** How many processes and threads want a core, ourselves left out. */

@@ -29,15 +29,29 @@
  * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request belongs to the
  *   one that had begun last when it was answered or given up
  * @property {{ pid: number, name: string }[]} left  what still ran after the program's first process had ended
+ * @property {{ pid: number, name: string }[]} [remaining]  those that served before and were still there after a reload
+ * @property {boolean} [isFull]  beside them, as many others served
+ * @property {{ pid: number, name: string, error: string }[]} [crashes]  after it was told to stop
+ * @property {{ pid: number, name: string }} [unreached]  it served, and the signal to the first process never came to it
+ * @property {StreamCounts} [streams]  answers without an end of their own that were open when it happened
+ *
+ * @typedef {object} StreamCounts
+ * @property {number} open
+ * @property {number} ended  by the server, as HTTP has it
+ * @property {number} broken  off
+ * @property {number} held  until our clients left, at the end
+ * @property {{ pid: number, name: string }[]} holders  that served those
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
 import { nowMs } from '../observe/clock.js';
-import { hasPid, titleOf } from '../observe/processes.js';
+import { createStreams } from '../observe/client.js';
+import { hasPid, isLiving, titleOf } from '../observe/processes.js';
 import { groupBy, haveTurned, requestsOf, turnsOf } from '../observe/timeline.js';
 import { runCommand } from './command.js';
 import { forClients } from './facts.js';
 import { ignoreStarved } from '../observe/turn.js';
+import { shortName } from './words.js';
 
 const KEPT_CONNECTIONS = 4;
 const MOST_PER_SECOND = 200; // this process sends them itself
@@ -49,13 +63,19 @@ const STOPPED_WITHIN_MS = 10_000; // then Docker and its like send SIGKILL
 const GONE_WITHIN_MS = 2_000;
 const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
+const HELD_FOR_MS = 10_000; // by answers without an end
+const MOST_STREAMS = 20;
 const COMMAND_WITHIN_MS = 60_000;
 const TURNS_BETWEEN = 5; // of whoever reloads: it may not yet have heard of the last end itself
 
-/** @param {import('./load.js').Plan} plan @returns {import('../measure/traffic.js').Kind[]} */
-function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body, timeoutMs }) {
+/** @returns {import('../measure/traffic.js').Kind[]} */
+function kindsOf(
+  /** @type {import('./load.js').Plan} */ { rate = MOST_PER_SECOND, timeoutMs, ...plan },
+  /** @type {import('../observe/client.js').Streams} */ streams,
+) {
+  const { path, method, headers, body } = plan;
   const perSecond = Math.max(1, Math.min(rate, MOST_PER_SECOND) / 2);
-  const what = { path, method, headers, body, timeoutMs, perSecond, isBodyKept: false };
+  const what = { path, method, headers, body, timeoutMs, perSecond, streams, isBodyKept: false };
   return [what, { ...what, connections: KEPT_CONNECTIONS }];
 }
 
@@ -110,13 +130,32 @@ function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, ki
 export async function tryStop(up, plan) {
   const { program } = up;
   const how = /** @type {const} */ ({ kind: 'stop', pid: Number(program.pid), signal: 'SIGTERM' });
+  const target = primaryOf(up);
   return during(up, plan, how, async (atMs) => {
     program.kill(how.pid, how.signal);
     const fate = await program.ended(STOPPED_WITHIN_MS);
     const tookMs = fate && nowMs() - atMs;
     const pids = fate ? await program.gone(GONE_WITHIN_MS) : [];
-    return { fate, tookMs, left: pids.map((one) => ({ pid: one, name: titleOf(one) })) };
+    const { events } = program;
+    const crashes = events.filter(({ what, t }) => what === 'crash' && t > atMs);
+    return {
+      ...{ fate, tookMs, left: pids.map((one) => namedAmong(events, one)) },
+      crashes: crashes.map(({ pid, error }) => ({
+        ...namedAmong(events, pid),
+        error: error.split('\n')[0],
+      })),
+      unreached: unreachedIn(events, { first: how.pid, target, atMs }),
+    };
   });
+}
+
+/** Had it got the signal, it would have ended, or its handler would have been called. */
+function unreachedIn(/** @type {Event[]} */ events, { first, target, atMs }) {
+  const isHeard = events.some(
+    ({ what, pid, t }) => what === 'signal' && pid === target && t > atMs,
+  );
+  if (target === undefined || target === first || isHeard || !isLiving(target)) return undefined;
+  return namedAmong(events, target);
 }
 
 /**
@@ -135,18 +174,27 @@ export async function tryReload(up, plan, how, amount = {}) {
   const about = isCommand
     ? { command: how.command }
     : { signal: how.signal, pid: primaryOf(up) ?? Number(up.program.pid) };
-  return during(up, plan, { kind: 'reload', ...about }, async (atMs, countSent) => {
-    const all = [await reloadOnce(up, how)];
-    const isEnough = () => all.length >= times && countSent() >= requests;
-    const canGoOn = () => all.at(-1)?.tookMs !== undefined && nowMs() < atMs + budgetMs;
-    while (!isEnough() && canGoOn()) all.push(await reloadOnce(up, how));
-    if (!up.program.fate) await sleep(AFTERWARDS_MS);
-    const each = all.map((one) => ({ atMs: one.atMs, tookMs: one.tookMs }));
-    return { ...all.at(-1), atMs, ...(times > 1 && { each }), fate: up.program.fate };
-  });
+  return during(
+    up,
+    plan,
+    { kind: 'reload', ...about },
+    async (atMs, { count: countSent, streams }) => {
+      const all = [await reloadOnce(up, how, streams)];
+      const isEnough = () => all.length >= times && countSent() >= requests;
+      const canGoOn = () => all.at(-1)?.tookMs !== undefined && nowMs() < atMs + budgetMs;
+      while (!isEnough() && canGoOn()) all.push(await reloadOnce(up, how, streams));
+      if (!up.program.fate) await sleep(AFTERWARDS_MS);
+      const each = all.map((one) => ({ atMs: one.atMs, tookMs: one.tookMs }));
+      return { ...all.at(-1), atMs, ...(times > 1 && { each }), fate: up.program.fate };
+    },
+  );
 }
 
-async function reloadOnce(/** @type {Up} */ up, how) {
+async function reloadOnce(
+  /** @type {Up} */ up,
+  how,
+  /** @type {import('../observe/client.js').Streams} */ streams,
+) {
   const { program } = up;
   const servers = serving(up);
   const isCommand = 'command' in how;
@@ -154,20 +202,23 @@ async function reloadOnce(/** @type {Up} */ up, how) {
   const atMs = nowMs();
   const command = isCommand ? runCommand(how) : undefined;
   if (!isCommand) program.kill(target, how.signal);
-  const remain = () => serving(up).filter((one) => servers.includes(one)).length;
+  const remain = () => serving(up).filter((one) => servers.includes(one));
   const isNews = ({ t, what }) =>
     t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);
   const hasNews = () => program.events.some(isNews);
   if (command) await program.until(() => hasNews() || command.isOver(), COMMAND_WITHIN_MS);
   const hasFailed = command?.isOver() && (await command.ended);
   if (!hasFailed) await program.until(hasNews, BEGINS_WITHIN_MS);
-  const isDone = () => remain() === 0 && serving(up).length >= servers.length;
-  const done = hasNews() && (await program.until(isDone, RELOADED_WITHIN_MS));
+  const isFull = () => serving(up).length - remain().length >= servers.length;
+  const isDone = () => remain().length === 0 && isFull();
+  const withinMs = streams.isFull() ? HELD_FOR_MS : RELOADED_WITHIN_MS;
+  const done = hasNews() && (await program.until(isDone, withinMs));
   const tookMs = done ? nowMs() - atMs : undefined;
   const failed = await command?.ended;
   await atEase(program, target);
   return {
-    ...{ atMs, tookMs, servers: servers.length, replaced: servers.length - remain() },
+    ...{ atMs, tookMs, servers: servers.length, replaced: servers.length - remain().length },
+    ...{ isFull: isFull(), remaining: remain().map((pid) => namedAmong(program.events, pid)) },
     ...(failed && { failed }),
   };
 }
@@ -191,29 +242,51 @@ function primaryOf(/** @type {Up} */ up) {
 
 /** Traffic before, while and after something happens. @returns {Promise<Trial>} */
 async function during({ program }, plan, about, watch) {
-  const traffic = startTraffic(program.url, kindsOf(plan));
+  const streams = createStreams(MOST_STREAMS);
+  const traffic = startTraffic(program.url, kindsOf(plan, streams));
   let atMs, seen;
   try {
-    await program.until(() => traffic.count() >= WARM_REQUESTS);
+    await program.until(() => traffic.count() >= WARM_REQUESTS || streams.isFull());
     atMs = nowMs();
-    seen = await watch(atMs, traffic.count);
+    seen = await watch(atMs, { count: traffic.count, streams });
   } finally {
     traffic.close();
   }
   const sent = await traffic.stop();
   await program.drained().catch(ignoreStarved);
   const requests = requestsOf(program.events);
-  const lost = about.kind === 'stop' ? begunOnly(sent, requests) : lostOf(sent, requests, isServed);
+  const ordinary = sent.filter(({ first, answer }) => !first.isStream && !answer.isStream);
+  const lost =
+    about.kind === 'stop' ? begunOnly(ordinary, requests) : lostOf(ordinary, requests, isServed);
   return {
     ...{ ...about, atMs, zeroMs: program.sinceMs, left: [], ...seen },
     ...(seen.each && { each: shareOut(seen.each, sent, lost) }),
     sent: split(sent),
     lost: split(lost),
+    streams: streamsIn(sent, requests, { events: program.events, atMs }),
     underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
     repeated: sent.filter((one) => one.isRepeated && !lost.includes(one)).length,
     errors: Object.fromEntries(
       [...groupBy(lost, howLost)].map(([error, all]) => [error, all.length]),
     ),
+  };
+}
+
+/** What became of the answers without an end that were open at that moment. @returns {StreamCounts | undefined} */
+function streamsIn(/** @type {Sent[]} */ sent, requests, { events, atMs }) {
+  const open = sent
+    .map(({ answer }) => answer)
+    .filter(({ isStream, sentMs, doneMs }) => isStream && sentMs < atMs && doneMs > atMs);
+  if (open.length === 0) return undefined;
+  const held = open.filter(({ hasLeft }) => hasLeft);
+  const isOf = (/** @type {import('../observe/client.js').Answer} */ { client, sentMs, doneMs }) =>
+    requests.find((one) => one.client === client && one.startMs >= sentMs && one.startMs <= doneMs);
+  const pids = new Set(held.flatMap((one) => isOf(one)?.pid ?? []));
+  return {
+    ...{ open: open.length, held: held.length },
+    broken: open.filter(({ error }) => error).length,
+    ended: open.filter(({ error, hasLeft }) => !error && !hasLeft).length,
+    holders: [...pids].map((pid) => namedAmong(events, pid)),
   };
 }
 
@@ -261,3 +334,16 @@ export function serving({ program, port, otherPorts }) {
 
 const endedIn = (/** @type {Event} */ { what, pid, tid, workerPid }) =>
   what === 'exit' && tid === undefined ? [pid] : what === 'worker-exit' ? [workerPid] : [];
+
+/**
+ * What a process is called that only events tell of, or the system.
+ * @param {import('../observe/timeline.js').Event[]} events
+ * @param {number} pid
+ * @returns {{ pid: number, name: string }}
+ */
+function namedAmong(events, pid) {
+  const start = events.find(({ what, tid, ...one }) => what === 'start' && one.pid === pid && !tid);
+  if (!start) return { pid, name: titleOf(pid) };
+  const isWorker = start.role === 'worker';
+  return { pid, name: isWorker ? `worker ${start.worker}` : shortName(start.file) };
+}
