@@ -531,7 +531,7 @@ test('what a trial finds: losses, and not what nobody could have saved', () => {
   assert.deepEqual(idsOfEnd({ fate }), []);
   assert.deepEqual(idsOfEnd({ fate: { ...fate, code: 143 } }), [], 'by SIGTERM, as a shell says');
   assert.deepEqual(idsOfEnd({ fate: { ...fate, code: 1 } }), ['stop-fails']);
-  const server = { pid: 9, name: 'server.js' };
+  const server = { pid: 9, name: 'server.js', first: 'npm' };
   assert.deepEqual(idsOfEnd({ unreached: server }), ['not-passed-on'], 'it could not stop');
   assert.deepEqual(idsOfEnd({ fate, unreached: server, left: [server] }), ['not-passed-on']);
   const ignored = {

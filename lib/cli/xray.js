@@ -234,7 +234,8 @@ function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   if (entry) return { values, order: { entry, args, isCommand: true, cwd, port } };
   throw new UsageError(
     'Name the server to look into.',
-    'A script: npm run xray -- ../shop/server.js\nOr any command: npm run xray -- -- npm start',
+    'A script: npm run xray -- ../shop/server.js\n' +
+      'Or any command, in its own folder: npm --prefix ../forkshop run xray -- -- npm start',
   );
 }
 

@@ -102,7 +102,7 @@ function endedBadly(/** @type {Trial} */ trial) {
 /** @returns {Finding} */
 function notPassedOn(
   /** @type {Trial} */ trial,
-  /** @type {{ pid: number, name: string }} */ target,
+  /** @type {NonNullable<Trial['unreached']>} */ target,
 ) {
   const after = trial.fate
     ? `the first process ended, and left behind: ${named(trial.left)}`
@@ -110,11 +110,11 @@ function notPassedOn(
   return {
     id: 'not-passed-on',
     weight: 85,
-    says: `SIGTERM went to the first process (pid ${trial.pid}), which did not pass it on: ${named([target])} never got it.`,
+    says: `SIGTERM went to the first process, ${target.first} (pid ${trial.pid}), and never came to ${named([target])}.`,
     evidence: [
       when(trial),
       after,
-      'start the server as the first process (exec), or pass signals on',
+      'npm and sh do not pass it on: start the server itself, or by exec',
     ],
     see: [5, 'orphans'],
   };

@@ -32,7 +32,8 @@
  * @property {{ pid: number, name: string }[]} [remaining]  those that served before and were still there after a reload
  * @property {boolean} [isFull]  beside them, as many others served
  * @property {{ pid: number, name: string, error: string }[]} [crashes]  after it was told to stop
- * @property {{ pid: number, name: string }} [unreached]  it served, and the signal to the first process never came to it
+ * @property {{ pid: number, name: string, first: string }} [unreached]  it served, and the signal to the first process never came
+ *   to it
  * @property {StreamCounts} [streams]  answers without an end of their own that were open when it happened
  *
  * @typedef {object} StreamCounts
@@ -155,7 +156,7 @@ function unreachedIn(/** @type {Event[]} */ events, { first, target, atMs }) {
     ({ what, pid, t }) => what === 'signal' && pid === target && t > atMs,
   );
   if (target === undefined || target === first || isHeard || !isLiving(target)) return undefined;
-  return namedAmong(events, target);
+  return { ...namedAmong(events, target), first: namedAmong(events, first).name };
 }
 
 /**
