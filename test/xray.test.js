@@ -335,6 +335,37 @@ test('method, headers and body are sent, by both kinds of load', async (t) => {
   assert.deepEqual([...seen], ['POST tea open', 'POST tea closed']);
 });
 
+test('every client is counted: those never served, and those of streams that our clients end', async (t) => {
+  let count = 0;
+  const places = new Set();
+  const server = http.createServer(({ url, socket }, response) => {
+    count += 1;
+    if (url === '/events') {
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+      return void response.write('data: hello\n\n');
+    }
+    if (places.size < 2) places.add(socket);
+    if (places.has(socket)) setTimeout(() => response.end('x'), 20);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  t.after(() => (server.close(), server.closeAllConnections()));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const generator = createOpenLoop();
+  t.after(() => generator.close());
+  const url = `http://127.0.0.1:${port}`;
+  const closed = { isClosed: true, isFresh: false, connections: 4, durationMs: 100 };
+  const { answers } = await generator.fire({ ...closed, url: `${url}/`, timeoutMs: 600 });
+  assert.equal(answers.length, count, 'each request once');
+  const served = new Set(answers.flatMap(({ status, visitor }) => (status ? [visitor] : [])));
+  const errors = answers.flatMap(({ error }) => error ?? []);
+  assert.deepEqual([served.size, errors], [2, ['timeout', 'timeout']]);
+  for (const load of [closed, { ratePerSecond: 40, durationMs: 100 }]) {
+    const streams = await generator.fire({ ...load, url: `${url}/events`, timeoutMs: 600 });
+    assert.equal(streams.answers.length, 4);
+    assert.ok(streams.answers.every(({ status, isStream }) => status === 200 && isStream));
+  }
+});
+
 test('every experiment that a finding names is there', async () => {
   const folder = join(rootFolder, 'lib/xray');
   const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));

@@ -100,7 +100,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   };
   print([style.dim(`${aboutLoad(plan)}, on 127.0.0.1. Ctrl-C stops it.`)]);
   const { facts, events } = await look(runner, order, plan);
-  const { done, tried, isUndecided } = await tryAll(trials, { runner, order, plan }, (head) =>
+  const { done, tried, doubts } = await tryAll(trials, { runner, order, plan }, (head) =>
     print([style.dim(`${head} ...`)]),
   );
   const sections = [...sectionsOf(allVisible(facts)), ...tried];
@@ -110,6 +110,7 @@ async function see({ runner, order, plan, trials, values, io }) {
       ...findingsOf(facts),
       ...crashLoops(events, facts.zeroMs),
       ...done.filter(({ kind }) => !['scale', 'cost'].includes(kind)).flatMap(trialFindings),
+      ...doubts,
     ]),
   });
   const { findings, undecided } = conclusion;
@@ -122,7 +123,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   }
   for (const fault of unwritten) io.stderr.write(`${visible(fault)}\n`);
   if (findings.length > 0) return EXIT_CODES.failed;
-  const isOpen = isUndecided || undecided.length > 0 || unwritten.length > 0;
+  const isOpen = undecided.length > 0 || unwritten.length > 0;
   return isOpen ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
 
@@ -134,7 +135,8 @@ async function tryAll(
   const done = [];
   /** @type {import('../xray/tell.js').Section[]} */
   const tried = [];
-  let isUndecided = false;
+  /** @type {import('../xray/findings.js').Finding[]} */
+  const doubts = [];
   for (const { head, attempt } of trials) {
     begin(head);
     try {
@@ -143,12 +145,17 @@ async function tryAll(
       tried.push(sectionOf(trial && allVisible(trial), head));
     } catch (error) {
       if (!(error instanceof Shortage)) throw error;
-      isUndecided = true;
       const { got, why } = error.story;
-      tried.push({ head, says: [`Not decided: ${got} ${why}`] });
+      doubts.push({
+        id: 'trial',
+        weight: 0,
+        says: `${head}.`,
+        evidence: [],
+        doubt: `${got} ${why}`,
+      });
     }
   }
-  return { done, tried, isUndecided };
+  return { done, tried, doubts };
 }
 
 /** @returns {Promise<string[]>}  what could not be written, and why */

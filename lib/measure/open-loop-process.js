@@ -67,6 +67,7 @@ async function takeTurns({ agents, streams, startMs, durationMs, timeoutMs, ...h
       const answer = await ask({ ...how, agent, streams, timeoutMs });
       answers.push({ ...answer, dueMs: answer.sentMs, visitor });
       waiting.delete(visitor);
+      if (answer.isStream) return; // it has stayed as long as there was load
       const isBroken = answer.error !== undefined && answer.error !== 'timeout';
       if (isBroken) await sleep(COMES_AGAIN_MS);
     }
