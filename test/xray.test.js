@@ -22,7 +22,7 @@ import { silencesOf } from '../lib/xray/silences.js';
 import { costSection } from '../lib/xray/tell-trials.js';
 import { sectionsOf } from '../lib/xray/tell.js';
 import { traceOf } from '../lib/xray/trace.js';
-import { tryReload } from '../lib/xray/trials.js';
+import { tryReload } from '../lib/xray/reload.js';
 import { dispatched, forkshop } from './fixture-root.js';
 import { Watched, until } from './nothing-left.js';
 
