@@ -149,7 +149,7 @@ export function serversOf({ processes }) {
 }
 
 /**
- * Of all that listen on a port, those that do it for clients: not whoever opened it for others.
+ * Of all that listen on a port, those that do it for clients: not the process that opened it for others.
  * @template {{ handle?: any, [more: string]: any }} T
  * @param {T[]} listening
  * @returns {T[]}

@@ -87,7 +87,7 @@ function deaf(facts) {
   });
 }
 
-/** Round robin passes nobody by who is free. @param {Facts} facts @returns {Finding[]} */
+/** Round robin passes by no worker that is free. @param {Facts} facts @returns {Finding[]} */
 function idle(facts) {
   if (facts.policy !== 'round robin' || !facts.load.isFresh) return [];
   const all = serversOf(facts).filter(

@@ -1,5 +1,5 @@
 /**
- * Starts somebody's server as its owner starts it, and finds out where it listens.
+ * Starts a server as its owner starts it, and finds out where it listens.
  *
  * @typedef {import('../observe/program.js').Program} Program
  *

@@ -17,10 +17,10 @@ const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
 const HELD_FOR_MS = 10_000; // by answers without an end
 const COMMAND_WITHIN_MS = 60_000;
-const TURNS_BETWEEN = 5; // of whoever reloads: it may not yet have heard of the last end itself
+const TURNS_BETWEEN = 5; // of the process that reloads: it may not yet have heard of the last end itself
 
 /**
- * Has it reload, by a signal to whoever started those that serve or to the one process that serves, or by a command; and waits until all that
+ * Has it reload, by a signal to the parent of those that serve or to the one process that serves, or by a command; and waits until all that
  * served before have gone and others serve.
  * @param {Up} up
  * @param {import('./load.js').Plan} plan

@@ -75,7 +75,7 @@ function whoAccepts(/** @type {Seen[]} */ servers, { policy, natives, others }) 
     return `${nameIt(one)} accepts, and passes connections on to ${others === 1 ? 'another process' : `${others} other processes`}.`;
   if (count === 1) return `${nameIt(one)} accepts by itself.`;
   if (policy === 'none')
-    return `${count} workers accept from one shared socket, whoever is woken first (policy none).`;
+    return `${count} workers accept from one shared socket, in the order in which the system wakes them (policy none).`;
   return `each of ${count} processes accepts from a socket of its own.`;
 }
 

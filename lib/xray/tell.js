@@ -1,6 +1,6 @@
 /**
- * What was seen of a server, as a person reads it in a terminal of 80 columns. Pure: facts in, lines out; whoever prints
- * them escapes them.
+ * What was seen of a server, as a person reads it in a terminal of 80 columns. Pure: facts in, lines out; the
+ * caller escapes them.
  *
  * @typedef {import('./facts.js').Facts} Facts
  * @typedef {import('../verdict/style.js').Style} Style

@@ -58,7 +58,7 @@ const GONE_WITHIN_MS = 2_000;
  * Kills a process that serves, by SIGKILL, and waits until as many serve as before.
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
- * @returns {Promise<Trial | undefined>}  undefined when one process is all there is: nobody could replace it
+ * @returns {Promise<Trial | undefined>}  undefined when one process is all there is: none could replace it
  */
 export async function tryKill(up, plan) {
   const servers = serving(up);
@@ -83,7 +83,7 @@ export async function tryKill(up, plan) {
 }
 
 /**
- * Nobody comes any more: whoever had forked it has heard of its end, has turned its event loop many times since, waits for
+ * Nothing more comes: the process that had forked it has heard of its end, has turned its event loop many times since, waits for
  * no timer, and has started nothing since it was killed; some do that before they hear of the end.
  */
 function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, killedMs) {
