@@ -24,6 +24,8 @@ test('the page of an X-ray needs no other file, and no text in it becomes markup
     events: [{ t: 1, pid: 1, what: 'start', ppid: 0, role: hostile }],
   });
   assert.ok(!html.includes('<img'));
+  const [, data] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html) ?? [];
+  assert.equal(JSON.parse(data).timeline.events.at(-1).t, 9, 'it is drawn to the end of the load');
   assert.equal(html.match(/<\/script>/g)?.length, 3, 'the map, the data, and the program');
   assert.doesNotMatch(html, /<[a-z][^>]* (?:src|href)=|url\(/);
   const [, map] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? [];
