@@ -97,7 +97,9 @@ export function memory({ processes }) {
     `  ${'MB'.padEnd(width)}   RSS   PSS   USS`,
     ...named.map(line),
     '  RSS: with what it shares; PSS: with its part of that; USS: its own alone.',
-    '  Together only PSS is what all of them take: RSS counts twice what they share.',
+    ...(rows.length > 1
+      ? ['  Together only PSS is what all of them take: RSS counts twice what they share.']
+      : []),
   ];
 }
 
