@@ -110,7 +110,17 @@ const ZONES = [
   },
   {
     files: [
-      ...['facts', 'findings', 'silences', 'tell', 'trace'].map((name) => `lib/xray/${name}.js`),
+      ...[
+        'facts',
+        'findings*',
+        'silences',
+        'hangs',
+        'places',
+        'seen',
+        'tell*',
+        'conclusion',
+        'trace',
+      ].map((name) => `lib/xray/${name}.js`),
     ],
     may: [
       ...[PURE_NODE, INSIDE, String.raw`\.\./measure/(?:stats|report)\.js`],

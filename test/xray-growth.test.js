@@ -2,7 +2,7 @@
 // written by hand. Pure: nothing is started.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findingsOf } from '../lib/xray/findings.js';
+import { findingsOf, sift } from '../lib/xray/findings.js';
 import { growthsOf } from '../lib/xray/growth.js';
 import { unevenOf } from '../lib/xray/spread.js';
 
@@ -73,6 +73,7 @@ test('memory that grows evenly, and is alive after collections of garbage', () =
 const factsWith = (more) =>
   /** @type {any} */ ({
     ...{ zeroMs: 0, port: 80, policy: undefined, processes: [], silences: [], growths: [] },
+    ...{ hangs: [], streams: 0, cores: 2 },
     ...{ seen: 200, starved: 0, load: { fromMs: 1_000, toMs: 5_000, isOpen: true, isFresh: true } },
     report: { requests: 200, ratePerSecond: 50, unanswered: 1, statuses: { 200: 200 }, errors: {} },
     ...more,
@@ -92,7 +93,8 @@ test('what grows is one finding for each kind; what waits for its answer is held
   );
   assert.equal(found[0].evidence[1], 'in 2 processes alike');
   const { report } = both;
-  assert.deepEqual(findingsOf({ ...both, report: { ...report, errors: { timeout: 1 } } }), []);
+  const waits = { ...both, report: { ...report, errors: { timeout: 1 } } };
+  assert.deepEqual(sift(findingsOf(waits)).findings, []);
   const behind = { ...report, unanswered: 90, throughputPerSecond: 20 };
   assert.deepEqual(
     findingsOf({ ...both, report: behind }).map(({ id }) => id),

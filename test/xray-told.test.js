@@ -3,22 +3,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evidencePage } from '../bench/peers/evidence.js';
-import { trialFindings } from '../lib/xray/findings.js';
+import { trialFindings } from '../lib/xray/findings-trials.js';
 import { chosen } from '../lib/xray/scale.js';
 import { traceOf } from '../lib/xray/trace.js';
-import { scaleSection, trialSection } from '../lib/xray/tell.js';
+import { scaleSection, trialSection } from '../lib/xray/tell-trials.js';
 import { xrayPage } from '../lib/web/xray-page.js';
 
 const hostile = '</script><img src=x onerror=alert(1)>';
 
 test('the page of an X-ray needs no other file, and no text in it becomes markup', () => {
   const html = xrayPage({
-    ...{ name: hostile, about: hostile, silences: [] },
+    ...{ name: hostile, about: hostile },
+    facts: /** @type {any} */ ({ silences: [], hangs: [], load: { toMs: 9 } }),
     sections: [{ head: hostile, says: [hostile], lines: [`  ${hostile}`], adds: [hostile] }],
-    findings: [{ id: 'x', weight: 1, says: hostile, evidence: [hostile] }],
+    conclusion: {
+      findings: [{ id: 'x', weight: 1, says: hostile, evidence: [hostile] }],
+      undecided: [{ id: 'y', weight: 1, says: hostile, evidence: [hostile], doubt: hostile }],
+      looked: hostile,
+    },
     events: [{ t: 1, pid: 1, what: 'start', ppid: 0, role: hostile }],
   });
   assert.ok(!html.includes('<img'));
+  const [, data] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html) ?? [];
+  assert.equal(JSON.parse(data).timeline.events.at(-1).t, 9, 'it is drawn to the end of the load');
   assert.equal(html.match(/<\/script>/g)?.length, 3, 'the map, the data, and the program');
   assert.doesNotMatch(html, /<[a-z][^>]* (?:src|href)=|url\(/);
   const [, map] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? [];

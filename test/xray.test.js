@@ -13,13 +13,16 @@ import { ownOfUser } from '../lib/observe/environment.js';
 import { freePort } from '../lib/observe/ports.js';
 import { createRunner } from '../lib/observe/run.js';
 import { tryCost } from '../lib/xray/cost.js';
-import { crashLoops, findingsOf, trialFindings } from '../lib/xray/findings.js';
+import { crashLoops } from '../lib/xray/crash-loops.js';
+import { findingsOf, sift } from '../lib/xray/findings.js';
+import { trialFindings } from '../lib/xray/findings-trials.js';
 import { isAtRest, launch } from '../lib/xray/launch.js';
 import { tryScale } from '../lib/xray/scale.js';
 import { silencesOf } from '../lib/xray/silences.js';
-import { costSection, sectionsOf } from '../lib/xray/tell.js';
+import { costSection } from '../lib/xray/tell-trials.js';
+import { sectionsOf } from '../lib/xray/tell.js';
 import { traceOf } from '../lib/xray/trace.js';
-import { tryReload } from '../lib/xray/trials.js';
+import { tryReload } from '../lib/xray/reload.js';
 import { dispatched, forkshop } from './fixture-root.js';
 import { Watched, until } from './nothing-left.js';
 
@@ -97,7 +100,12 @@ test('in a terminal: who runs, who listens, and the finding with its lesson, in 
     readFileSync(html, 'utf8'),
     /<h1>X-ray of crashes\.js<.*<b>One process ended while/s,
   );
-  assert.match(stdout, /^ {2}\d+ crashes\.js, primary, listens on \d+\n {4}\d+ worker 1, /m);
+  assert.ok(stdout.indexOf('One finding') < stdout.indexOf('Processes'), 'findings come first');
+  assert.match(
+    stdout,
+    /^ {2}crashes\.js \(pid \d+\), primary, listens on \d+\n {4}worker 1 \(pid \d+\), /m,
+  );
+  assert.match(stdout, /^Looked at: \d+ requests, GET \/, in .* Not looked at: /m);
   assert.match(stdout, /accepts every connection and deals them/);
   assert.match(stdout, /ended with exit code 1, Error: the\s+fortieth\\u001b\[2J/);
   assert.match(stdout, /npm run try lesson-5 life-and-death/);
@@ -327,8 +335,41 @@ test('method, headers and body are sent, by both kinds of load', async (t) => {
   assert.deepEqual([...seen], ['POST tea open', 'POST tea closed']);
 });
 
+test('every client is counted: those never served, and those of streams that our clients end', async (t) => {
+  let count = 0;
+  const places = new Set();
+  const server = http.createServer(({ url, socket }, response) => {
+    count += 1;
+    if (url === '/events') {
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+      return void response.write('data: hello\n\n');
+    }
+    if (places.size < 2) places.add(socket);
+    if (places.has(socket)) setTimeout(() => response.end('x'), 20);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  t.after(() => (server.close(), server.closeAllConnections()));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const generator = createOpenLoop();
+  t.after(() => generator.close());
+  const url = `http://127.0.0.1:${port}`;
+  const closed = { isClosed: true, isFresh: false, connections: 4, durationMs: 100 };
+  const { answers } = await generator.fire({ ...closed, url: `${url}/`, timeoutMs: 600 });
+  assert.equal(answers.length, count, 'each request once');
+  const served = new Set(answers.flatMap(({ status, visitor }) => (status ? [visitor] : [])));
+  const errors = answers.flatMap(({ error }) => error ?? []);
+  assert.deepEqual([served.size, errors], [2, ['timeout', 'timeout']]);
+  for (const load of [closed, { ratePerSecond: 40, durationMs: 100 }]) {
+    const streams = await generator.fire({ ...load, url: `${url}/events`, timeoutMs: 600 });
+    assert.equal(streams.answers.length, 4);
+    assert.ok(streams.answers.every(({ status, isStream }) => status === 200 && isStream));
+  }
+});
+
 test('every experiment that a finding names is there', async () => {
-  const text = readFileSync(join(rootFolder, 'lib/xray/findings.js'), 'utf8');
+  const folder = join(rootFolder, 'lib/xray');
+  const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const text = files.join('\n');
   const named = [...text.matchAll(/\[(\d+), '([a-z-]+)'\]/g)];
   assert.ok(named.length > 5);
   for (const [, number, name] of named) {
@@ -380,9 +421,9 @@ test('a silence is told with its request, and without the time that the process 
     { t: 450, queuedMs: 0 },
     { t: 850, queuedMs: 290 },
   ];
-  const found = silencesOf(events, { ...within, queued: new Map([[1, samples]]) });
+  const found = silencesOf(events, { ...within, times: new Map([[1, samples]]) });
   assert.deepEqual(found, [{ pid: 1, fromMs: 100, ms: 300, under: '/slow' }]);
-  const all = silencesOf(events, { ...within, queued: new Map() });
+  const all = silencesOf(events, { ...within, times: new Map() });
   assert.deepEqual(
     all.map(({ ms, under }) => [ms, under]),
     [
@@ -418,11 +459,12 @@ function factsWith({ report, processes, ...more }) {
   const two = [2, 3].map((pid) => ({
     ...worker,
     ...{ pid, worker: pid - 1, listenedMs: 5, handle: 'handed', requests: 250, unanswered: 0 },
+    failed: 0,
     ...processes?.[pid],
   }));
   return /** @type {any} */ ({
     ...{ zeroMs: 0, port: 80, policy: 'round robin', processes: two, silences: [], growths: [] },
-    ...{ seen: 500, starved: 0 },
+    ...{ seen: 500, starved: 0, hangs: [], streams: 0, cores: 2 },
     load: { fromMs: 100, toMs: 10_100, isOpen: true, isFresh: true },
     report: {
       ...{ requests: 500, ratePerSecond: 50, throughputPerSecond: 50, unanswered: 1 },
@@ -433,8 +475,11 @@ function factsWith({ report, processes, ...more }) {
 }
 
 test('what is found in facts, and what a busy machine or its owner may have meant', () => {
+  const ids = (/** @type {any[]} */ some) => some.map(({ id }) => id);
   const found = (/** @type {Record<string, any>} */ more) =>
-    findingsOf(factsWith(more)).map(({ id }) => id);
+    ids(sift(findingsOf(factsWith(more))).findings);
+  const open = (/** @type {Record<string, any>} */ more) =>
+    ids(sift(findingsOf(factsWith(more))).undecided);
   const silence = { pid: 2, fromMs: 200, under: '/' };
   const long = { ...silence, ms: 340 };
   const behind = { unanswered: 300, throughputPerSecond: 20 };
@@ -445,11 +490,16 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   assert.deepEqual(found({ silences: Array(9).fill({ ...silence, ms: 60 }) }), [], 'short ones');
   const most = { silences: Array(250).fill(long), starved: 0.5 };
   assert.deepEqual(found(most), ['blocks'], 'most requests, on a busy machine, too');
-  assert.deepEqual(found({ ...most, silences: Array(9).fill(long) }), [], 'the machine was busy');
+  const few = { ...most, silences: Array(9).fill(long) };
+  assert.deepEqual([found(few), open(few)], [[], ['blocks']], 'the machine was busy');
+  const once = { silences: [{ ...silence, ms: 3_000 }] };
+  assert.deepEqual([found(once), open(once)], [[], ['blocks']], 'once, and very long');
   assert.deepEqual(found({ report: behind }), ['behind']);
-  assert.deepEqual(found({ report: behind, starved: 0.5 }), [], 'the machine was busy');
+  const starved = { report: behind, starved: 0.5 };
+  assert.deepEqual([found(starved), open(starved)], [[], ['behind']], 'the machine was busy');
   assert.deepEqual(found(hung), ['unanswered']);
-  assert.deepEqual(found({ ...hung, starved: 0.5 }), [], 'the machine was busy');
+  const late = { ...hung, starved: 0.5 };
+  assert.deepEqual([found(late), open(late)], [[], ['unanswered']], 'the machine was busy');
   assert.deepEqual(found({ report: { statuses: { 200: 400, 500: 100 } } }), ['errors']);
   assert.deepEqual(found({ report: { statuses: { 404: 500 } } }), [], 'there is no such page');
   assert.deepEqual(found({ processes: { 3: { requests: 0 } } }), ['idle']);
@@ -462,6 +512,10 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGKILL' } } }), ['crash']);
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGTERM' } } }), [], 'asked to');
   assert.deepEqual(found({ report: { errors: { ECONNRESET: 2, timeout: 1 } } }), ['lost']);
+  const limit = { report: { statuses: { 200: 400, 503: 100 } } };
+  const closed = { load: { ...factsWith({}).load, isOpen: false } };
+  assert.deepEqual(found(limit), ['errors']);
+  assert.deepEqual(open({ ...limit, ...closed }), ['errors'], 'to many at once it may be meant');
   const left = {
     processes: { 3: { endMs: 300, code: 0 } },
     report: { errors: { ECONNREFUSED: 9 } },
@@ -477,7 +531,7 @@ test('a worker that was forked in the last moment is not said to be something ot
   const report = { latencyMs: { p50: 1, p90: 1, p99: 1, max: 1 } };
   const facts = { otherPorts: [], holders: [], processes: { 3: late }, report };
   const words = JSON.stringify(sectionsOf(factsWith(facts)));
-  assert.match(words, /3 worker 2, forked, not started yet/);
+  assert.match(words, /worker 2 \(pid 3\), forked, not started yet/);
   assert.doesNotMatch(words, /not Node\.js|into Node\.js only/);
 });
 
@@ -501,6 +555,90 @@ test('what a trial finds: losses, and not what nobody could have saved', () => {
   assert.equal(trialFindings({ ...trial, kind: 'stop' })[0].id, 'does-not-stop');
   const none = { fresh: 0, kept: 0 };
   assert.deepEqual(trialFindings({ ...trial, kind: 'reload', lost: none, errors: {} }), []);
+  const ended = { ...trial, kind: /** @type {const} */ ('stop'), lost: none, errors: {} };
+  const idsOfEnd = (/** @type {Record<string, any>} */ more) =>
+    trialFindings({ ...ended, ...more }).map(({ id }) => id);
+  const fate = { kind: /** @type {const} */ ('ended'), code: 0 };
+  assert.deepEqual(idsOfEnd({ fate }), []);
+  assert.deepEqual(idsOfEnd({ fate: { ...fate, code: 143 } }), [], 'by SIGTERM, as a shell says');
+  assert.deepEqual(idsOfEnd({ fate: { ...fate, code: 1 } }), ['stop-fails']);
+  const server = { pid: 9, name: 'server.js', first: 'npm' };
+  assert.deepEqual(idsOfEnd({ unreached: server }), ['not-passed-on'], 'it could not stop');
+  assert.deepEqual(idsOfEnd({ fate, unreached: server, left: [server] }), ['not-passed-on']);
+  const ignored = {
+    ...ended,
+    kind: /** @type {const} */ ('reload'),
+    tookMs: undefined,
+    servers: 2,
+  };
+  assert.match(String(trialFindings(ignored)[0].doubt), /was not seen/);
+});
+
+test('processes that stand still: what they do, and that they are not acquitted', () => {
+  const hang = {
+    pid: 2,
+    fromMs: 2_000,
+    ms: 8_000,
+    under: '/',
+    does: 'computes',
+    isReplaced: false,
+  };
+  const report = { requests: 500, errors: { timeout: 300 }, statuses: { 200: 200 } };
+  const calls = ['RegExp.test (<anonymous>)', 'isPlain (file:///shop/server.js:14:9)'];
+  const stacks = { seconds: 3, seen: [{ pid: 9, t: 1, calls, under: '/' }] };
+  const [first, ...more] = findingsOf(factsWith({ hangs: [hang], stacks, report }));
+  assert.deepEqual(more, [], 'what is left unanswered is its consequence');
+  assert.equal(
+    first.says,
+    'worker 1 (pid 2) stands still from 2.00 s until the end, computing, under /, in RegExp.test, called in isPlain, server.js:14.',
+  );
+  const writes = { ...hang, under: undefined, does: 'waits', fd: 1 };
+  const both = { hangs: [writes, { ...writes, pid: 3 }], report };
+  const [second] = findingsOf(factsWith(both));
+  assert.match(
+    second.says,
+    /^2 processes .* waiting to write to their standard output, which is not read\.$/,
+  );
+});
+
+test('clients that are never taken, a primary without time, and far more workers than cores', () => {
+  const found = (/** @type {Record<string, any>} */ more) =>
+    findingsOf(factsWith(more)).map(({ id, doubt }) => (doubt ? `${id}?` : id));
+  const report = { errors: { timeout: 10 } };
+  const closed = { visitors: 20, unserved: 10 };
+  const full = { processes: { 2: { most: 5 }, 3: { most: 5 } } };
+  const [limited] = findingsOf(factsWith({ report, closed, ...full, starved: 0.5 }));
+  assert.match(limited.says, /^10 of 20 clients never got an answer: 2 processes take at most 5/);
+  assert.deepEqual(found({ report, closed }), ['not-taken']);
+  assert.deepEqual(found({ report, closed, starved: 0.5 }), ['not-taken?']);
+  assert.deepEqual(found({ cores: 1 }), []);
+  assert.deepEqual(found({ report: { errors: { timeout: 1 } } }), ['not-taken?'], 'too few');
+  const busy = factsWith({ processes: { 2: { busy: 0.3 }, 3: { busy: 0.4 } } });
+  const primary = {
+    pid: 1,
+    name: 'server.js',
+    role: 'primary',
+    requests: 0,
+    unanswered: 0,
+    failed: 0,
+  };
+  const facts = { ...busy, processes: [{ ...primary, busy: 0.97 }, ...busy.processes] };
+  assert.deepEqual(
+    findingsOf(facts).map(({ id }) => id),
+    ['busy-primary'],
+  );
+  const many = Array.from({ length: 9 }, (_, index) => ({ ...busy.processes[0], pid: 10 + index }));
+  assert.deepEqual(
+    findingsOf({ ...busy, processes: many }).map(({ id }) => id),
+    ['too-many'],
+  );
+});
+
+test('of a server that failed in more than one of a hundred requests nothing good is said', () => {
+  const half = { report: { errors: { timeout: 6 }, statuses: { 200: 494 } }, seen: 0 };
+  assert.deepEqual(findingsOf(factsWith({})), []);
+  for (const more of [{}, { starved: 0.9 }, { processes: { 3: { unanswered: 6 } } }])
+    assert.ok(findingsOf(factsWith({ ...half, ...more })).length > 0);
 });
 
 test('a program is at rest when each event loop has turned since the last that started', () => {

@@ -6,7 +6,7 @@
  * @property {string} about  how it is started, and what it is
  * @property {(place: { port: number, workers: number, folder: string }) => Promise<import('../../lib/xray/launch.js').Order>} order
  *   folder: one of its own, for what it writes
- * @property {(order: import('../../lib/xray/launch.js').Order) => Parameters<typeof import('../../lib/xray/trials.js').tryReload>[2]} [reload]  missing: it has none
+ * @property {(order: import('../../lib/xray/launch.js').Order) => Parameters<typeof import('../../lib/xray/reload.js').tryReload>[2]} [reload]  missing: it has none
  * @property {() => string | undefined} [obstacle]  why it cannot be measured here
  * @property {() => string} [version]
  */

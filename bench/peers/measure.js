@@ -32,7 +32,8 @@ import { memoryOf } from '../../lib/observe/memory.js';
 import { freePort } from '../../lib/observe/ports.js';
 import { launch } from '../../lib/xray/launch.js';
 import { putUnderLoad } from '../../lib/xray/load.js';
-import { tryKill, tryReload, tryStop } from '../../lib/xray/trials.js';
+import { tryReload } from '../../lib/xray/reload.js';
+import { tryKill, tryStop } from '../../lib/xray/trials.js';
 import { control } from './field.js';
 
 /** @type {import('../../lib/xray/load.js').Plan} */

@@ -121,8 +121,11 @@ export function countCrowd(ownPids) {
   };
 }
 
-/** @returns {() => number}  which share of all cores others have taken since; NaN where the system does not tell */
-function watchOthers(ownPids) {
+/**
+ * @param {() => Iterable<number>} ownPids  beside this process
+ * @returns {() => number}  which share of all cores others have taken since; NaN where the system does not tell
+ */
+export function watchOthers(ownPids) {
   const read = () => ({ ...readCpuTimes(), own: cpuTicksOf([process.pid, ...ownPids()]) });
   const before = read();
   return () => {

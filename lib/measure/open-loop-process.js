@@ -1,10 +1,18 @@
-/** The open-loop generator's process: it sends on schedule, as told by open-loop.js, and ends with its parent. */
+/**
+ * The generator's process, told by open-loop.js: it sends on schedule, or lets so many clients take turns, and ends with its
+ * parent. Every client is in the result: also those that still wait when the last request is sent, for as long as their own
+ * time limit says.
+ */
 import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createStreams, isEventStream } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { answerParent } from './generator.js';
 
-const IDLE_MS = 4_000; // a Node server closes a connection that was idle for 5 s, and resets whoever sends just then
+const IDLE_MS = 4_000; // a Node server closes a connection that was idle for 5 s, and resets the client that sends just then
 const MOST_IDLE = 10_000; // of the connections kept alive, as vegeta's
+const COMES_AGAIN_MS = 100; // a client whose connection was refused or broken
+const STILL_COMES_MS = 2_000; // an answer that brought data so shortly before its time was up has no end of its own
 
 answerParent(fire);
 
@@ -12,30 +20,62 @@ answerParent(fire);
  * @param {import('./open-loop.js').OpenLoopOptions & { isFresh: boolean, timeoutMs: number }} options
  * @returns {Promise<import('./open-loop.js').OpenWindow>}
  */
-async function fire({ url, ratePerSecond, durationMs, isFresh, timeoutMs, ...how }) {
-  const { connections, isRandom, method, headers, body } = how;
+async function fire(options) {
+  const { connections: count, isFresh } = options;
   const keeping = { keepAlive: true, maxFreeSockets: MOST_IDLE, timeout: IDLE_MS };
-  const agent = new http.Agent({ maxSockets: connections, ...(!isFresh && keeping) });
+  const agentOf = (/** @type {number | undefined} */ maxSockets) =>
+    new http.Agent({ maxSockets, ...(!isFresh && keeping) });
+  const agents = options.isClosed
+    ? Array.from({ length: count ?? 1 }, () => agentOf(1))
+    : [agentOf(count)];
+  const load = { ...options, agents, streams: createStreams(), startMs: nowMs() };
+  const answers = options.isClosed ? await takeTurns(load) : await keepSchedule(load);
+  const endMs = nowMs();
+  for (const agent of agents) agent.destroy();
+  return { startMs: load.startMs, endMs, answers };
+}
+
+/** Open loop. @returns {Promise<import('./open-loop.js').Sent[]>}  in the order in which they were due */
+async function keepSchedule({ agents, streams, startMs, ratePerSecond = 1, durationMs, ...how }) {
   const times = Math.round((ratePerSecond * durationMs) / 1000);
-  const offsetsMs = isRandom ? randomOffsets(times, durationMs) : undefined;
-  const what = { url, agent, timeoutMs, method, headers, body };
-  const startMs = nowMs();
+  const offsetsMs = how.isRandom ? randomOffsets(times, durationMs) : undefined;
   const dueMs = (/** @type {number} */ index) =>
     startMs + (offsetsMs?.[index] ?? (index * 1000) / ratePerSecond);
   /** @type {Promise<import('./open-loop.js').Sent>[]} */
   const answers = [];
-  await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
-    const sendWhatIsDue = () => {
-      while (answers.length < times && dueMs(answers.length) <= nowMs())
-        answers.push(ask({ ...what, dueMs: dueMs(answers.length) }));
-      if (answers.length === times) resolve();
-      else setTimeout(sendWhatIsDue, Math.max(0, dueMs(answers.length) - nowMs()));
-    };
-    sendWhatIsDue();
-  });
-  const window = { startMs, answers: await Promise.all(answers), endMs: nowMs() };
-  agent.destroy();
-  return window;
+  while (answers.length < times) {
+    while (answers.length < times && dueMs(answers.length) <= nowMs())
+      answers.push(ask({ ...how, agent: agents[0], streams, dueMs: dueMs(answers.length) }));
+    if (answers.length < times) await sleep(Math.max(0, dueMs(answers.length) - nowMs()));
+  }
+  streams.end();
+  return Promise.all(answers);
+}
+
+/**
+ * Closed loop: each client sends its next request when it has its answer. While one has never had any, and its time is not
+ * up, the others go on: did they leave, it might get their place.
+ */
+async function takeTurns({ agents, streams, startMs, durationMs, timeoutMs, ...how }) {
+  const untilMs = startMs + durationMs;
+  const waiting = new Set(agents.keys());
+  const isOver = () => nowMs() >= untilMs && (waiting.size === 0 || nowMs() >= startMs + timeoutMs);
+  /** @type {import('./open-loop.js').Sent[]} */
+  const answers = [];
+  const follow = async (/** @type {http.Agent} */ agent, /** @type {number} */ visitor) => {
+    while (!isOver()) {
+      const answer = await ask({ ...how, agent, streams, timeoutMs });
+      answers.push({ ...answer, dueMs: answer.sentMs, visitor });
+      waiting.delete(visitor);
+      if (answer.isStream) return; // it has stayed as long as there was load
+      const isBroken = answer.error !== undefined && answer.error !== 'timeout';
+      if (isBroken) await sleep(COMES_AGAIN_MS);
+    }
+  };
+  const timer = setTimeout(streams.end, durationMs);
+  await Promise.all(agents.map(follow));
+  clearTimeout(timer);
+  return answers.sort((a, b) => a.sentMs - b.sentMs);
 }
 
 /** When independent clients come: each at a moment of its own, whatever the others do. */
@@ -44,23 +84,36 @@ function randomOffsets(/** @type {number} */ times, /** @type {number} */ durati
 }
 
 /** One request. Never rejects. @returns {Promise<import('./open-loop.js').Sent>} */
-function ask({ url, agent, timeoutMs, dueMs, method, headers, body }) {
+function ask(
+  /** @type {any} */ { url, agent, streams, timeoutMs, dueMs = nowMs(), method, headers, body },
+) {
   let sentMs = nowMs();
+  /** @type {{ status?: number, atMs: number, dataMs: number } | undefined} */
+  let begun;
   return new Promise((resolve) => {
-    const finish = (/** @type {{ status?: number, error?: string }} */ { status, error }) => {
+    const finish = (/** @type {{ status?: number, error?: string, isStream?: true }} */ how) => {
       clearTimeout(timer);
-      resolve({ dueMs, sentMs, doneMs: nowMs(), status, error });
+      const doneMs = how.isStream && begun ? begun.atMs : nowMs();
+      resolve({ dueMs, sentMs, doneMs, status: undefined, error: undefined, ...how });
+    };
+    const leave = () => {
+      finish({ status: begun?.status, isStream: true });
+      request.destroy();
     };
     const request = http.request(url, { agent, method, headers }, (response) => {
+      const { statusCode: status } = response;
+      const answer = (begun = { status, atMs: nowMs(), dataMs: nowMs() });
       const broken = () => finish({ error: 'ECONNRESET' });
-      response.on('end', () =>
-        response.complete ? finish({ status: response.statusCode }) : broken(),
-      );
+      response.on('data', () => (answer.dataMs = nowMs()));
+      response.on('end', () => (response.complete ? finish({ status }) : broken()));
       response.on('error', broken);
-      response.resume();
+      if (!isEventStream(response.headers)) return;
+      clearTimeout(timer);
+      streams.add(leave);
     });
     request.on('socket', () => (sentMs = nowMs())); // where connections are few it has waited for one
     const timer = setTimeout(() => {
+      if (begun && nowMs() - begun.dataMs < STILL_COMES_MS) return leave();
       finish({ error: 'timeout' });
       request.destroy();
     }, timeoutMs);

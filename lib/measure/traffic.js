@@ -16,6 +16,8 @@
  * @property {string} [body]
  * @property {boolean} [isBodyKept]  of the answer, which then is not larger than 1 MB; true unless told otherwise
  * @property {number} [timeoutMs]  10 s unless told otherwise
+ * @property {import('../observe/client.js').Streams} [streams]  where an answer without an end of its own is no failure; no
+ *   client comes while these are full, and stop() ends them
  * @property {number} perSecond
  * @property {number} [connections]  so many are kept, and used in turn; none: a new one for each request
  *
@@ -66,7 +68,7 @@ export function startTraffic(url, kinds) {
     while (isOn) {
       for (; dueInMs() <= 0; turn += 1) {
         const client = clients[turn % connections];
-        if (client?.isWaiting) continue;
+        if (client?.isWaiting || what.streams?.isFull()) continue;
         asked.push(ask(url + path, what, client));
         count += 1;
       }
@@ -83,6 +85,7 @@ export function startTraffic(url, kinds) {
     close: end,
     async stop() {
       end();
+      for (const { streams } of kinds) streams?.end();
       return (await all).flat();
     },
   };
@@ -96,7 +99,7 @@ const createClient = () => ({
 
 /**
  * @param {string} url
- * @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept' | 'timeoutMs'>} what
+ * @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept' | 'timeoutMs' | 'streams'>} what
  * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  one that keeps its connection
  * @returns {Promise<Sent>}
  */

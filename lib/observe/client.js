@@ -10,7 +10,15 @@
  * @property {number} sentMs
  * @property {number} doneMs
  * @property {string | undefined} error  what went wrong, in words
- * @property {number} [limitMs]  the time limit, where nobody waited any longer
+ * @property {number} [limitMs]  the time limit, where our client waited no longer
+ * @property {true} [isStream]  an answer without an end of its own, as an event stream
+ * @property {true} [hasLeft]  our client has ended that stream
+ *
+ * @typedef {object} Streams  answers without an end of their own, which our clients end
+ * @property {(leave: () => void) => void} add
+ * @property {(leave: () => void) => void} remove  of one that has ended by itself
+ * @property {() => boolean} isFull
+ * @property {() => void} end  those that are open, and at once any that comes later
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';
@@ -20,6 +28,7 @@ const TIMEOUT_MS = 4_000;
 const IMPATIENT_MS = 400; // for a server that let one request wait in vain: a check asks dozens
 const PATIENCE = 3; // so many times as long on a machine where others want the cores, too
 const LARGEST_BODY = 1024 * 1024;
+const STILL_COMES_MS = 2_000; // an answer that brought data so shortly before its time was up has no end of its own
 const RESETS = new Set(['ECONNRESET', 'EPIPE']);
 
 /** @type {Set<string>} */
@@ -34,15 +43,41 @@ export function forgetSilence(port) {
 const used = new WeakSet();
 
 /**
+ * Our clients stay until they are all to go.
+ * @param {number} [most]  are enough
+ * @returns {Streams}
+ */
+export function createStreams(most = Infinity) {
+  /** @type {Set<() => void>} */
+  const open = new Set();
+  let isOver = false;
+  return {
+    add: (leave) => void (isOver ? leave() : open.add(leave)),
+    remove: (leave) => void open.delete(leave),
+    isFull: () => open.size >= most,
+    end() {
+      isOver = true;
+      for (const leave of open) leave();
+    },
+  };
+}
+
+/** @param {http.IncomingHttpHeaders} headers */
+export const isEventStream = (headers) =>
+  /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+
+/**
  * @param {string} url
  * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string>, method?: string,
- *   body?: string, localAddress?: string, isBodyKept?: boolean }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2;
- *   isBodyKept: unless told otherwise; a body that is not kept may be of any size
+ *   body?: string, localAddress?: string, isBodyKept?: boolean, streams?: Streams }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2;
+ *   isBodyKept: unless told otherwise; a body that is not kept may be of any size; streams: where an answer without an end
+ *   is no failure, and is ended by these
  * @returns {Promise<Answer>}  never rejects
  */
 export function get(url, options = {}) {
   const { host } = new URL(url);
   const { agent = false, headers, method, body, localAddress, isBodyKept = true } = options;
+  const { streams } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
     /** @type {Answer} */
@@ -56,16 +91,28 @@ export function get(url, options = {}) {
       doneMs: 0,
       error: undefined,
     };
-    const finish = (/** @type {string | undefined} */ error) => {
+    const finish = (/** @type {string | undefined} */ error = undefined) => {
       clearTimeout(timer);
+      streams?.remove(leave);
       request.destroy();
       resolve({ ...answer, doneMs: nowMs(), error });
     };
+    const leave = () => {
+      Object.assign(answer, { isStream: true, hasLeft: true });
+      finish();
+    };
+    let dataMs = 0;
     const request = http.request(url, { agent, headers, method, localAddress }, (response) => {
       answer.status = response.statusCode;
       answer.headers = response.headers;
       response.setEncoding('latin1');
+      if (streams && isEventStream(response.headers)) {
+        answer.isStream = true;
+        clearTimeout(timer);
+        streams.add(leave);
+      }
       response.on('data', (part) => {
+        dataMs = nowMs();
         if (!isBodyKept) return;
         answer.body += part;
         if (answer.body.length > LARGEST_BODY) finish('the body is larger than 1 MB');
@@ -75,6 +122,7 @@ export function get(url, options = {}) {
     });
     let patience = PATIENCE;
     const giveUp = () => {
+      if (streams && nowMs() - dataMs < STILL_COMES_MS) return leave();
       patience -= 1;
       if (patience > 0 && isContended()) return timer.refresh(); // it may not have had its turn
       const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';

@@ -58,12 +58,13 @@ export function ownOfUser(env) {
  */
 export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
   const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
-  const { pretendCores, pretendExitCode, pretendForks, pretendWaits } = options;
+  const { pretendCores, pretendExitCode, pretendForks, pretendWaits, seesStacks } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
   if (pretendExitCode !== undefined) preloads.push(requiring('pretend-exit-code.cjs'));
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
+  if (seesStacks) preloads.push(requiring('stacks.cjs'));
   if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record

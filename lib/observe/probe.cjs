@@ -15,7 +15,7 @@
  * `what`; thread events have `tid` too. `what` is one of
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS of
  *               a worker also given: a number that is the same for the same environment and arguments
- *   listening   port, address, handle ('kernel': this process has the listening socket | 'handed': the primary deals |
+ *   listening   port, address, most (the server's maxConnections, if it has any), handle ('kernel': this process has the listening socket | 'handed': the primary deals |
  *               'received': a listening socket that another process opened and sent)
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': by hand)
  *   request     client (its port), method, url
@@ -35,6 +35,7 @@
  *               it is one: known at once, where 'fork' comes later, and never if the primary ends before
  *   kill        target ('keeper' | 'check'), signal: it is about to signal the process that started it, or the check
  *   crash       error (its stack), origin
+ *   signal      signal: it has reached a handler of the program's; with FORKSHOP_FOLLOWS
  *   apart       the process is in another PID namespace than the keeper: pid is its number there, and no more is told of it
  *   exit        code, more (as above, since the last beat)
  * and in a primary, about a worker: fork (policy), online, worker-listening (port), disconnect, worker-exit (code,
@@ -95,6 +96,7 @@ const fieldsOf = {
 const whatIs = { listening: 'worker-listening', exit: 'worker-exit' };
 
 const isNodesOwn = !isMainThread && parentPort === null; // the thread in which Node runs module hooks
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'];
 const fd = file && !isNodesOwn && openQuietly(file, 'a');
 if (fd && isApart) reportApart(fd);
 else if (fd) observe(fd);
@@ -230,8 +232,11 @@ function watchEvents(emitter, names, see) {
 }
 
 function reportLife(tell, countRequests) {
-  watchEvents(process, ['exit', 'uncaughtExceptionMonitor'], (event, [value, origin]) => {
+  const signals = followsChildren ? SIGNALS : [];
+  const names = ['exit', 'uncaughtExceptionMonitor', ...signals];
+  watchEvents(process, names, (event, [value, origin]) => {
     if (event === 'exit') tell('exit', { code: value, ...countRequests() });
+    else if (signals.includes(event)) tell('signal', { signal: event });
     else tell('crash', { error: String(value?.stack ?? value).slice(0, 2000), origin });
   });
 }
@@ -336,7 +341,8 @@ function reportServers(tell) {
     if (event === 'listening') {
       const { port, address } = server.address() ?? {};
       const isReceived = WITHOUT_ADDRESS.test(server._connectionKey) && kindOf(server) === 'kernel';
-      tell('listening', { port, address, handle: isReceived ? 'received' : kindOf(server) });
+      const most = server.maxConnections ?? undefined;
+      tell('listening', { port, address, most, handle: isReceived ? 'received' : kindOf(server) });
     } else if (seesRequests) {
       tell('connection', { client: socket?.remotePort, how: kindOf(server) });
     }

@@ -185,12 +185,14 @@ export function countRunnable() {
 }
 
 /**
- * The name of a process's program, as the system has it: 'nginx', 'sh'. Linux only; elsewhere 'process'.
+ * The name of a process's program, as the system has it: 'nginx', 'sh'. Linux only; elsewhere 'process'. Newer Node.js calls
+ * its first thread 'MainThread', and with it the process.
  * @param {number} pid
  */
 export function titleOf(pid) {
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+    const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+    return name === 'MainThread' ? 'node' : name;
   } catch {
     return 'process';
   }

@@ -20,6 +20,7 @@
  * @property {number} [pretendExitCode]  a worker that would end with exit code 1 ends with this one
  * @property {boolean} [pretendForks]  cluster.fork() is reported, but starts no process: how many would it fork?
  * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
+ * @property {boolean} [seesStacks]  where an event loop stands still, its stack is reported: a thread beside each looks
  * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
  * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run

@@ -6,12 +6,13 @@
  * @property {string} name  of the server
  * @property {string} about  how it was looked at
  * @property {import('../xray/tell.js').Section[]} sections
- * @property {import('../xray/findings.js').Finding[]} findings
+ * @property {import('../xray/conclusion.js').Conclusion} conclusion
  * @property {import('../observe/timeline.js').Event[]} events
- * @property {import('../xray/silences.js').Silence[]} silences
+ * @property {Pick<import('../xray/facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
  */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { NOTHING, doubtOf, headOf } from '../xray/conclusion.js';
 import { escapeHtml } from './code.js';
 import { evidenceOf } from './evidence.js';
 import { clientFolder } from './server.js';
@@ -24,15 +25,10 @@ const POLICY =
   "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /** @param {Look} look @returns {string} */
-export function xrayPage({ name, about, sections, findings, events, silences }) {
-  const moments = findings.flatMap((one) => one.moments ?? []);
+export function xrayPage({ name, about, sections, conclusion, events, facts }) {
+  const moments = conclusion.findings.flatMap((one) => one.moments ?? []);
   const charts = sections.flatMap((one) => one.charts ?? []);
-  const timeline = {
-    ...evidenceOf(events, moments),
-    silences: silences.map(({ pid, fromMs, ms }) => ({
-      ...{ pid, sinceMs: fromMs, untilMs: fromMs + ms },
-    })),
-  };
+  const timeline = timelineOf(events, moments, facts);
   const styles = STYLES.map((file) => readFileSync(join(clientFolder, file), 'utf8'));
   const title = `X-ray of ${name}`;
   return `<!doctype html>
@@ -52,7 +48,7 @@ ${styles.join('\n')}
 <main>
 <h1>${escapeHtml(title)}</h1>
 <p class="note">${escapeHtml(about)}</p>
-${found(findings)}
+${found(conclusion)}
 <section id="evidence" aria-labelledby="evidence-title" hidden></section>
 ${sections.map((section) => shown(section, charts)).join('\n')}
 </main>
@@ -79,20 +75,43 @@ function modules() {
   return found;
 }
 
-/** @param {Look['findings']} findings */
-function found(findings) {
-  if (findings.length === 0)
-    return '<p>No findings: nothing was seen that should be otherwise.</p>';
+/** To the end of the load, also where nothing happened any more. */
+function timelineOf(events, moments, /** @type {Look['facts']} */ { silences, hangs, load }) {
+  const evidence = evidenceOf(events, moments);
+  const [first] = evidence.events;
+  const end = first ? [{ t: load.toMs, pid: /** @type {any} */ (first).pid, what: 'end' }] : [];
+  const isHang = (/** @type {{ pid: number, fromMs: number }} */ { pid, fromMs }) =>
+    hangs.some((one) => one.pid === pid && one.fromMs === fromMs);
+  return {
+    ...evidence,
+    events: [...evidence.events, ...end],
+    silences: silences.map((one) => ({
+      ...{ pid: one.pid, sinceMs: one.fromMs },
+      untilMs: isHang(one) ? load.toMs : one.fromMs + one.ms,
+    })),
+  };
+}
+
+/** @param {Look['conclusion']} conclusion */
+function found({ findings, undecided, looked }) {
   const items = findings.map(({ says, evidence, see }) => {
-    const lines = evidence.map((one) => `<li>${escapeHtml(one)}</li>`).join('');
     const lesson = see
       ? `<p class="note">Lesson ${see[0]} explains it: <code>npm run try lesson-${see[0]} ${escapeHtml(see[1])}</code></p>`
       : '';
-    return `<li><b>${escapeHtml(says)}</b><ul>${lines}</ul>${lesson}</li>`;
+    return `<li><b>${escapeHtml(says)}</b>${listed(evidence)}${lesson}</li>`;
   });
-  const head = findings.length === 1 ? 'One finding' : `${findings.length} findings, worst first`;
-  return `<section class="findings"><h2>${head}</h2><ol>${items.join('')}</ol></section>`;
+  const doubts = undecided.map(
+    (one) => `<p>${escapeHtml(doubtOf(one))}</p>${listed(one.evidence)}`,
+  );
+  const isClear = findings.length + undecided.length === 0;
+  const head = findings.length > 0 ? `<h2>${headOf(findings)}</h2><ol>${items.join('')}</ol>` : '';
+  return `<section class="findings">${isClear ? `<p>${NOTHING}</p>` : head}${doubts.join('')}<p class="note">${escapeHtml(looked)}</p></section>`;
 }
+
+const listed = (/** @type {string[]} */ evidence) =>
+  evidence.length > 0
+    ? `<ul>${evidence.map((one) => `<li>${escapeHtml(one)}</li>`).join('')}</ul>`
+    : '';
 
 /** @param {import('../xray/tell.js').Section} section @param {unknown[]} all  charts, which the page draws */
 function shown({ head, says = [], charts = [], lines = [], adds = [] }, all) {

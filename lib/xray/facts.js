@@ -19,10 +19,13 @@
  * @property {string | null} [signal]
  * @property {string} [crash]  the error that ended it, its first line
  * @property {number} [listenedMs]  since when it has listened on the port
+ * @property {number} [most]  its server's maxConnections
  * @property {string} [handle]  as the probe has it: 'kernel', 'handed', 'received'
  * @property {number} requests  that it executed under load
- * @property {number} unanswered  of them
- * @property {number} [busy]  the share of the time in which its event loop worked
+ * @property {number} unanswered  of them: begun while a client still waited, and not finished
+ * @property {number} failed  of them: answered with an error of the server
+ * @property {number} [busy]  the share of the time in which its event loop worked, while requests were sent
+ * @property {number} [timers]  of its own that kept it alive, at every look
  * @property {number} [lateMs]  how late the event loop came to a timer: 99 of 100 times sooner
  * @property {{ rssBytes: number, ussBytes?: number, pssBytes?: number }} [memory]  the most under load
  *
@@ -35,21 +38,27 @@
  * @property {'round robin' | 'none' | undefined} policy  of the cluster that has the port
  * @property {Seen[]} processes  in order of their start
  * @property {Silence[]} silences  under load
+ * @property {import('./hangs.js').Hang[]} hangs  at its end
+ * @property {import('./stacks.js').Stacks} [stacks]  where silences were looked for once more
+ * @property {{ visitors: number, unserved: number } | undefined} closed  of a closed loop: its clients, and those that never got an answer
+ * @property {number} streams  answers without an end of their own, which our clients have ended
+ * @property {number} cores
  * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
  * @property {import('../measure/report.js').Report} report  of the load, latency from the due time
  * @property {number} seen  requests under load that processes with the probe have begun
  * @property {number} counted  of them, those that were counted and not recorded one by one: there was a flood
  * @property {import('./growth.js').Growth[]} growths  with each request, under load
  * @property {import('./spread.js').Spread} [spread]  where one of several alike executed nearly all
- * @property {number} starved  the share of the load's time in which the hungriest process waited for a core
+ * @property {number} starved  the share of the load's time in which the hungriest process waited for a core that other
+ *   programs had
  */
 import { reportOf } from '../measure/report.js';
-import { quantile } from '../measure/stats.js';
-import { groupBy, processesOf, requestsOf } from '../observe/timeline.js';
+import { groupBy, processesOf } from '../observe/timeline.js';
 import { growthsOf } from './growth.js';
+import { hangsOf } from './hangs.js';
+import { seenOf, unseen } from './seen.js';
 import { silencesOf } from './silences.js';
 
-const LONGEST_ERROR = 200;
 const ROUND_ROBIN = 2; // cluster.SCHED_RR
 
 /**
@@ -59,101 +68,53 @@ const ROUND_ROBIN = 2; // cluster.SCHED_RR
  * @param {number} seen.port
  * @param {number[]} seen.otherPorts
  * @param {number[]} seen.holders
+ * @param {number} seen.cores
  * @param {boolean} seen.isOpen  the load was an open loop
  * @param {import('./load.js').Loaded} seen.loaded
  * @param {{ pid: number, ppid: number, name: string }[]} seen.family  alive at the end of the load
  * @returns {Facts}
  */
-export function factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family }) {
-  const { window, isFresh, queued, memory, descriptors } = loaded;
+export function factsOf({ events, zeroMs, loaded, family, isOpen, ...about }) {
+  const { port } = about;
+  const { window, isFresh, times, memory, descriptors, writes, othersCores } = loaded;
   const dues = window.answers.map(({ dueMs }) => dueMs);
   const [fromMs, toMs] = [window.startMs, window.endMs];
+  const load = { fromMs, toMs, lastDueMs: Math.max(...dues), isOpen, isFresh };
   const alive = new Set(family.map(({ pid }) => pid));
   const during = events.filter(({ t }) => t >= fromMs); // a flood is counted a beat later
   const known = processesOf(events);
-  const node = known.map((one) => seenOf(one, { events, during, port, memory, alive }));
+  const stillThere = new Set(known.map(({ pid }) => pid).filter((pid) => alive.has(pid)));
+  const silences = silencesOf(events, { fromMs, toMs, times, alive: stillThere });
+  const hangs = hangsOf(events, { silences, times, writes, toMs });
+  const node = known.map((one) =>
+    seenOf(one, { events, during, port, memory, alive, load, hangs }),
+  );
   const others = family.filter(({ pid }) => !known.some((one) => one.pid === pid));
   return {
-    ...{ zeroMs, port, otherPorts, holders },
+    ...{ zeroMs, ...about, load, silences, hangs },
     address: events.find((one) => one.what === 'listening' && one.port === port)?.address,
     policy: policyOf(events, port),
     processes: [...others.map((one) => unseen(one, zeroMs)), ...node],
-    silences: silencesOf(events, {
-      ...{ fromMs, toMs, queued },
-      alive: new Set(known.map(({ pid }) => pid).filter((pid) => alive.has(pid))),
-    }),
-    load: { fromMs, toMs, lastDueMs: Math.max(...dues), isOpen, isFresh },
     report: reportOf(window),
+    closed: isOpen ? undefined : visitorsOf(window.answers),
+    streams: window.answers.filter(({ isStream }) => isStream).length,
     growths: growthsOf({
       ...{ events: during, fromMs, toMs, descriptors },
       requestsOf: (pid) => node.find((one) => one.pid === pid)?.requests ?? 0,
     }),
     seen: node.reduce((sum, { requests }) => sum + requests, 0),
     counted: during.reduce((sum, { more = 0 }) => sum + more, 0),
-    starved: starvedShare(queued, fromMs, toMs),
+    starved: starvedShare(times, { fromMs, toMs, othersCores }),
   };
 }
 
-/** @returns {Seen} */
-function seenOf(known, { events, during, port, memory, alive }) {
-  const { pid, role, worker } = known;
-  const own = events.filter((one) => one.pid === pid);
-  const start = own.find(({ what, tid }) => what === 'start' && tid === undefined);
-  const heard = own.find(({ what, ...one }) => what === 'listening' && one.port === port);
-  const crash = own.find(({ what }) => what === 'crash');
-  const mine = during.filter((one) => one.pid === pid);
-  const requests = requestsOf(mine);
-  const beats = mine.filter(({ what, tid }) => what === 'beat' && tid === undefined);
-  const more = mine.reduce((sum, one) => sum + (one.more ?? 0), 0);
-  const took = memory.find((one) => one.pid === pid);
-  return {
-    pid,
-    ppid: known.ppid,
-    name: nameOf(start?.file),
-    isNode: start !== undefined,
-    role:
-      role === 'worker'
-        ? 'worker'
-        : own.some(({ what }) => what === 'fork')
-          ? 'primary'
-          : 'process',
-    worker,
-    given: start?.given,
-    threads: own.filter(({ what, tid }) => what === 'start' && tid !== undefined).length,
-    startMs: known.startMs,
-    endMs: known.endMs ?? (alive.has(pid) ? undefined : own.at(-1)?.t),
-    code: known.code,
-    signal: known.signal,
-    crash: crash?.error.split('\n')[0].slice(0, LONGEST_ERROR),
-    listenedMs: heard?.t,
-    handle: heard?.handle,
-    requests: requests.length + more,
-    unanswered: requests.filter(({ endMs }) => endMs === undefined).length,
-    busy:
-      beats.length > 0 ? beats.reduce((sum, { elu }) => sum + elu, 0) / beats.length : undefined,
-    lateMs:
-      beats.length > 0
-        ? quantile(
-            beats.map(({ late }) => late),
-            0.99,
-          )
-        : undefined,
-    memory: took && {
-      rssBytes: took.rssBytes,
-      ussBytes: took.ussBytes,
-      pssBytes: took.pssBytes,
-    },
-  };
+/** Clients that sent one request after the other. */
+function visitorsOf(/** @type {import('../measure/open-loop.js').Sent[]} */ answers) {
+  const all = groupBy(answers, ({ visitor }) => visitor);
+  const isServed = (/** @type {typeof answers} */ own) =>
+    own.some(({ status }) => status !== undefined);
+  return { visitors: all.size, unserved: [...all.values()].filter((own) => !isServed(own)).length };
 }
-
-/** What runs below the program, and is no Node.js process. @returns {Seen} */
-const unseen = ({ pid, ppid, name }, /** @type {number} */ startMs) => ({
-  ...{ pid, ppid, name, startMs, isNode: false, role: 'process' },
-  ...{ threads: 0, requests: 0, unanswered: 0 },
-});
-
-const nameOf = (/** @type {string | undefined} */ file) =>
-  file?.split(/[/\\]/).at(-1)?.replace(/\s/g, ' ') || 'node';
 
 /** Of the primary whose workers listen there: the policy at its last fork. */
 function policyOf(/** @type {Event[]} */ events, port) {
@@ -163,14 +124,19 @@ function policyOf(/** @type {Event[]} */ events, port) {
   return fork.policy === ROUND_ROBIN ? 'round robin' : 'none';
 }
 
-function starvedShare(/** @type {import('./silences.js').Queued} */ queued, fromMs, toMs) {
-  const shares = [...queued.values()].map((samples) => {
+/** What its own processes take from one another is not counted: it cannot have waited for others for longer than they ran. */
+function starvedShare(
+  /** @type {import('./silences.js').Times} */ times,
+  { fromMs, toMs, othersCores },
+) {
+  const shares = [...times.values()].map((samples) => {
     const within = samples.filter(({ t }) => t >= fromMs && t <= toMs);
     const [first, last] = [within[0], within.at(-1)];
     if (!last || last.t === first.t) return 0;
     return (last.queuedMs - first.queuedMs) / (last.t - first.t);
   });
-  return Math.max(0, ...shares);
+  const most = Math.max(0, ...shares);
+  return Number.isNaN(othersCores) ? most : Math.min(most, Math.max(0, othersCores));
 }
 
 /**
@@ -183,7 +149,7 @@ export function serversOf({ processes }) {
 }
 
 /**
- * Of all that listen on a port, those that do it for clients: not whoever opened it for others.
+ * Of all that listen on a port, those that do it for clients: not the process that opened it for others.
  * @template {{ handle?: any, [more: string]: any }} T
  * @param {T[]} listening
  * @returns {T[]}

@@ -1,5 +1,5 @@
 /**
- * Starts somebody's server as its owner starts it, and finds out where it listens.
+ * Starts a server as its owner starts it, and finds out where it listens.
  *
  * @typedef {import('../observe/program.js').Program} Program
  *
@@ -9,6 +9,7 @@
  * @property {boolean} isCommand  the entry is executed as it is, not by Node.js
  * @property {string} cwd  absolute path
  * @property {Record<string, string>} [env]  beside the user's own
+ * @property {boolean} [seesStacks]  see observe/program.js
  * @property {number} [port]  where load is to go; what listens is found unless told
  *
  * @typedef {object} Up  a server that listens
@@ -16,7 +17,7 @@
  * @property {number} port
  * @property {number[]} otherPorts  on which its Node.js processes listen, too
  */
-import { get } from '../observe/client.js';
+import { createStreams, get } from '../observe/client.js';
 import { THEIR_LIMITS } from '../observe/limits.js';
 import { holdersOf } from '../observe/sockets.js';
 import { listenersOf, processesOf } from '../observe/timeline.js';
@@ -53,9 +54,9 @@ export class NotUp extends Error {
  * @throws {NotUp | import('../observe/turn.js').Starved}
  */
 export async function launch(runner, order, plan) {
-  const { entry, args, isCommand, cwd, env } = order;
+  const { entry, args, isCommand, cwd, env, seesStacks } = order;
   const program = await runner.start({
-    ...{ entry, args, cwd, env, isNative: isCommand },
+    ...{ entry, args, cwd, env, isNative: isCommand, seesStacks },
     ...{ isTheirs: true, followsChildren: true },
   });
   const port = await program.until(
@@ -82,10 +83,12 @@ async function firstThatAnswers(
   plan,
 ) {
   const { path, method, headers, body } = plan;
+  const streams = createStreams();
+  streams.end(); // that it begins is enough
   const failed = [];
   for (const port of ports) {
     program.port = port;
-    const what = { method, headers, body, isBodyKept: false, timeoutMs: FIRST_WITHIN_MS };
+    const what = { method, headers, body, streams, isBodyKept: false, timeoutMs: FIRST_WITHIN_MS };
     const { error } = await get(program.url + path, what);
     const isSeen = program.events.some((event) => event.what === 'request');
     if (!error || isSeen || IS_SILENT.test(error)) return port;

@@ -1,6 +1,6 @@
 /**
  * The load for a server that is not ours: on 127.0.0.1, bounded, its kind chosen by the user. Beside it the machine is
- * watched: for how long each process waited for a core, and how much memory it took.
+ * watched: for how long each process ran and waited for a core, what others took, and how much memory there was.
  *
  * @typedef {import('../observe/program.js').Program} Program
  *
@@ -17,16 +17,20 @@
  * @typedef {object} Loaded
  * @property {import('../measure/open-loop.js').OpenWindow} window
  * @property {boolean} isFresh  a new connection for each request
- * @property {import('./silences.js').Queued} queued
+ * @property {import('./silences.js').Times} times
+ * @property {number} othersCores  how many cores other programs than this one took in the mean; NaN where the system does not tell
+ * @property {Map<number, number>} writes  pid → the file descriptor to which it waited to write when all was over
  * @property {ReturnType<ReturnType<typeof watchMemory>['most']>} memory
  * @property {Map<number, import('./growth.js').Samples>} descriptors  pid → how many files and connections it had open
  */
 import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { watchMemory } from '../measure/at-rate.js';
-import { createLoad } from '../measure/load.js';
+import { watchOthers } from '../measure/conditions.js';
 import { createOpenLoop } from '../measure/open-loop.js';
+import { waitsToWrite } from '../observe/blocked.js';
 import { nowMs } from '../observe/clock.js';
-import { ignoreStarved, queuedMsOf } from '../observe/turn.js';
+import { ignoreStarved, threadOf } from '../observe/turn.js';
 
 const LOOK_EVERY_MS = 50;
 const COUNT_EVERY_MS = 100;
@@ -40,56 +44,49 @@ const SEEN_WITHIN_MS = 1_000;
  */
 export async function putUnderLoad(program, plan) {
   const memory = watchMemory(program);
-  const queue = watchEach(program, LOOK_EVERY_MS, readQueue);
+  const times = watchEach(program, LOOK_EVERY_MS, threadOf);
   const descriptors = watchEach(program, COUNT_EVERY_MS, readDescriptors);
+  const othersShare = watchOthers(() => program.pids());
   try {
-    const isFresh = plan.rate !== undefined;
-    const window = isFresh ? await open(program, plan) : await closed(program, plan);
+    const window = await fire(program, plan);
     const most = memory.most();
+    const othersCores = othersShare() * availableParallelism();
     await program.drained(SEEN_WITHIN_MS).catch(ignoreStarved);
     descriptors.look();
-    const { samples } = descriptors;
-    return { window, isFresh, queued: queue.samples, memory: most, descriptors: samples };
+    return {
+      ...{ window, isFresh: plan.rate !== undefined, memory: most, othersCores },
+      ...{ times: times.samples, descriptors: descriptors.samples, writes: writesOf(program) },
+    };
   } finally {
     memory.stop();
-    queue.stop();
+    times.stop();
     descriptors.stop();
   }
 }
 
-async function open(program, /** @type {Plan} */ { rate = 0, seconds, path, ...what }) {
+/** An open loop with a connection for each request, or a closed one of clients that keep theirs. */
+async function fire(program, /** @type {Plan} */ { rate, connections, seconds, path, ...what }) {
   const generator = createOpenLoop();
-  const how = { ratePerSecond: rate, durationMs: seconds * 1000, timeoutMs: TIMEOUT_MS };
+  const isClosed = rate === undefined;
+  const how = isClosed ? { isClosed, isFresh: false, connections } : { ratePerSecond: rate };
+  const { method, headers, body } = what;
   try {
-    return await generator.fire({ url: program.url + path, ...how, ...what });
+    return await generator.fire({
+      ...{ url: program.url + path, method, headers, body, ...how },
+      ...{ durationMs: seconds * 1000, timeoutMs: TIMEOUT_MS },
+    });
   } finally {
     generator.close();
   }
 }
 
-/** What a closed loop loses it tells in sums; the window has an entry for each all the same. */
-async function closed(
-  program,
-  /** @type {Plan} */ { connections = 1, seconds, path, method, headers, body },
-) {
-  const generator = createLoad();
-  const timeoutMs = seconds * 1000 + TIMEOUT_MS;
-  const how = { connections, durationMs: seconds * 1000, timeoutMs, method, headers, body };
-  try {
-    const { startMs, endMs, answers, errors } = await generator.fire({
-      url: program.url + path,
-      ...how,
-    });
-    const lost = Array.from({ length: errors }, () => ({
-      ...{ dueMs: startMs, sentMs: startMs, doneMs: endMs },
-      ...{ status: undefined, error: 'connection broken' },
-    }));
-    const answered = answers.map((one) => ({ ...one, dueMs: one.sentMs, error: undefined }));
-    return { startMs, endMs, answers: [...answered, ...lost] };
-  } finally {
-    generator.close();
-  }
-}
+const writesOf = (/** @type {Program} */ program) =>
+  new Map(
+    [...program.lastBeats.keys()].flatMap((pid) => {
+      const fd = waitsToWrite(pid);
+      return fd === undefined ? [] : [/** @type {[number, number]} */ ([pid, fd])];
+    }),
+  );
 
 /**
  * Looks at each process again and again.
@@ -113,12 +110,6 @@ function watchEach(program, everyMs, read) {
   look();
   const timer = setInterval(look, everyMs);
   return { samples, look, stop: () => clearInterval(timer) };
-}
-
-/** For how long it has waited for a core. */
-function readQueue(/** @type {number} */ pid) {
-  const queuedMs = queuedMsOf(pid);
-  return queuedMs === undefined ? undefined : { queuedMs };
 }
 
 /** How many files and connections it has open: Linux tells, other systems do not. */

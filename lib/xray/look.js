@@ -1,9 +1,11 @@
 /** One look at a server: started, put under load, understood, ended. */
+import { availableParallelism } from 'node:os';
 import { listProcesses, titleOf } from '../observe/processes.js';
 import { listeningSockets } from '../observe/sockets.js';
 import { factsOf } from './facts.js';
 import { NotUp, launch, whyEnded } from './launch.js';
 import { putUnderLoad } from './load.js';
+import { isSilent, tryStacks } from './stacks.js';
 import { tryApart, unevenOf } from './spread.js';
 
 /**
@@ -30,9 +32,11 @@ export async function look(runner, order, plan) {
   const { events } = program;
   const zeroMs = events[0]?.t ?? program.sinceMs;
   const isOpen = plan.rate !== undefined;
-  const facts = factsOf({ events, zeroMs, port, otherPorts, holders, isOpen, loaded, family });
+  const about = { port, otherPorts, holders, cores: availableParallelism() };
+  const facts = factsOf({ events, zeroMs, ...about, isOpen, loaded, family });
   const uneven = unevenOf(facts);
   const spread = uneven && (await tryApart(program, plan, uneven));
   await program.stop();
-  return { facts: { ...facts, spread }, events };
+  const stacks = isSilent(facts) ? await tryStacks(runner, order, plan) : undefined;
+  return { facts: { ...facts, spread, stacks }, events };
 }

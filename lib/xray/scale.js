@@ -22,7 +22,7 @@ import { interleave } from '../measure/compare.js';
 import { createLoad } from '../measure/load.js';
 import { mean, ratioOf, servedWithin } from '../measure/stats.js';
 import { launch } from './launch.js';
-import { serving } from './trials.js';
+import { serving } from './under-traffic.js';
 
 const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 60_000 }; // warm: code is compiled, connections are dealt
 const SPIN_MS = 200;

@@ -11,7 +11,8 @@
  * @property {number} ms  without the time in which it waited for a core
  * @property {string} [under]  the path of the request that it had begun last and not yet answered
  *
- * @typedef {Map<number, { t: number, queuedMs: number }[]>} Queued  pid → for how long it had stood in a run queue, by time
+ * @typedef {{ t: number, queuedMs: number, ranMs?: number }[]} Sampled  for how long a process had run and stood in a run queue, by time
+ * @typedef {Map<number, Sampled>} Times  by pid
  */
 import { requestsOf } from '../observe/timeline.js';
 
@@ -23,11 +24,11 @@ const SHORTEST_MS = 50; // twice a beat, and a little
  * @param {object} within
  * @param {number} within.fromMs
  * @param {number} within.toMs
- * @param {Queued} within.queued
+ * @param {Times} within.times
  * @param {Set<number>} within.alive  those that still run at the end: their last silence has no end of its own
  * @returns {Silence[]}
  */
-export function silencesOf(events, { fromMs, toMs, queued, alive }) {
+export function silencesOf(events, { fromMs, toMs, times, alive }) {
   const requests = requestsOf(events.filter(({ tid }) => tid === undefined));
   /** @type {Map<number, number>} */
   const last = new Map();
@@ -36,7 +37,7 @@ export function silencesOf(events, { fromMs, toMs, queued, alive }) {
   const note = (/** @type {number} */ pid, /** @type {number} */ untilMs) => {
     const since = last.get(pid);
     if (since === undefined || since < fromMs) return;
-    const ms = untilMs - since - waitedBetween(queued.get(pid) ?? [], since, untilMs);
+    const ms = untilMs - since - spentBetween(times.get(pid) ?? [], 'queuedMs', since, untilMs);
     if (ms < SHORTEST_MS) return;
     found.push({ pid, fromMs: since, ms: Math.round(ms), under: lastBegun(requests, pid, since) });
   };
@@ -49,16 +50,29 @@ export function silencesOf(events, { fromMs, toMs, queued, alive }) {
   return found.sort((a, b) => a.fromMs - b.fromMs);
 }
 
-/** Rather too much than too little: the samples around the stretch count whole. */
-function waitedBetween(samples, fromMs, toMs) {
+/**
+ * How much it has run, or waited for a core, within a stretch of time: rather too much than too little, since the samples
+ * around it count whole.
+ * @param {Sampled} samples
+ * @param {'queuedMs' | 'ranMs'} how
+ * @param {number} fromMs
+ * @param {number} toMs
+ */
+export function spentBetween(samples, how, fromMs, toMs) {
   if (samples.length === 0) return 0;
-  const before = samples.findLast(({ t }) => t <= fromMs)?.queuedMs ?? 0;
-  const after = samples.find(({ t }) => t >= toMs) ?? samples[samples.length - 1];
-  return Math.max(0, after.queuedMs - before);
+  const before = samples.findLast(({ t }) => t <= fromMs)?.[how] ?? 0;
+  const after = (samples.find(({ t }) => t >= toMs) ?? samples[samples.length - 1])[how] ?? 0;
+  return Math.max(0, after - before);
 }
 
-/** @param {Request[]} requests */
-function lastBegun(requests, pid, atMs) {
+/**
+ * The path of the request that a process had begun last and not yet answered.
+ * @param {Request[]} requests
+ * @param {number} pid
+ * @param {number} atMs
+ * @returns {string | undefined}
+ */
+export function lastBegun(requests, pid, atMs) {
   const one = requests.findLast(
     ({ startMs, endMs = Infinity, ...request }) =>
       request.pid === pid && startMs <= atMs && endMs > atMs,

@@ -1,6 +1,6 @@
 /**
  * Of several that were started alike, one executed nearly all requests. A program that deals by the client's address, or to
- * whoever has the fewest connections, does that to our load, which comes from one address and one after the other: so many
+ * the worker with the fewest connections, does that to our load, which comes from one address and one after the other: so many
  * clients are sent at once, each from an address of its own, and who executed them is counted.
  */
 import http from 'node:http';
@@ -11,7 +11,7 @@ import { groupBy, requestsOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/turn.js';
 
 const CLIENTS = 16;
-const CONNECTS_WITHIN_MS = 2_000; // to the system's queue: nobody needs to be awake
+const CONNECTS_WITHIN_MS = 2_000; // to the system's queue: no process needs to be awake
 const FEW = 100; // requests, for a statement about shares
 /** A share. */
 export const NEARLY_ALL = 0.9;
@@ -89,7 +89,7 @@ const connect = (/** @type {number} */ port, /** @type {string} */ localAddress)
   new Promise((resolve) => {
     const socket = net.connect({ host: '127.0.0.1', port, localAddress });
     socket.once('connect', () => resolve(socket.setTimeout(0)));
-    socket.setTimeout(CONNECTS_WITHIN_MS, () => socket.destroy(new Error('nobody accepts')));
+    socket.setTimeout(CONNECTS_WITHIN_MS, () => socket.destroy(new Error('not accepted')));
     socket.on('error', () => resolve(undefined)); // macOS has no such address unless told
   });
 

@@ -29,41 +29,36 @@
  * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request belongs to the
  *   one that had begun last when it was answered or given up
  * @property {{ pid: number, name: string }[]} left  what still ran after the program's first process had ended
+ * @property {{ pid: number, name: string }[]} [remaining]  those that served before and were still there after a reload
+ * @property {boolean} [isFull]  beside them, as many others served
+ * @property {{ pid: number, name: string, error: string }[]} [crashes]  after it was told to stop
+ * @property {{ pid: number, name: string, first: string }} [unreached]  it served, and the signal to the first process never came
+ *   to it
+ * @property {StreamCounts} [streams]  answers without an end of their own that were open when it happened
+ *
+ * @typedef {object} StreamCounts
+ * @property {number} open
+ * @property {number} ended  by the server, as HTTP has it
+ * @property {number} broken  off
+ * @property {number} held  until our clients left, at the end
+ * @property {{ pid: number, name: string }[]} holders  that served those
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
 import { nowMs } from '../observe/clock.js';
-import { hasPid, titleOf } from '../observe/processes.js';
-import { groupBy, haveTurned, requestsOf, turnsOf } from '../observe/timeline.js';
-import { runCommand } from './command.js';
-import { forClients } from './facts.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { isLiving } from '../observe/processes.js';
+import { during, namedAmong, primaryOf, serving } from './under-traffic.js';
 
-const KEPT_CONNECTIONS = 4;
-const MOST_PER_SECOND = 200; // this process sends them itself
-const WARM_REQUESTS = 20;
 const AFTERWARDS_MS = 500;
 const TURNS = 50; // of an event loop, each of 20 ms at least
 const FULL_WITHIN_MS = 10_000;
 const STOPPED_WITHIN_MS = 10_000; // then Docker and its like send SIGKILL
 const GONE_WITHIN_MS = 2_000;
-const BEGINS_WITHIN_MS = 5_000;
-const RELOADED_WITHIN_MS = 30_000;
-const COMMAND_WITHIN_MS = 60_000;
-const TURNS_BETWEEN = 5; // of whoever reloads: it may not yet have heard of the last end itself
-
-/** @param {import('./load.js').Plan} plan @returns {import('../measure/traffic.js').Kind[]} */
-function kindsOf({ rate = MOST_PER_SECOND, path, method, headers, body, timeoutMs }) {
-  const perSecond = Math.max(1, Math.min(rate, MOST_PER_SECOND) / 2);
-  const what = { path, method, headers, body, timeoutMs, perSecond, isBodyKept: false };
-  return [what, { ...what, connections: KEPT_CONNECTIONS }];
-}
 
 /**
  * Kills a process that serves, by SIGKILL, and waits until as many serve as before.
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
- * @returns {Promise<Trial | undefined>}  undefined when one process is all there is: nobody could replace it
+ * @returns {Promise<Trial | undefined>}  undefined when one process is all there is: none could replace it
  */
 export async function tryKill(up, plan) {
   const servers = serving(up);
@@ -88,7 +83,7 @@ export async function tryKill(up, plan) {
 }
 
 /**
- * Nobody comes any more: whoever had forked it has heard of its end, has turned its event loop many times since, waits for
+ * Nothing more comes: the process that had forked it has heard of its end, has turned its event loop many times since, waits for
  * no timer, and has started nothing since it was killed; some do that before they hear of the end.
  */
 function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, killedMs) {
@@ -110,154 +105,30 @@ function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, ki
 export async function tryStop(up, plan) {
   const { program } = up;
   const how = /** @type {const} */ ({ kind: 'stop', pid: Number(program.pid), signal: 'SIGTERM' });
+  const target = primaryOf(up);
   return during(up, plan, how, async (atMs) => {
     program.kill(how.pid, how.signal);
     const fate = await program.ended(STOPPED_WITHIN_MS);
     const tookMs = fate && nowMs() - atMs;
     const pids = fate ? await program.gone(GONE_WITHIN_MS) : [];
-    return { fate, tookMs, left: pids.map((one) => ({ pid: one, name: titleOf(one) })) };
+    const { events } = program;
+    const crashes = events.filter(({ what, t }) => what === 'crash' && t > atMs);
+    return {
+      ...{ fate, tookMs, left: pids.map((one) => namedAmong(events, one)) },
+      crashes: crashes.map(({ pid, error }) => ({
+        ...namedAmong(events, pid),
+        error: error.split('\n')[0],
+      })),
+      unreached: unreachedIn(events, { first: how.pid, target, atMs }),
+    };
   });
 }
 
-/**
- * Has it reload, by a signal to whoever started those that serve or to the one process that serves, or by a command; and waits until all that
- * served before have gone and others serve.
- * @param {Up} up
- * @param {import('./load.js').Plan} plan
- * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
- * @param {{ times?: number, requests?: number, budgetMs?: number }} [amount]  times: one after the other, under the same
- *   traffic, and then more until so many requests were sent; budgetMs: none begins after that
- * @returns {Promise<Trial>}
- */
-export async function tryReload(up, plan, how, amount = {}) {
-  const { times = 1, requests = 0, budgetMs = Infinity } = amount;
-  const isCommand = 'command' in how;
-  const about = isCommand
-    ? { command: how.command }
-    : { signal: how.signal, pid: primaryOf(up) ?? Number(up.program.pid) };
-  return during(up, plan, { kind: 'reload', ...about }, async (atMs, countSent) => {
-    const all = [await reloadOnce(up, how)];
-    const isEnough = () => all.length >= times && countSent() >= requests;
-    const canGoOn = () => all.at(-1)?.tookMs !== undefined && nowMs() < atMs + budgetMs;
-    while (!isEnough() && canGoOn()) all.push(await reloadOnce(up, how));
-    if (!up.program.fate) await sleep(AFTERWARDS_MS);
-    const each = all.map((one) => ({ atMs: one.atMs, tookMs: one.tookMs }));
-    return { ...all.at(-1), atMs, ...(times > 1 && { each }), fate: up.program.fate };
-  });
+/** Had it got the signal, it would have ended, or its handler would have been called. */
+function unreachedIn(/** @type {Event[]} */ events, { first, target, atMs }) {
+  const isHeard = events.some(
+    ({ what, pid, t }) => what === 'signal' && pid === target && t > atMs,
+  );
+  if (target === undefined || target === first || isHeard || !isLiving(target)) return undefined;
+  return { ...namedAmong(events, target), first: namedAmong(events, first).name };
 }
-
-async function reloadOnce(/** @type {Up} */ up, how) {
-  const { program } = up;
-  const servers = serving(up);
-  const isCommand = 'command' in how;
-  const target = primaryOf(up) ?? Number(program.pid);
-  const atMs = nowMs();
-  const command = isCommand ? runCommand(how) : undefined;
-  if (!isCommand) program.kill(target, how.signal);
-  const remain = () => serving(up).filter((one) => servers.includes(one)).length;
-  const isNews = ({ t, what }) =>
-    t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);
-  const hasNews = () => program.events.some(isNews);
-  if (command) await program.until(() => hasNews() || command.isOver(), COMMAND_WITHIN_MS);
-  const hasFailed = command?.isOver() && (await command.ended);
-  if (!hasFailed) await program.until(hasNews, BEGINS_WITHIN_MS);
-  const isDone = () => remain() === 0 && serving(up).length >= servers.length;
-  const done = hasNews() && (await program.until(isDone, RELOADED_WITHIN_MS));
-  const tookMs = done ? nowMs() - atMs : undefined;
-  const failed = await command?.ended;
-  await atEase(program, target);
-  return {
-    ...{ atMs, tookMs, servers: servers.length, replaced: servers.length - remain() },
-    ...(failed && { failed }),
-  };
-}
-
-/** The next signal would come too early for one that has yet to hear that the last of its old workers has gone. */
-async function atEase(/** @type {import('./launch.js').Program} */ program, pid) {
-  const sinceMs = nowMs();
-  if (turnsOf(program.events, pid) === 0) return; // the probe does not look into it
-  const hasTurned = () => haveTurned(program.events, [pid], TURNS_BETWEEN, sinceMs);
-  await program.until(() => !hasPid(pid) || hasTurned(), BEGINS_WITHIN_MS).catch(ignoreStarved);
-}
-
-/** Who started those that serve, or else the one that does. @returns {number | undefined} */
-function primaryOf(/** @type {Up} */ up) {
-  const servers = serving(up);
-  const { events } = up.program;
-  const fork = events.find(({ what, workerPid }) => what === 'fork' && servers.includes(workerPid));
-  if (fork || servers.length < 2) return fork?.pid ?? servers[0];
-  return events.find(({ what, childPid }) => what === 'child' && servers.includes(childPid))?.pid;
-}
-
-/** Traffic before, while and after something happens. @returns {Promise<Trial>} */
-async function during({ program }, plan, about, watch) {
-  const traffic = startTraffic(program.url, kindsOf(plan));
-  let atMs, seen;
-  try {
-    await program.until(() => traffic.count() >= WARM_REQUESTS);
-    atMs = nowMs();
-    seen = await watch(atMs, traffic.count);
-  } finally {
-    traffic.close();
-  }
-  const sent = await traffic.stop();
-  await program.drained().catch(ignoreStarved);
-  const requests = requestsOf(program.events);
-  const lost = about.kind === 'stop' ? begunOnly(sent, requests) : lostOf(sent, requests, isServed);
-  return {
-    ...{ ...about, atMs, zeroMs: program.sinceMs, left: [], ...seen },
-    ...(seen.each && { each: shareOut(seen.each, sent, lost) }),
-    sent: split(sent),
-    lost: split(lost),
-    underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
-    repeated: sent.filter((one) => one.isRepeated && !lost.includes(one)).length,
-    errors: Object.fromEntries(
-      [...groupBy(lost, howLost)].map(([error, all]) => [error, all.length]),
-    ),
-  };
-}
-
-/** To each of several reloads what ended in its time: the first has what came before it, too. */
-function shareOut(/** @type {{ atMs: number }[]} */ each, sent, lost) {
-  const ofWhich = ({ first }) =>
-    Math.max(
-      0,
-      each.findLastIndex(({ atMs }) => atMs <= first.doneMs),
-    );
-  return each.map((one, index) => {
-    const own = (/** @type {Sent[]} */ all) => split(all.filter((any) => ofWhich(any) === index));
-    return { ...one, sent: own(sent), lost: own(lost) };
-  });
-}
-
-const howLost = (/** @type {Sent} */ { first, answer }) =>
-  first.error ?? answer.error ?? `status ${answer.status}`;
-
-const isServed = ({ status = 0 }) => status > 0 && status < 500;
-
-/** Whoever comes to a server that stops is refused; lost is what it had begun. */
-const begunOnly = (/** @type {Sent[]} */ sent, requests) =>
-  sent.filter(({ first }) => first.error && isBegun(first, requests));
-
-const split = (/** @type {Sent[]} */ sent) => ({
-  fresh: sent.filter(({ isKept }) => !isKept).length,
-  kept: sent.filter(({ isKept }) => isKept).length,
-});
-
-/**
- * The processes that listen on the port for clients and have not ended. Where a server without the probe has the port, those
- * behind it.
- * @param {Up} up
- * @returns {number[]}
- */
-export function serving({ program, port, otherPorts }) {
-  const listening = program.events.filter(({ what }) => what === 'listening');
-  const there = listening.filter((one) => one.port === port);
-  const here = there.length > 0 ? there : listening.filter((one) => otherPorts.includes(one.port));
-  const ended = new Set(program.events.flatMap(endedIn));
-  const pids = new Set(forClients(here).map(({ pid }) => pid));
-  return [...pids].filter((pid) => !ended.has(pid) && hasPid(pid));
-}
-
-const endedIn = (/** @type {Event} */ { what, pid, tid, workerPid }) =>
-  what === 'exit' && tid === undefined ? [pid] : what === 'worker-exit' ? [workerPid] : [];

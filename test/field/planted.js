@@ -1,4 +1,5 @@
 // Small servers with one fault each, and some without: their source, how `xray` is to look, and what it has to say first.
+import { readFileSync } from 'node:fs';
 
 /** @param {string} handler @param {string} [more] */
 const single = (handler, more = '') => `import http from 'node:http';
@@ -54,8 +55,59 @@ if (cluster.isPrimary) {
 }
 `;
 
-/** @type {Record<string, { finds: string, source: string, flags?: string[] }>} */
+/** Of a case from public bug reports, as people run clusters. */
+const reported = (/** @type {string} */ name) =>
+  readFileSync(new URL(`cases/${name}.mjs`, import.meta.url), 'utf8');
+
+/** In words, what is said first has to name the cause. @type {Record<string, { finds: string, says?: RegExp, source: string, flags?: string[] }>} */
 export const faults = {
+  'output that is not read': {
+    finds: 'hangs',
+    says: /^2 processes stand still .*waiting to write to their standard output, which is not read/,
+    source: reported('unread-output'),
+    flags: ['--rate', '100', '--seconds', '4'],
+  },
+  'an endless regular expression': {
+    finds: 'hangs',
+    says: /^2 processes stand still .*, computing, under \/, in RegExp\.test, called in isPlain, \S+:15\.$/,
+    source: reported('endless-regexp'),
+    flags: ['--seconds', '3'],
+  },
+  'a primary that tells the dying': {
+    finds: 'stop-fails',
+    says: /^Told to stop, .* crashed: Error: write EPIPE|ERR_IPC_CHANNEL_CLOSED/,
+    source: reported('dying-siblings'),
+    flags: ['--stop'],
+  },
+  'event streams without an end': {
+    finds: 'does-not-stop',
+    says: /held by \d+ open streams/,
+    source: reported('event-streams'),
+    flags: ['--path', '/events', '--reload', 'SIGHUP', '--stop'],
+  },
+  'half of the clients wait': {
+    finds: 'not-taken',
+    says: /^10 of 20 clients never got an answer: 2 processes take at most 5 connections each/,
+    source: reported('max-connections'),
+    flags: ['--connections', '20'],
+  },
+  'a parent that keeps SIGTERM to itself': {
+    finds: 'not-passed-on',
+    source: `import { spawn } from 'node:child_process';
+process.on('SIGTERM', () => {});
+if (process.argv[2]) (await import('node:http')).createServer(${ANSWER}).listen(process.env.PORT);
+else spawn(process.execPath, [process.argv[1], 'serve'], { stdio: 'inherit' });
+`,
+    flags: ['--stop'],
+  },
+  'a primary that computes': {
+    finds: 'busy-primary',
+    source: clustered({
+      primary: `const cell = new Int32Array(new SharedArrayBuffer(4));
+  setInterval(() => Atomics.wait(cell, 0, 0, 57), 58);`,
+    }),
+    flags: ['--seconds', '4'],
+  },
   'a handler that blocks': {
     finds: 'blocks',
     source: single("(_, response) => { block(300); response.end('x'); }"),

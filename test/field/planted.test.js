@@ -33,7 +33,7 @@ async function xray(name, { source, flags = [] }) {
   const seen = JSON.parse(stdout);
   const pids = (seen.facts?.processes ?? []).map((/** @type {any} */ { pid }) => pid);
   assert.deepEqual(pids.filter(isLiving), [], 'nothing is left');
-  return { code, findings: seen.findings };
+  return { code, findings: seen.findings, undecided: seen.undecided };
 }
 
 test('the part that was asked for is one', () => {
@@ -41,7 +41,7 @@ test('the part that was asked for is one', () => {
 });
 
 test('there are as many as were promised', () => {
-  assert.ok(Object.keys(faults).length >= 25);
+  assert.ok(Object.keys(faults).length >= 32);
   assert.ok(Object.keys(healthy).length >= 13);
 });
 
@@ -50,14 +50,15 @@ describe('planted faults and healthy servers', { concurrency: 2 }, () => {
     test(`${name}: ${one.finds}`, async () => {
       for (let tries = 1; ; tries += 1) {
         const { code, findings } = await xray(name, one);
-        if (findings[0]?.id === one.finds) return assert.equal(code, 1);
+        if (findings[0]?.id === one.finds && (one.says ?? /./).test(findings[0].says))
+          return assert.equal(code, 1);
         assert.ok(tries < TRIES, JSON.stringify(findings, null, 2));
       }
     });
   for (const [name, one] of Object.entries(healthy).filter(isInPart))
     test(`${name}: nothing`, async () => {
-      const { code, findings } = await xray(name, one);
+      const { code, findings, undecided } = await xray(name, one);
       assert.deepEqual(findings, []);
-      assert.equal(code, 0);
+      assert.equal(code, undecided.length > 0 ? 3 : 0); // on a busy machine it may be left open
     });
 });

@@ -1,0 +1,93 @@
+/** The trial of a reload: by a signal or by a command, once or several times. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nowMs } from '../observe/clock.js';
+import { hasPid } from '../observe/processes.js';
+import { haveTurned, turnsOf } from '../observe/timeline.js';
+import { ignoreStarved } from '../observe/turn.js';
+import { runCommand } from './command.js';
+import { during, namedAmong, primaryOf, serving } from './under-traffic.js';
+
+/**
+ * @typedef {import('./launch.js').Up} Up
+ * @typedef {import('./trials.js').Trial} Trial
+ */
+
+const AFTERWARDS_MS = 500;
+const BEGINS_WITHIN_MS = 5_000;
+const RELOADED_WITHIN_MS = 30_000;
+const HELD_FOR_MS = 10_000; // by answers without an end
+const COMMAND_WITHIN_MS = 60_000;
+const TURNS_BETWEEN = 5; // of the process that reloads: it may not yet have heard of the last end itself
+
+/**
+ * Has it reload, by a signal to the parent of those that serve or to the one process that serves, or by a command; and waits until all that
+ * served before have gone and others serve.
+ * @param {Up} up
+ * @param {import('./load.js').Plan} plan
+ * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
+ * @param {{ times?: number, requests?: number, budgetMs?: number }} [amount]  times: one after the other, under the same
+ *   traffic, and then more until so many requests were sent; budgetMs: none begins after that
+ * @returns {Promise<Trial>}
+ */
+export async function tryReload(up, plan, how, amount = {}) {
+  const { times = 1, requests = 0, budgetMs = Infinity } = amount;
+  const isCommand = 'command' in how;
+  const about = isCommand
+    ? { command: how.command }
+    : { signal: how.signal, pid: primaryOf(up) ?? Number(up.program.pid) };
+  return during(
+    up,
+    plan,
+    { kind: 'reload', ...about },
+    async (atMs, { count: countSent, streams }) => {
+      const all = [await reloadOnce(up, how, streams)];
+      const isEnough = () => all.length >= times && countSent() >= requests;
+      const canGoOn = () => all.at(-1)?.tookMs !== undefined && nowMs() < atMs + budgetMs;
+      while (!isEnough() && canGoOn()) all.push(await reloadOnce(up, how, streams));
+      if (!up.program.fate) await sleep(AFTERWARDS_MS);
+      const each = all.map((one) => ({ atMs: one.atMs, tookMs: one.tookMs }));
+      return { ...all.at(-1), atMs, ...(times > 1 && { each }), fate: up.program.fate };
+    },
+  );
+}
+
+async function reloadOnce(
+  /** @type {Up} */ up,
+  how,
+  /** @type {import('../observe/client.js').Streams} */ streams,
+) {
+  const { program } = up;
+  const servers = serving(up);
+  const isCommand = 'command' in how;
+  const target = primaryOf(up) ?? Number(program.pid);
+  const atMs = nowMs();
+  const command = isCommand ? runCommand(how) : undefined;
+  if (!isCommand) program.kill(target, how.signal);
+  const remain = () => serving(up).filter((one) => servers.includes(one));
+  const isNews = ({ t, what }) =>
+    t > atMs && ['fork', 'exit', 'child', 'worker-exit'].includes(what);
+  const hasNews = () => program.events.some(isNews);
+  if (command) await program.until(() => hasNews() || command.isOver(), COMMAND_WITHIN_MS);
+  const hasFailed = command?.isOver() && (await command.ended);
+  if (!hasFailed) await program.until(hasNews, BEGINS_WITHIN_MS);
+  const isFull = () => serving(up).length - remain().length >= servers.length;
+  const isDone = () => remain().length === 0 && isFull();
+  const withinMs = streams.isFull() ? HELD_FOR_MS : RELOADED_WITHIN_MS;
+  const done = hasNews() && (await program.until(isDone, withinMs));
+  const tookMs = done ? nowMs() - atMs : undefined;
+  const failed = await command?.ended;
+  await atEase(program, target);
+  return {
+    ...{ atMs, tookMs, servers: servers.length, replaced: servers.length - remain().length },
+    ...{ isFull: isFull(), remaining: remain().map((pid) => namedAmong(program.events, pid)) },
+    ...(failed && { failed }),
+  };
+}
+
+/** The next signal would come too early for one that has yet to hear that the last of its old workers has gone. */
+async function atEase(/** @type {import('./launch.js').Program} */ program, pid) {
+  const sinceMs = nowMs();
+  if (turnsOf(program.events, pid) === 0) return; // the probe does not look into it
+  const hasTurned = () => haveTurned(program.events, [pid], TURNS_BETWEEN, sinceMs);
+  await program.until(() => !hasPid(pid) || hasTurned(), BEGINS_WITHIN_MS).catch(ignoreStarved);
+}

@@ -1,0 +1,75 @@
+/**
+ * Which function keeps an event loop: the server is started once more, with a thread beside each of its processes that asks for
+ * the stack when the loop is silent. That takes memory and a little time, so the first look, from which all the numbers are,
+ * is without it.
+ *
+ * @typedef {object} Stack
+ * @property {number} pid
+ * @property {number} t
+ * @property {string[]} calls  the innermost first: "isPlain (/shop/server.js:14:9)"
+ * @property {string} [under]  the path of the request that it had begun last and not yet answered
+ *
+ * @typedef {{ seconds: number, seen: Stack[] }} Stacks  after so many seconds there were enough, or the time was up
+ */
+import { startTraffic } from '../measure/traffic.js';
+import { createStreams } from '../observe/client.js';
+import { nowMs } from '../observe/clock.js';
+import { eventsOf, requestsOf } from '../observe/timeline.js';
+import { ignoreStarved } from '../observe/turn.js';
+import { NotUp, launch } from './launch.js';
+import { lastBegun } from './silences.js';
+
+const LONG_MS = 100; // as the thread has it
+const OFTEN = 3; // once may be a cache that fills
+const ENOUGH = 5; // stacks
+const MOST_PER_SECOND = 200; // this process sends them itself
+const MOST_STREAMS = 20;
+
+/** Is it worth a second start? @param {import('./facts.js').Facts} facts */
+export const isSilent = ({ silences, hangs }) =>
+  silences.filter(({ ms }) => ms >= LONG_MS).length >= OFTEN ||
+  hangs.some(({ fd }) => fd === undefined);
+
+/**
+ * @param {import('../observe/run.js').Runner} runner
+ * @param {import('./launch.js').Order} order
+ * @param {import('./load.js').Plan} plan
+ * @returns {Promise<Stacks>}
+ */
+export async function tryStacks(runner, order, plan) {
+  const sinceMs = nowMs();
+  try {
+    const { program } = await launch(runner, { ...order, seesStacks: true }, plan);
+    const seen = await underTraffic(program, plan);
+    return { seconds: Math.round((nowMs() - sinceMs) / 1000), seen };
+  } catch (error) {
+    if (!(error instanceof NotUp)) ignoreStarved(error);
+    return { seconds: Math.round((nowMs() - sinceMs) / 1000), seen: [] };
+  }
+}
+
+async function underTraffic(
+  /** @type {import('./launch.js').Program} */ program,
+  /** @type {import('./load.js').Plan} */ { rate = MOST_PER_SECOND, connections, seconds, ...what },
+) {
+  const { path, method, headers, body } = what;
+  const perSecond = Math.min(rate, MOST_PER_SECOND);
+  const streams = createStreams(MOST_STREAMS);
+  const kind = { path, method, headers, body, perSecond, connections, streams, isBodyKept: false };
+  const traffic = startTraffic(program.url, [kind]);
+  try {
+    const isEnough = (/** @type {import('../observe/timeline.js').Event[]} */ events) =>
+      eventsOf(events, 'stack').length >= ENOUGH;
+    await program.until(isEnough, seconds * 1000).catch(ignoreStarved);
+  } finally {
+    traffic.close();
+    await program.stop();
+    await traffic.stop();
+  }
+  const requests = requestsOf(program.events);
+  return eventsOf(program.events, 'stack').flatMap(({ pid, t, calls }) =>
+    Array.isArray(calls)
+      ? { pid, t, calls: calls.map(String), under: lastBegun(requests, pid, t) }
+      : [],
+  );
+}

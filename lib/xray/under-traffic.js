@@ -1,0 +1,161 @@
+/** What a trial has in common with others: traffic of two kinds, and what became of it. */
+import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
+import { createStreams } from '../observe/client.js';
+import { nowMs } from '../observe/clock.js';
+import { hasPid, titleOf } from '../observe/processes.js';
+import { groupBy, requestsOf } from '../observe/timeline.js';
+import { ignoreStarved } from '../observe/turn.js';
+import { forClients } from './facts.js';
+import { shortName } from './words.js';
+
+/**
+ * @typedef {import('./launch.js').Up} Up
+ * @typedef {import('./trials.js').Trial} Trial
+ * @typedef {import('../measure/traffic.js').Sent} Sent
+ * @typedef {import('../observe/timeline.js').Event} Event
+ */
+
+const KEPT_CONNECTIONS = 4;
+const MOST_PER_SECOND = 200; // this process sends them itself
+const WARM_REQUESTS = 20;
+const MOST_STREAMS = 20;
+
+/** @returns {import('../measure/traffic.js').Kind[]} */
+function kindsOf(
+  /** @type {import('./load.js').Plan} */ { rate = MOST_PER_SECOND, timeoutMs, ...plan },
+  /** @type {import('../observe/client.js').Streams} */ streams,
+) {
+  const { path, method, headers, body } = plan;
+  const perSecond = Math.max(1, Math.min(rate, MOST_PER_SECOND) / 2);
+  const what = { path, method, headers, body, timeoutMs, perSecond, streams, isBodyKept: false };
+  return [what, { ...what, connections: KEPT_CONNECTIONS }];
+}
+
+/**
+ * Who started those that serve, or else the one that does.
+ * @param {Up} up
+ * @returns {number | undefined}
+ */
+export function primaryOf(up) {
+  const servers = serving(up);
+  const { events } = up.program;
+  const fork = events.find(({ what, workerPid }) => what === 'fork' && servers.includes(workerPid));
+  if (fork || servers.length < 2) return fork?.pid ?? servers[0];
+  return events.find(({ what, childPid }) => what === 'child' && servers.includes(childPid))?.pid;
+}
+
+/**
+ * Traffic before, while and after something happens.
+ * @param {Up} up
+ * @param {import('./load.js').Plan} plan
+ * @param {Pick<Trial, 'kind' | 'pid' | 'signal' | 'command'>} about
+ * @param {(atMs: number, traffic: { count: () => number, streams: import('../observe/client.js').Streams }) => Promise<any>} watch
+ *   what happens, from the moment at which it may; its fields are the trial's
+ * @returns {Promise<Trial>}
+ */
+export async function during({ program }, plan, about, watch) {
+  const streams = createStreams(MOST_STREAMS);
+  const traffic = startTraffic(program.url, kindsOf(plan, streams));
+  let atMs, seen;
+  try {
+    await program.until(() => traffic.count() >= WARM_REQUESTS || streams.isFull());
+    atMs = nowMs();
+    seen = await watch(atMs, { count: traffic.count, streams });
+  } finally {
+    traffic.close();
+  }
+  const sent = await traffic.stop();
+  await program.drained().catch(ignoreStarved);
+  const requests = requestsOf(program.events);
+  const ordinary = sent.filter(({ first, answer }) => !first.isStream && !answer.isStream);
+  const lost =
+    about.kind === 'stop' ? begunOnly(ordinary, requests) : lostOf(ordinary, requests, isServed);
+  return {
+    ...{ ...about, atMs, zeroMs: program.sinceMs, left: [], ...seen },
+    ...(seen.each && { each: shareOut(seen.each, sent, lost) }),
+    sent: split(sent),
+    lost: split(lost),
+    streams: streamsIn(sent, requests, { events: program.events, atMs }),
+    underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
+    repeated: sent.filter((one) => one.isRepeated && !lost.includes(one)).length,
+    errors: Object.fromEntries(
+      [...groupBy(lost, howLost)].map(([error, all]) => [error, all.length]),
+    ),
+  };
+}
+
+/** What became of the answers without an end that were open at that moment. @returns {import('./trials.js').StreamCounts | undefined} */
+function streamsIn(/** @type {Sent[]} */ sent, requests, { events, atMs }) {
+  const open = sent
+    .map(({ answer }) => answer)
+    .filter(({ isStream, sentMs, doneMs }) => isStream && sentMs < atMs && doneMs > atMs);
+  if (open.length === 0) return undefined;
+  const held = open.filter(({ hasLeft }) => hasLeft);
+  const isOf = (/** @type {import('../observe/client.js').Answer} */ { client, sentMs, doneMs }) =>
+    requests.find((one) => one.client === client && one.startMs >= sentMs && one.startMs <= doneMs);
+  const pids = new Set(held.flatMap((one) => isOf(one)?.pid ?? []));
+  return {
+    ...{ open: open.length, held: held.length },
+    broken: open.filter(({ error }) => error).length,
+    ended: open.filter(({ error, hasLeft }) => !error && !hasLeft).length,
+    holders: [...pids].map((pid) => namedAmong(events, pid)),
+  };
+}
+
+/** To each of several reloads what ended in its time: the first has what came before it, too. */
+function shareOut(/** @type {{ atMs: number }[]} */ each, sent, lost) {
+  const ofWhich = ({ first }) =>
+    Math.max(
+      0,
+      each.findLastIndex(({ atMs }) => atMs <= first.doneMs),
+    );
+  return each.map((one, index) => {
+    const own = (/** @type {Sent[]} */ all) => split(all.filter((any) => ofWhich(any) === index));
+    return { ...one, sent: own(sent), lost: own(lost) };
+  });
+}
+
+const howLost = (/** @type {Sent} */ { first, answer }) =>
+  first.error ?? answer.error ?? `status ${answer.status}`;
+
+const isServed = ({ status = 0 }) => status > 0 && status < 500;
+
+/** Whoever comes to a server that stops is refused; lost is what it had begun. */
+const begunOnly = (/** @type {Sent[]} */ sent, requests) =>
+  sent.filter(({ first }) => first.error && isBegun(first, requests));
+
+const split = (/** @type {Sent[]} */ sent) => ({
+  fresh: sent.filter(({ isKept }) => !isKept).length,
+  kept: sent.filter(({ isKept }) => isKept).length,
+});
+
+/**
+ * The processes that listen on the port for clients and have not ended. Where a server without the probe has the port, those
+ * behind it.
+ * @param {Up} up
+ * @returns {number[]}
+ */
+export function serving({ program, port, otherPorts }) {
+  const listening = program.events.filter(({ what }) => what === 'listening');
+  const there = listening.filter((one) => one.port === port);
+  const here = there.length > 0 ? there : listening.filter((one) => otherPorts.includes(one.port));
+  const ended = new Set(program.events.flatMap(endedIn));
+  const pids = new Set(forClients(here).map(({ pid }) => pid));
+  return [...pids].filter((pid) => !ended.has(pid) && hasPid(pid));
+}
+
+const endedIn = (/** @type {Event} */ { what, pid, tid, workerPid }) =>
+  what === 'exit' && tid === undefined ? [pid] : what === 'worker-exit' ? [workerPid] : [];
+
+/**
+ * What a process is called that only events tell of, or the system.
+ * @param {import('../observe/timeline.js').Event[]} events
+ * @param {number} pid
+ * @returns {{ pid: number, name: string }}
+ */
+export function namedAmong(events, pid) {
+  const start = events.find(({ what, tid, ...one }) => what === 'start' && one.pid === pid && !tid);
+  if (!start) return { pid, name: titleOf(pid) };
+  const isWorker = start.role === 'worker';
+  return { pid, name: isWorker ? `worker ${start.worker}` : shortName(start.file) };
+}
