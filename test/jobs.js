@@ -16,13 +16,14 @@ const kept = join(root, '.forkshop/test-seconds.json');
  * @property {string} alone  the command line that runs it by itself
  * @property {NodeJS.ProcessEnv} [env]
  * @property {number} [limitMs]  what hangs would keep the tests from ending, and CI with them
+ * @property {boolean} [isUnsure]  beside others it may be undecided
  *
  * @typedef {Job & { isGood: boolean, seconds: number }} Outcome
  */
 
 /**
- * Runs the jobs in their order, so many at a time. In CI, whose machine others may use, a job that failed gets a second try,
- * when the others are done.
+ * Runs the jobs in their order, so many at a time. A job that failed because it may be undecided beside others, and in CI,
+ * whose machine others may use, any job, gets a second try when the others are done.
  * @param {Job[]} jobs
  * @param {number} atOnce
  * @returns {Promise<Outcome[]>}
@@ -37,7 +38,9 @@ export async function runJobs(jobs, atOnce) {
       outcomes.push(await runJob(job, isShown));
   };
   await Promise.all(Array.from({ length: atOnce }, takeTurns));
-  for (const first of process.env.CI ? outcomes.filter(({ isGood }) => !isGood) : []) {
+  const isTriedAgain = (/** @type {Outcome} */ { isGood, isUnsure }) =>
+    !isGood && (isUnsure || process.env.CI);
+  for (const first of outcomes.filter(isTriedAgain)) {
     console.log(`${first.name} failed at first`);
     Object.assign(first, await runJob(first, isShown));
   }

@@ -19,7 +19,7 @@ test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as i
   keys.close();
   stdin.write('h');
   assert.equal(pressed.length, 4);
-  assert.deepEqual(modes, [true, false]);
+  assert.deepEqual(modes, [false, true, false]);
   listenForKeys(undefined, {}).close();
 });
 

@@ -16,7 +16,7 @@ import { limitMs } from '../limits.js';
 import { Watched, until } from '../nothing-left.js';
 import { createSlots } from '../slots.js';
 
-const AT_ONCE = 2;
+const AT_ONCE = Number(process.env.FORKSHOP_SLOTS ?? 2);
 const LOOK_EVERY_MS = 150; // a look takes 7 ms of CPU, which the programs need
 const main = join(rootFolder, 'lib/cli/main.cjs');
 const slots = createSlots(AT_ONCE);
