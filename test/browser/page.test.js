@@ -402,9 +402,12 @@ describe("the learner's page in Chromium", { skip }, () => {
       for (const [colorScheme, width, runOnly] of LOOKS) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
-        const bad = await accessibilityFaults(page, { runOnly });
-        bad.push(...(await tooWide(page)));
-        found.push(...bad.map((fault) => `${what}, ${colorScheme}, ${width}: ${fault}`));
+        for (const view of width < 1100 ? ['text', 'verdict'] : ['beside']) {
+          if (view !== 'beside') await page.locator(`#status a[href="#${view}"]`).click();
+          const bad = await accessibilityFaults(page, { runOnly });
+          bad.push(...(await tooWide(page)));
+          found.push(...bad.map((fault) => `${what}, ${colorScheme}, ${width}, ${view}: ${fault}`));
+        }
       }
       await page.setViewportSize({ width: 1280, height: 800 });
     };
