@@ -181,7 +181,7 @@ test('a prediction for a lesson that was not begun is only noted, in its unit, a
   assert.equal(kept(), 3, 'it has passed');
 });
 
-test('later tasks are not judged before the first is done, and what held before is told', async () => {
+test('later tasks are not judged before the first is done, and what held before is shown', async () => {
   const root = makeWorkshop();
   const check = `checks/${keys[0]}/check.js`;
   const apart = "{ 1: { greets: 'it says hello' }, 2: { ends: 'it says so and ends' } }";

@@ -85,7 +85,7 @@ test('what to try comes when the same promise fails again, or when it is asked f
   assert.match(reportOf([], inTask1, { hasKeys: true }), keys);
 });
 
-test('what held before and was not judged is told, and counted', () => {
+test('what held before and was not judged is shown, and counted', () => {
   const before = {
     failed: ['d'],
     verdicts: { a: 'passed', b: 'passed', c: 'passed', e: 'passed' },

@@ -14,7 +14,7 @@ const failing = (id, more = {}) => ({
   ...{ try: `look at ${id}`, ...more },
 });
 
-test('n opens the next failure, and begins again; t says what to try about the one that is open', () => {
+test('n opens the next failure, and begins again; t says what to try about the failure that is open', () => {
   const io = ioOf('/nowhere');
   const failures = createFailures(io);
   const tasks = [{ promises: ['a', 'b', 'c'] }];

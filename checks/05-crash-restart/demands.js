@@ -293,7 +293,7 @@ const STOP_FAULTS = [
     ({ lost }) => lost.length > 0,
     ({ losses }) => losses,
     'A worker that is killed, or calls process.exit(), answers nothing more.',
-    'look at how the workers are told to leave: which way lets them answer first?',
+    'look at how you ask the workers to leave: which way lets them answer first?',
   ],
 ];
 

@@ -93,7 +93,7 @@ export function demandOneDrains(stop) {
     ...story,
     got: `It exited (${howItEnded(exit)}).`,
     why: 'An exit code other than 0 says that something was cut. If every worker exits with it, it says nothing.',
-    try: 'look at what ends a worker that is done, and what one that is not',
+    try: 'look at what ends a worker: is it done by then, or at its limit?',
     shows,
   });
 }
@@ -371,7 +371,7 @@ const LOSSES = [
   [
     ({ killed }) => killed,
     'Old workers were killed by a signal, and with them whatever they were doing.',
-    'look at how an old worker is told to leave: retire() is given',
+    'look at how an old worker leaves: retire() is given',
   ],
   [
     ({ errors }) => errors.includes('ECONNREFUSED'),

@@ -171,7 +171,7 @@ export function demandCleanStop({
     why: half
       ? 'nginx waits for such a client, then asks a server. By then the servers had exited.'
       : 'nginx itself had exited. SIGTERM and SIGINT are a fast stop for it: it hangs up. Ctrl-C reaches it too, unless it was started detached.',
-    try: 'look at how nginx is told to stop, and what ends before it has',
+    try: 'look at how you stop nginx, and what ends before it has',
   });
   demandInTime(fate, {
     ...story,

@@ -30,7 +30,7 @@ const LEAST_WORK_MS = 9.5;
 const ENOUGH_FAILED = 5;
 const MARKED = 6; // moments of a kind
 const TELL =
-  'look at what Nitro is told of the workers, and whether that comes before the build is loaded.';
+  'look at how Nitro learns the number of workers, and whether that comes before the build is loaded.';
 
 const shown = (program, seen, says) => ({
   program,

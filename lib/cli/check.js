@@ -87,7 +87,7 @@ export async function run(argv, io) {
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
  * @param {string[]} [options.only]  judge these promises, with what they depend on, and nothing else
- * @param {boolean} [options.isAll]  judge the promises of all tasks, also behind one that is not done
+ * @param {boolean} [options.isAll]  judge the promises of all tasks, whichever of them fails
  * @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long

@@ -45,7 +45,7 @@ export function keepPrediction({ passed, predictions }, key, value) {
 }
 
 /**
- * Of a lesson that nobody has begun, a prediction is all that there is to keep: it says so.
+ * Notes the prediction for a lesson that the learner has not begun, and says so: there is nothing else to judge.
  * @param {Lesson} lesson
  * @param {number} value
  * @param {Io} io

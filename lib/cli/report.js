@@ -21,7 +21,7 @@ import { nextLesson } from './place.js';
  * @param {import('./last-time.js').LastTime} [options.before]
  * @param {string} [options.subject]
  * @param {boolean} [options.isLonger]  it was measured longer already
- * @param {boolean} [options.isHelped]  what to try is told at once, not when a promise fails a second time
+ * @param {boolean} [options.isHelped]  it says at once what to try, not when a promise fails a second time
  * @param {boolean} [options.hasKeys]  its reader has the keys of `npm start`
  */
 export function createReporter({ lesson, lessons, io, prediction, before = nothingYet, ...more }) {
@@ -30,7 +30,7 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
   const style = createStyle(stdout, env);
   const columns = Math.min(stdout.columns ?? 100, 110);
   let used = 0;
-  let shown = 0; // the task under whose name promises are told
+  let shown = 0; // the task whose name stands above the promises
   const print = (/** @type {string[]} */ ...lines) => {
     const text = lines.join('\n');
     used += text.split('\n').length;

@@ -31,8 +31,8 @@ export function forkOurs(file, { args = [], ...options } = {}) {
 }
 
 /**
- * Standard streams, and a channel, for a process of ours that talks to nobody. A Node.js process that has the terminal puts it
- * back, when it exits, into the mode in which it found it: a question that we ask meanwhile would lose its own.
+ * Standard streams, and a channel, for a process of ours that neither asks nor prints. A Node.js process that has the terminal
+ * puts it back, when it exits, into the mode in which it found it: a question that we ask meanwhile would lose its own.
  * @returns {('ignore' | 'inherit' | 'ipc')[]}
  */
 export function withoutTerminal() {

@@ -113,7 +113,7 @@ function readPart(/** @type {string} */ root, /** @type {string} */ file) {
 }
 
 /**
- * Finds the lesson that somebody means by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in upper or
+ * Finds the lesson that is meant by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in upper or
  * lower case.
  *
  * @param {Lesson[]} lessons

@@ -56,7 +56,7 @@ export function* taskProblems(root, { key, text, hints }) {
   const places = placesOf(key);
   const { check: where } = places;
   const source = readIfThere(join(root, where));
-  if (source === undefined) return; // which is told as a problem of its own
+  if (source === undefined) return; // a problem of its own
   const groups = [...source.matchAll(GROUP)].map(([, number]) => Number(number));
   const titles = titlesIn(text);
   const strange = groups.find((each) => !titles.has(each));

@@ -53,7 +53,7 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
 }
 
 /**
- * The promise to look at first, opened up: expected, got, why; and what to try, where the program isn't to blame or it is told.
+ * The promise to look at first, opened up: expected, got, why; and what to try, where the program isn't to blame or `isTold`.
  * @param {import('./outcome.js').PromiseRecord} promise
  * @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
  * @param {import('./style.js').Style} style

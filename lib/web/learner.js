@@ -66,7 +66,7 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     const told = { check: state.told(), activity: activity.told(), hand: learner.hand?.told() };
     return { token: ownToken, ...where, passed: keys, ...told };
   };
-  const nothing = { promises: {}, taskOf: {} }; // what is wrong with a check is told when it is run
+  const nothing = { promises: {}, taskOf: {} }; // a check that cannot be loaded says why when it runs
   const definitionOf = (/** @type {string} */ key) =>
     loadCheck(checkFile(root, key)).catch(() => nothing);
   const find = (request, response, next) => {
