@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { faultOfRandomHex } from '../lib/verdict/bodies.js';
 import { explainNotReady } from '../lib/verdict/diagnosis.js';
-import { whyOfCrash, whyOfHandler } from '../lib/verdict/thrown.js';
+import { whyOfCrash, whyOfHandler, withPlaceOfSyntax } from '../lib/verdict/thrown.js';
 import { drawTimeline } from '../lib/verdict/draw-timeline.js';
 import { Broken, Undecided, asText, demand, verdictOf } from '../lib/verdict/outcome.js';
 import { demandSpeedup } from '../lib/verdict/speedup.js';
@@ -320,6 +320,18 @@ test('what a handler threw is told with its place; what ended a process is not a
     whyOfCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
     'A process threw and ended: TypeError: no (server.js, line 15)',
   );
+});
+
+test('a file that does not parse is named with its line, which stands above the error only', () => {
+  const error = 'SyntaxError: Unexpected end of input';
+  const output = `listens\nfile:///w/lessons/x/job.js:52\n\n\n\n${error}\n    at node:internal:1:1`;
+  assert.equal(
+    withPlaceOfSyntax(`It ended: ${error}`, output),
+    `It ended: ${error} (job.js, line 52)`,
+  );
+  assert.equal(withPlaceOfSyntax(`${error} (a.js, line 3)`, output), `${error} (a.js, line 3)`);
+  assert.equal(withPlaceOfSyntax('The child exited.', output), 'The child exited.');
+  assert.equal(withPlaceOfSyntax(undefined, 'listens'), undefined);
 });
 
 test('a speedup above its target holds; below it fails, unless the machine was disturbed', () => {

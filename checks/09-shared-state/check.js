@@ -9,6 +9,7 @@ import {
   demandStarted,
   demandSticky,
   demandTogether,
+  tellClosed,
 } from './demands.js';
 import {
   PLACES,
@@ -83,7 +84,7 @@ check('09-shared-state', tasks, (lesson) => {
   });
 
   const sticky = meanwhile([], async () =>
-    visitInTurn(await start('sticky', PLACES, { listeners: 1 })),
+    visitInTurn(await start('sticky', PLACES, { listeners: 1 }).catch(tellClosed)),
   );
   const moved = meanwhile([sticky], visitAfterDeath);
   hold('sticky-keeps', [sticky], demandSticky);

@@ -7,6 +7,7 @@ import {
   howItEnded,
   momentOf,
   primaryExitMoment,
+  sumOf,
   whyOfCrash,
 } from '../../lib/check/checking.js';
 import { PLACES } from './looks.js';
@@ -67,8 +68,8 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     expected: `${times} increments by clients at once: then every worker reports ${times}.`,
     got: `The workers report ${[...told.values()].join(' and ')}.`,
     why:
-      low < high
-        ? 'They do not all ask the same owner: each worker has its own count.'
+      low < high || sumOf([...told.values()]) === times
+        ? 'They do not all ask the same owner: each worker has its own count, in itself or in the primary.'
         : 'Several workers read the same number, added one, and wrote the same number back.',
     try: `let only ${owner} count, and send it "add one", not the new value`,
   });
@@ -102,6 +103,8 @@ export function demandMatched({ questions }) {
   });
 }
 
+const IS_TEXT = 'There is text. Redis keeps text: INCR returns a number, GET returns text.';
+
 /** One id from several clients at once, and ids that were acknowledged before. */
 export function demandRepeated({ twins }, repeated, owner) {
   const [unheard] = [...twins, ...repeated].filter(({ count }) => count === undefined);
@@ -115,7 +118,9 @@ export function demandRepeated({ twins }, repeated, owner) {
     {
       expected: `${twins.length} clients send the same id at the same time: it counts once, and each is answered 1.`,
       got: `They were answered ${twins.map(({ count }) => quoted(count)).join(', ')}.`,
-      why: 'Each found the id unknown before any had been remembered; or it is not remembered at all.',
+      why: twins.some(({ count }) => typeof count === 'string')
+        ? IS_TEXT
+        : 'Each found the id unknown before any had been remembered; or it is not remembered at all.',
       try: `look the id up, count, and remember the id in one step, in ${owner}`,
     },
   );
@@ -125,7 +130,7 @@ export function demandRepeated({ twins }, repeated, owner) {
     got: `Now the answer is ${quoted(other?.count)}.`,
     why:
       typeof other?.count === 'string'
-        ? 'That is text. Redis keeps text: INCR returns a number, GET returns text.'
+        ? IS_TEXT
         : 'The client asks again because its answer was lost. It needs that answer, not the count of now.',
     try:
       typeof other?.count === 'string'
@@ -136,7 +141,7 @@ export function demandRepeated({ twins }, repeated, owner) {
 
 /** A worker has died with questions in flight, and all clients have asked again with the same ids. */
 export function demandExact({ program, sent, retried, told, fate }, owner) {
-  const scene = `${owner} stands still, a worker dies with its questions in flight, and ${owner} goes on`;
+  const scene = `${owner} stands still, a worker dies with its questions in flight, and then it goes on`;
   demand(!fate, {
     expected: `${scene}: everything else lives on.`,
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
@@ -229,6 +234,14 @@ function demandUnavailable(silent, when) {
   });
 }
 
+/** For a sticky server whose port is not open: adds what opens it. @returns {never} */
+export function tellClosed(error) {
+  if (/listening on any port/.test(error.story?.got))
+    error.story.why =
+      'With --state sticky the primary opens it when all places are filled: has each worker said that it is ready, and does that fill its place?';
+  throw error;
+}
+
 /** Each client on one worker, and clients for all workers. */
 export function demandSticky({ program, rounds, used }) {
   const [lost] = rounds.flat().filter(({ pid }) => pid === undefined);
@@ -306,9 +319,12 @@ function demandNoExit(program) {
   demand(!fate && !exit, {
     expected: 'Redis is down, and every process lives on.',
     got: fate ? 'The primary exited.' : `A worker exited (${howItEnded(exit ?? {})}).`,
-    why:
-      whyOfCrash(events) ??
+    why: [
+      whyOfCrash(events),
       "An 'error' event without a listener, or a rejection that is not caught, ends the process.",
+    ]
+      .filter(Boolean)
+      .join('. '),
     try: 'look at which events of the client you listen to',
     shows: crashShown(program),
   });

@@ -15,7 +15,10 @@ import { MACHINES, WORKERS, serversIn } from './looks.js';
 const MARKED = 6; // moments of a kind
 
 /** What nginx says when it cannot continue. */
-const emergencyOf = (program) => /\[emerg\] (?:\d+#\d+: )?(.*)/.exec(program.output())?.[1];
+const emergencyOf = (program) =>
+  /\[emerg\] (?:\d+#\d+: )?(.*)/
+    .exec(program.output())?.[1]
+    .replace(/ in \S*\/(\S+):(\d+)$/, ' ($1, line $2)');
 const list = (items) => [...new Set(items)].join(', ');
 const wordsOf = ({ error, status } = /** @type {any} */ ({})) =>
   error ?? (status ? `status ${status}` : 'no answer');
@@ -66,7 +69,7 @@ export function demandValid({ program, count, first, hasNginx }) {
   demand(first || !emergency, {
     ...story,
     got: `nginx says: ${emergency}`,
-    why: 'nginx reads the whole file before it does anything. One fault, and it does nothing.',
+    why: 'It names the line at which it no longer understood: a word is missing there, or a semicolon or a brace just before. With one fault it does nothing at all.',
     try: 'look at the line that it names, and at the one before: each directive ends with a semicolon',
   });
   (hasNginx ? demandInTime : demand)(first, {
@@ -165,7 +168,9 @@ export function demandCleanStop({
   (half ? demand : demandInTime)(half === '200', {
     ...story,
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
-    why: 'nginx waits for such a client, then asks a server. By then the servers had exited, or nginx had.',
+    why: half
+      ? 'nginx waits for such a client, then asks a server. By then the servers had exited.'
+      : 'nginx itself had exited. SIGTERM and SIGINT are a fast stop for it: it hangs up. Ctrl-C reaches it too, unless it was started detached.',
     try: 'look at how you stop nginx, and what ends before it has',
   });
   demandInTime(fate, {

@@ -78,7 +78,7 @@ import { isOutcome, meaningOf } from './unexpected-end.js';
 import { verdictOnMissing } from './whose-fault.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, idsIn, roundsOf } from '../verdict/plan.js';
-import { whyOfHandler } from '../verdict/thrown.js';
+import { whyOfHandler, withPlaceOfSyntax } from '../verdict/thrown.js';
 
 const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
 const AHEAD_MS = 15;
@@ -349,7 +349,8 @@ async function outcomeOf(body, { told, numberOf, meaning, printed }) {
     told.add(error);
     const verdict = error instanceof Broken ? 'failed' : 'inconclusive';
     const { shows, output = shows?.program.output?.() ?? printed() ?? '', ...story } = error.story;
-    const why = (verdict === 'failed' && whyOfHandler(output)) || story.why;
+    const thrownThere = verdict === 'failed' ? whyOfHandler(output) : undefined;
+    const why = thrownThere ?? withPlaceOfSyntax(story.why, output);
     return {
       ...{ verdict, ...story, why },
       ...{ output: output.slice(-MOST_OUTPUT), ...showsOf(shows, numberOf) },

@@ -9,6 +9,7 @@ const NOT_THEIRS =
   /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]lessons[\\/]work\.js|[\\/]node_modules[\\/]/;
 const OF_EXPRESS = /[\\/]node_modules[\\/](express|router)[\\/]/;
 const ERROR = /^\w*Error\b/;
+const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
 const CARET = /^\s*\^+\s*$/;
 
 /**
@@ -37,6 +38,18 @@ export function whyOfHandler(output) {
   return undefined;
 }
 
+/**
+ * A file that does not parse has no frame: Node.js prints its place above the error, and only there.
+ * @param {string | undefined} why
+ * @param {string} output
+ * @returns {string | undefined}  the same, with the place behind the error
+ */
+export function withPlaceOfSyntax(why, output) {
+  const [, file, line, error] = SYNTAX.exec(output) ?? [];
+  if (!error || !why?.includes(error) || /line \d+\)/.test(why)) return why;
+  return why.replace(error, placed(error, file, line));
+}
+
 /** The frames of a stack trace that begins there. */
 function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
   let end = from;
@@ -50,8 +63,14 @@ const isOwn = (/** @type {string} */ frame) =>
 /** The first line of a stack trace, with the first place in a file of the program's own. @returns {string} */
 function withPlace([error, ...frames]) {
   const [, file, line] = PLACE.exec(frames.find(isOwn) ?? '') ?? [];
-  return file ? `${error} (${file.split(/[/\\]/).at(-1)}, line ${line})` : error;
+  return file ? placed(error, file, line) : error;
 }
+
+const placed = (
+  /** @type {string} */ error,
+  /** @type {string} */ file,
+  /** @type {string} */ line,
+) => `${error} (${file.split(/[/\\]/).at(-1)}, line ${line})`;
 
 /**
  * What ended a program before it was ready: the first place in a file of its own folder, also one that does not parse.

@@ -15,13 +15,17 @@ const request = (/** @type {number} */ t, /** @type {number} */ client) => [
 
 const page = xrayPage({
   ...{ name: 'server.js', about: 'GET /, 2 requests a second' },
-  findings: [
-    {
-      ...{ id: 'blocks', weight: 70, says: '/ kept the event loop for up to 340 ms.' },
-      ...{ evidence: ['3 times'], see: [1, 'block-or-wait'] },
-      moments: [{ pid: 2, t: 1_000, toMs: 1_340, says: 'silent for 340 ms' }],
-    },
-  ],
+  conclusion: {
+    findings: [
+      {
+        ...{ id: 'blocks', weight: 70, says: '/ kept the event loop for up to 340 ms.' },
+        ...{ evidence: ['3 times'], see: [1, 'block-or-wait'] },
+        moments: [{ pid: 2, t: 1_000, toMs: 1_340, says: 'silent for 340 ms' }],
+      },
+    ],
+    undecided: [],
+    looked: 'Looked at: 8 requests, GET /, in 3.4 s. Not looked at: other requests.',
+  },
   sections: [
     {
       head: 'Latency',
@@ -31,7 +35,11 @@ const page = xrayPage({
       lines: ['  2 server.js'],
     },
   ],
-  silences: [{ pid: 2, fromMs: 1_000, ms: 340, under: '/' }],
+  facts: {
+    silences: [{ pid: 2, fromMs: 1_000, ms: 340, under: '/' }],
+    hangs: [],
+    load: { fromMs: 500, toMs: 3_340, lastDueMs: 3_000, isOpen: true, isFresh: true },
+  },
   events: [
     { t: 0, pid: 2, what: 'start', ppid: 1, role: 'primary' },
     { t: 50, pid: 2, what: 'listening', port: 80 },
