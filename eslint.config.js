@@ -41,10 +41,10 @@ const ZONES = [
       ...['belonging', 'cli-check', 'cli-commands', 'probe', 'run'].map(
         (name) => `test/${name}.test.js`,
       ),
-      ...['both-killed', 'fixture-root', 'matrix', 'nothing-left', 'steps'].map(
+      ...['both-killed', 'fixture-root', 'jobs', 'matrix', 'nothing-left'].map(
         (name) => `test/${name}.js`,
       ),
-      ...['test/crashes/crash-at.js', 'test/field/**', 'test/peers/**'],
+      ...['test/crashes/crash-at.js', 'test/field/**', 'test/peers/**', 'test/without-proc/**'],
     ],
     may: [ANY_NODE, PACKAGES, DEV_PACKAGES, String.raw`\.\.?/.+`],
     because: 'a test imports node:*, declared packages and files of this repository',

@@ -9,7 +9,6 @@ import { parseArgs } from 'node:util';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { answersOf } from '../lib/lessons/answers.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { watchCrowd } from '../lib/measure/conditions.js';
 import { findTool } from '../lib/tools/tools.js';
 import { readDemos } from '../lib/web/recordings.js';
 import { demoName } from '../lib/web/spots.js';
@@ -49,7 +48,6 @@ const done = (existsSync(values.file) ? readFileSync(values.file, 'utf8') : '')
   .filter((one) => one.hogs === hogs);
 const runsOf = (/** @type {string} */ name) => done.filter((one) => one.name === name);
 
-watchCrowd();
 const stopHogs = startHogs(hogs);
 for (let round = 1; round <= times; round += 1)
   for (const demo of demos) {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
 import { startHogs } from '../bench/hog.js';
-import { conditionsNow, disturbanceOf, watchCrowd } from '../lib/measure/conditions.js';
+import { conditionsNow, countCrowd, disturbanceOf } from '../lib/measure/conditions.js';
+import { listProcesses } from '../lib/observe/processes.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
 
@@ -24,12 +25,14 @@ test('the load before we began counts only where the system does not tell how bu
 
 const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
 
-test('processes that want a core are a crowd, while they do', onLinux, async () => {
+test('what wants a core is a crowd while it does, unless it is ours', onLinux, async () => {
+  const all = () => listProcesses().map(({ pid }) => pid); // else a busy neighbour would be a crowd, too
   const many = 6 * availableParallelism();
-  const crowd = watchCrowd();
   const stop = startHogs(many);
   try {
-    await until(`${many} hogs are three for each core`, () => crowd() >= 3, limitMs(10));
+    const [ours, theirs] = [countCrowd(all), countCrowd(() => [])];
+    await until(`${many} hogs are a crowd`, () => theirs().isCrowded, limitMs(10));
+    assert.deepEqual(ours(), { isIdle: false, isCrowded: false });
   } finally {
     await stop();
   }

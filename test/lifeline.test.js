@@ -1,7 +1,7 @@
 // Verifies that every process that we start goes when its parent does: at once, before its own first line, or later; by
 // process.exit() or by SIGKILL. Nothing stays, no file either. FORKSHOP_TIMES=20 tries each so often.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -14,13 +14,11 @@ const folder = mkdtempSync(join(tmpdir(), 'forkshop-lifeline-'));
 after(() => rmSync(folder, { recursive: true }));
 const idle = join(folder, 'idle.js');
 writeFileSync(idle, 'setInterval(() => {}, 1e6);');
-const browser = join(folder, 'browser.sh'); // what of it matters here: it has a folder, and goes on
-writeFileSync(
-  browser,
-  '#!/bin/sh\nfor one; do case $one in --user-data-dir=*) mkdir "${one#*=}";; esac; done\nsleep 600\n',
-);
-chmodSync(browser, 0o755);
+const browser = join(folder, 'browser.sh'); // what of it matters here: it goes on
+writeFileSync(browser, '#!/bin/sh\nsleep 600\n', { mode: 0o755 });
 mkdirSync(join(folder, 'lessons'));
+
+const exporting = `exportPdf({ root: ${JSON.stringify(rootFolder)}, file: '/none.pdf', hasNotes: false, env: { CHROME_PATH: ${JSON.stringify(browser)} } })`;
 
 /** @typedef {[file: string, start: string]} Child  what exports it, and how a parent starts it: a promise when it is up */
 
@@ -55,10 +53,7 @@ const children = {
     'lib/xray/command.js',
     "(runCommand({ command: 'sleep 600 & sleep 600', cwd: '/', env: process.env }), later(300))",
   ],
-  'browser of slides --pdf': [
-    'lib/web/export.js',
-    `(exportPdf({ root: ${JSON.stringify(rootFolder)}, file: '/none.pdf', hasNotes: false, env: { CHROME_PATH: ${JSON.stringify(browser)} } }), later(1_500))`,
-  ],
+  'browser of slides --pdf': ['lib/web/export.js', `(${exporting}, later(1_500))`],
   hog: ['bench/hog.js', '(startHogs(1), later(200))'],
   'command of ours': [
     'lib/common/child.js',
@@ -101,13 +96,48 @@ for (const [name, [file, start]] of Object.entries(children)) {
   });
 }
 
+describe('its guard killed, the browser of slides --pdf', onLinux, () => {
+  const imported = `import { exportPdf } from ${JSON.stringify(join(rootFolder, 'lib/web/export.js'))};`;
+  const killGuard = async (/** @type {import('node:test').TestContext} */ t) => {
+    const watched = begin(t, `${imported} await ${exporting}.catch(() => {});`);
+    await until('the browser runs', () => watched.running('sleep 600').length > 0, limitMs(10));
+    for (const { pid } of watched.running('guard.js')) process.kill(pid, 'SIGKILL');
+    return watched;
+  };
+
+  test('ends with the command', async (t) => {
+    const watched = await killGuard(t);
+    await watched.over();
+    await assertNothingLeft(watched);
+  });
+
+  test('is ended by the next start, where the command was killed, too', async (t) => {
+    const watched = await killGuard(t);
+    process.kill(watched.pid, 'SIGKILL');
+    await watched.over();
+    await watched.startNext();
+    await assertNothingLeft(watched);
+  });
+});
+
 /** @param {import('node:test').TestContext} t @param {string} script */
-async function assertGoes(t, script) {
+function begin(t, script) {
   const command = [process.execPath, '--input-type=module', '-e', script, ...given];
   const watched = new Watched(command, { FORKSHOP_ROOT: folder });
   t.after(() => watched.cleanUp());
+  return watched;
+}
+
+/** @param {import('node:test').TestContext} t @param {string} script */
+async function assertGoes(t, script) {
+  const watched = begin(t, script);
   const { stderr } = await watched.over();
   assert.equal(stderr, '');
+  await assertNothingLeft(watched);
+}
+
+/** @param {Watched} watched */
+async function assertNothingLeft(watched) {
   /** @type {string[]} */
   let left = [];
   const look = async () => (left = await watched.left()).length === 0;

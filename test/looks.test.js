@@ -117,12 +117,13 @@ describe('what is known from last time', () => {
       measurements: [{ name: 'm', value: 2 }],
     },
     { lesson: 'b', verdicts: { x: 'failed' }, failed: ['x'], measurements: [] },
-    { lesson: 'a', verdicts: { y: 'failed' }, failed: ['y'], measurements: [] },
+    { lesson: 'a', verdicts: { y: 'failed' }, failed: ['y'], task: 2, measurements: [] },
   ];
 
   test('each promise has the verdict of when it was judged last', () => {
     assert.deepEqual(lastTime(history, 'a'), {
       failed: ['y'],
+      task: 2,
       verdicts: { x: 'passed', y: 'failed' },
       measured: { m: 2 },
     });

@@ -1,101 +1,188 @@
-// Runs the tests: `node test/run.js unit`, `proofs` (test/proofs/), `experiments` (that of them which proves what
-// `npm run try` tells), `browser` (test/browser/), `crashes` (test/crashes/: solutions that exit in the middle of a check), `hostile`, `kills`
-// (test/kills/: of checks at random moments), `peers` (test/peers/: ours beside other tools) or `field` (test/field/:
-// xray on other people's applications, and on many small ones with a fault). `field planted` runs one file of it, and
-// `field planted 1/3` the first third of that. `proofs all` judges
-// every right and wrong answer whole, `proofs 3/10` the third tenth of them, `proofs lesson-5` those of a lesson, and
-// `proofs lesson-5 no-back-off` that one.
-// A list of its own, because no glob or folder argument of `node --test` works on Node 20, 22 and 24 alike.
-import { readdirSync } from 'node:fs';
+// Runs the tests, each file in a process of its own: `node test/run.js [WHAT] [OF IT] [ANSWER]`, or `npm test -- WHAT`.
+//
+//   (nothing)     lint, formatting, types, doctor, unit tests, quick proofs of every lesson
+//   lesson-5      while you work on a lesson: the doctor, its solution and starter, an answer for each promise
+//   lib/verdict   while you work on a room: the unit tests that are about it
+//   all           everything below, and coverage
+//   coverage      the unit tests, and which lines of lib/ they run: CI counts that, too, since it takes longer
+//   unit          test/*.test.js
+//   proofs        test/proofs/lessons.test.js: quick; `all` judges every answer whole, `3/10` the third tenth of them,
+//                 `lesson-5` those of a lesson, `lesson-5 no-back-off` one
+//   experiments   what `npm run try` tells; browser, crashes, hostile, kills, without-proc, peers, field: the folder or
+//                 file of that name; `field planted 1/3` is one file, and the first third of it
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { spawnSync } from '../lib/common/child.js';
+import { findLesson, listLessons } from '../lib/lessons/catalog.js';
+import { lastSeconds, report, runJobs } from './jobs.js';
 import { measureStartMs } from './limits.js';
 import { environmentApart, namespace } from './namespace.js';
 
-/** These measure, or keep the machine busy: one file at a time, with nothing beside it. */
+/** @typedef {import('./jobs.js').Job} Job */
+
+/** These measure, or keep the machine busy: nothing runs beside them. */
 const ALONE = ['acting', 'conditions', 'flood'];
 
 /** These signal many processes, or run what does: in a namespace of their own, one at a time, or else they skip their tests. */
 const APART = ['belonging', 'hostile', 'kills'];
 
-/**
- * What hangs would keep the tests from ending, and CI with them: a browser, whose tests take four to ten minutes in all, or
- * a unit test, whose file takes two at the most. What a browser's tests leave open when they are over does not
- * (--test-force-exit).
- */
+/** A browser's tests take four to ten minutes in all, a unit test's file two at the most. */
 const LIMIT_MS = 25 * 60_000;
 
+const ROOMS = ['unit', 'proofs', 'experiments', 'without-proc', 'browser', 'hostile', 'crashes'];
+const OTHERS = ['kills', 'peers', 'field']; // and the last two are not among `all`
+
 const root = fileURLToPath(new URL('..', import.meta.url));
-const rooms = [
-  ...['unit', 'proofs', 'experiments', 'browser', 'hostile', 'crashes', 'kills', 'peers', 'field'],
-];
-const [wanted, what = 'quick', answer] = process.argv.slice(2);
-const isAmount = /^(quick|all|\d+\/\d+)$/.test(what);
-if (!rooms.includes(wanted)) {
-  console.error(`Say which tests to run: node test/run.js ${rooms.join(', ')}.`);
+const [what, part, answer] = process.argv.slice(2);
+const isAll = what === 'all';
+const isCounted = what === 'coverage' || isAll || (what === undefined && Boolean(process.env.CI));
+const sinceMs = performance.now();
+process.env.FORKSHOP_START_MS ??= String(Math.round(measureStartMs()));
+delete process.env.NODE_EXTRA_CA_CERTS; // read at each of thousands of starts, see environment.js
+
+const [together, alone] = jobsFor(what);
+if (together.length + alone.length === 0) {
+  console.error(
+    `Say what to test: ${[...ROOMS, ...OTHERS].join(', ')}, all, lesson-5, lib/verdict.`,
+  );
   process.exit(2);
 }
+if (isCounted) rmSync(join(root, 'coverage'), { recursive: true, force: true });
+const outcomes = await runJobs(together, availableParallelism());
+outcomes.push(...(await runJobs(alone, 1)));
+if (isCounted) outcomes.push(...(await runJobs(coverage(), 1)));
+report(outcomes, (performance.now() - sinceMs) / 1000);
+process.exit(outcomes.every(({ isGood }) => isGood) ? 0 : 1);
 
-const nameOf = (/** @type {string} */ file) => basename(file, '.test.js');
-const roomOf = (/** @type {string} */ file) => {
-  if (['experiments', 'hostile'].includes(nameOf(file))) return nameOf(file);
-  return /^(proofs|browser|crashes|kills|peers|field)\b/.exec(file)?.[1] ?? 'unit';
-};
-
-const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.js') && !/^fixtures[/\\]/.test(file))
-  .filter((file) => roomOf(file) === wanted)
-  .filter((file) => wanted !== 'field' || !process.argv[3] || nameOf(file) === what)
-  .sort();
-if (files.length === 0) {
-  console.error(`There are no ${wanted} in test/: a run that proves nothing is an error.`);
-  process.exit(1);
+/**
+ * What runs beside others, longest first, and what runs alone.
+ * @param {string} [wanted]
+ * @returns {[Job[], Job[]]}
+ */
+function jobsFor(wanted) {
+  const [units, unitsAlone] = filesIn('unit');
+  const lessons = listLessons(root);
+  if (wanted === undefined)
+    return [longestFirst([...scripts(), ...units, ...lessons.map(quickProof)]), unitsAlone];
+  if (wanted === 'coverage') return [longestFirst(units), unitsAlone];
+  if (wanted === 'all') {
+    const others = [...ROOMS.slice(1), 'kills'].flatMap((room) => filesIn(room, 'all').flat());
+    return [longestFirst([...scripts(), ...units]), [...unitsAlone, ...others]];
+  }
+  if (/^(lesson-)?\d+/.test(wanted)) {
+    const lesson = findLesson(lessons, wanted);
+    return [[...scripts('doctor'), quickProof(lesson)], []];
+  }
+  if (wanted.includes('/')) {
+    const covers = (/** @type {any} */ { file }) => isAbout(file, wanted);
+    return [longestFirst(units.filter(covers)), unitsAlone.filter(covers)];
+  }
+  return [...ROOMS, ...OTHERS].includes(wanted) ? filesIn(wanted, part) : [[], []];
 }
 
-const isAlone = (/** @type {string} */ file) => wanted !== 'unit' || ALONE.includes(nameOf(file));
-const isApart = (/** @type {string} */ file) => APART.includes(nameOf(file));
-const apart = files.filter(isApart);
-const together = files.filter((file) => !isApart(file) && !isAlone(file));
-const oneByOne = files.filter((file) => !isApart(file) && isAlone(file));
-process.env.FORKSHOP_START_MS ??= String(Math.round(measureStartMs()));
-/** @type {NodeJS.ProcessEnv} */
-const env = { ...process.env };
-delete env.NODE_EXTRA_CA_CERTS; // read at each of thousands of starts, see environment.js
-if (wanted === 'field') env.FORKSHOP_PART = answer;
-else if (isAmount) env.FORKSHOP_PROOFS = what;
-else Object.assign(env, { FORKSHOP_PROOFS: 'all', FORKSHOP_LESSON: what });
-if (answer && wanted !== 'field') env.FORKSHOP_ANSWER = answer;
-
-/** Each part is run, also when one before it has failed. */
-const areGood = [run(together, availableParallelism() + 1), run(oneByOne, 1), runApart(apart)];
-process.exit(areGood.every(Boolean) ? 0 : 1);
-
-function runApart(/** @type {string[]} */ some) {
-  if (some.length === 0) return true;
-  const { prefix, missing } = namespace();
-  if (missing) console.error(`Skipped: ${some.join(', ')}. ${missing}`);
-  else Object.assign(env, environmentApart());
-  return run(some, 1, prefix);
+/** @param {Job[]} jobs */
+function longestFirst(jobs) {
+  const last = lastSeconds();
+  const weight = ({ name }) => last[name] ?? (name.startsWith('proofs') ? 60 : 0);
+  return jobs.sort((a, b) => weight(b) - weight(a));
 }
 
-/** @param {string[]} some @param {number} atOnce @param {string[]} [prefix] @returns {boolean} did all pass? */
-function run(some, atOnce, prefix = []) {
-  if (some.length === 0) return true;
-  const paths = some.map((file) => join('test', file));
-  const isBrowser = wanted === 'browser';
-  const options = ['--test', `--test-concurrency=${atOnce}`, '--test-reporter=spec'];
-  if (isBrowser) options.push('--test-force-exit');
-  if (wanted === 'unit') options.push(`--test-timeout=${LIMIT_MS}`); // for each file
-  const [command, ...args] = [...prefix, process.execPath, ...options, ...paths];
-  const child = spawnSync(command, args, {
-    cwd: root,
-    stdio: 'inherit',
-    env,
-    timeout: isBrowser ? LIMIT_MS : undefined,
+/** These read files, and start nothing. */
+function scripts(...names) {
+  const wanted = names.length > 0 ? names : ['lint', 'format:check', 'types', 'doctor'];
+  return wanted.map((name) => {
+    const alone = `npm run ${name}`;
+    return { name, command: ['npm', 'run', '--silent', name], alone };
   });
-  const end = child.error?.message ?? child.signal; // of its limit it makes an exit code
-  if (end) console.error(`The tests were ended: ${end}.`);
-  return child.status === 0;
+}
+
+/** Of lib/ as a whole, and of each file: at least so many lines, see .c8rc.json. */
+function coverage() {
+  return ['c8 report --check-coverage', 'c8 check-coverage --per-file --lines 85'].map((name) => ({
+    name,
+    command: ['npx', '--no-install', ...name.split(' ')],
+    alone: 'npm run test:coverage',
+  }));
+}
+
+/** The solution, the starter, one right answer, and for each promise a wrong one that breaks it. */
+function quickProof({ key, number }) {
+  const env = { FORKSHOP_PROOFS: 'quick', FORKSHOP_LESSON: key };
+  const alone = `npm test -- lesson-${number}`;
+  return { ...jobOf('proofs/lessons.test.js', env), name: `proofs of lesson ${number}`, alone };
+}
+
+/**
+ * A job for each test file of a room.
+ * @param {string} room
+ * @param {string} [which]  of its tests
+ * @returns {[Job[], Job[]]}  what may run beside others, and what may not
+ */
+function filesIn(room, which) {
+  const counted = isCounted && room === 'unit' && { NODE_V8_COVERAGE: join(root, 'coverage/tmp') };
+  const env = { ...environmentOf(room, which), ...counted };
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.js') && !/^fixtures[/\\]/.test(file))
+    .filter((file) => roomOf(file) === room)
+    .filter((file) => room !== 'field' || !which || nameOf(file) === which)
+    .sort();
+  const isBeside = (/** @type {string} */ file) =>
+    room === 'unit' && ![...ALONE, ...APART].includes(nameOf(file));
+  const jobs = (/** @type {string[]} */ some) => some.map((file) => jobOf(file, env));
+  return [jobs(files.filter(isBeside)), jobs(files.filter((file) => !isBeside(file)))];
+}
+
+function nameOf(/** @type {string} */ file) {
+  return basename(file, '.test.js');
+}
+
+function roomOf(/** @type {string} */ file) {
+  if (file === join('proofs', 'experiments.test.js')) return 'experiments';
+  const [folder, rest] = file.split(/[/\\]/);
+  return rest ? folder : nameOf(file) === 'hostile' ? 'hostile' : 'unit';
+}
+
+function environmentOf(
+  /** @type {string} */ room,
+  /** @type {string | undefined} */ which = 'quick',
+) {
+  if (room === 'field') return { FORKSHOP_PART: answer };
+  const isAmount = /^(quick|all|\d+\/\d+)$/.test(which);
+  const some = isAmount
+    ? { FORKSHOP_PROOFS: which }
+    : { FORKSHOP_PROOFS: 'all', FORKSHOP_LESSON: which };
+  return answer ? { ...some, FORKSHOP_ANSWER: answer } : some;
+}
+
+/** @param {string} file  below test/ @param {NodeJS.ProcessEnv} env @returns {Job & { file: string }} */
+function jobOf(file, env) {
+  const isBrowser = file.startsWith('browser'); // what a page leaves open when its tests are over keeps nothing running
+  const options = ['--test', '--test-reporter=spec', ...(isBrowser ? ['--test-force-exit'] : [])];
+  const name = join('test', file);
+  const command = [process.execPath, ...options, name];
+  const job = { file, name, command, env, limitMs: LIMIT_MS, alone: `node --test ${name}` };
+  return APART.includes(nameOf(file)) ? apart(job) : job;
+}
+
+/** In a namespace of its own. @template {Job} T @param {T} job @returns {T} */
+function apart(job) {
+  const { prefix, missing } = namespace();
+  if (missing) return job; // its tests are skipped, and say so
+  const command = [...prefix, ...job.command];
+  const alone = `npm run test:${nameOf(job.name)}`;
+  return { ...job, command, alone, env: { ...job.env, ...environmentApart() } };
+}
+
+/**
+ * Is this place what a test file is about: does it import it, and no room of lib/ more often?
+ * @param {string} file
+ * @param {string} place  a room, or a file in it
+ */
+function isAbout(file, place) {
+  const text = readFileSync(join(root, 'test', file), 'utf8');
+  const count = (/** @type {string} */ start) => text.split(`'../${start}`).length - 1;
+  const most = Math.max(...readdirSync(join(root, 'lib')).map((room) => count(`lib/${room}/`)));
+  const room = place.split('/').slice(0, 2).join('/');
+  return count(place) > 0 && count(`${room}/`) === most;
 }

@@ -7,6 +7,7 @@ import { runSession } from '../lib/check/session.js';
 
 const runner = /** @type {any} */ ({
   home: '/nowhere',
+  pids: () => [],
   start: () => assert.fail('nothing is started'),
 });
 const promises = { one: 'the first', two: 'the second', three: 'the third' };

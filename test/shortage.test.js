@@ -7,7 +7,7 @@ import { meaningOf } from '../lib/check/unexpected-end.js';
 import { createSpinners } from '../lib/measure/ceiling.js';
 import { listProcesses } from '../lib/observe/processes.js';
 import { Shortage, shortOf, shortageIn, watchShortages } from '../lib/observe/shortage.js';
-import { Broken, Undecided } from '../lib/verdict/outcome.js';
+import { Broken, Missing, Undecided } from '../lib/verdict/outcome.js';
 
 const NOT_OURS = '192.0.2.1'; // an address of documentation, which no machine has: RFC 5737
 
@@ -53,6 +53,18 @@ test('so it is where a worker has ended before any was told to, or a process has
   assert.match(meaning(ours, [programOf({ events: [crash] })]).story.why, /RangeError: too far/);
 });
 
+test('what is missing or undecided because a program was ended for taking too much is its failure', () => {
+  const fate = { kind: 'excess', of: 'output', amount: 17 * 1024 ** 2 };
+  const programs = [programOf(), programOf({ fate })];
+  const undecided = new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
+  for (const error of [ours, undecided, new Missing({ got: 'ECONNRESET' }), shortOf('KEEPER')]) {
+    const told = meaning(error, programs);
+    assert.ok(told instanceof Broken);
+    assert.match(String(told.story.got), /^It printed 17 MB; it was stopped/);
+  }
+  assert.equal(meaning(failed, programs), failed, 'a wrong answer was there to be seen');
+});
+
 test('where something was short no failure counts, and what is undecided stays so', () => {
   const short = shortOf('EMFILE');
   for (const error of [ours, failed]) assert.equal(meaning(error, [], short), short);
@@ -63,6 +75,7 @@ test('where something was short no failure counts, and what is undecided stays s
 test('a keeper that is gone decides nothing, unless the program is known to have ended it', () => {
   const orphaned = { fate: { kind: 'orphaned' } };
   assert.equal(meaning(failed, [programOf(orphaned)]).what, 'KEEPER');
+  assert.equal(meaning(failed, [programOf(orphaned)], shortOf('EAGAIN')).what, 'EAGAIN');
   const kill = { what: 'kill', t: 5, target: 'keeper', signal: 'SIGKILL' };
   assert.equal(meaning(failed, [programOf({ ...orphaned, events: [kill] })]), failed);
 });
@@ -70,6 +83,8 @@ test('a keeper that is gone decides nothing, unless the program is known to have
 test("what a program prints tells the machine's shortage from its own fault", () => {
   assert.equal(shortageIn('Error: spawn /usr/bin/node EAGAIN')?.what, 'EAGAIN');
   assert.equal(shortageIn('node[7]: pthread_create: Resource temporarily')?.what, 'EAGAIN');
+  assert.equal(shortageIn('# Fatal process out of memory: Zone')?.what, 'ENOMEM');
+  assert.equal(shortageIn('Reached heap limit: JavaScript heap out of memory'), undefined);
   assert.equal(shortageIn('connect EADDRNOTAVAIL 127.0.0.1:80')?.what, 'EADDRNOTAVAIL');
   assert.equal(shortageIn(`listen EADDRNOTAVAIL: address not available ${NOT_OURS}`), undefined);
 });

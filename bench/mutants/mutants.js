@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { runCheck } from '../../lib/check/run-check.js';
-import { readIfThere } from '../../lib/common/files.js';
 import { filesBelow, findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { placesOf } from '../../lib/lessons/places.js';
 import { createRunner } from '../../lib/observe/run.js';
@@ -54,18 +53,23 @@ await runner.close();
 rmSync(home, { recursive: true, force: true });
 process.exit();
 
-/** Of the files that are a learner's: those that stand in the starter as in the solution are given. */
+/** Of the lines that are a learner's: those that stand in the starter, too, are given. */
 async function makeMutants(key) {
   const [folder, starter] = ['solution', 'starter'].map((room) =>
     join(rootFolder, placesOf(key)[room]),
   );
   const each = filesBelow(folder)
     .filter((file) => file.endsWith('.js'))
-    .map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }))
-    .filter(({ file, text }) => text !== readIfThere(join(starter, file)))
-    .map(({ file, text }) => mutantsOf(file, text));
-  return (await Promise.all(each)).flat();
+    .map((file) => mutantsOf(file, readFileSync(join(folder, file), 'utf8')));
+  const given = new Set(filesBelow(starter).flatMap((file) => linesOf(join(starter, file))));
+  const isGiven = (mutant) => changeOf(key, mutant).lines.every((line) => given.has(line));
+  return (await Promise.all(each)).flat().filter((mutant) => !isGiven(mutant));
 }
+
+const linesOf = (file) =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.trim());
 
 /** Is it among those that an earlier run has listed? */
 function isListed(key, mutant) {
@@ -108,7 +112,7 @@ function changeOf(key, { file, text }) {
   )
     end += 1;
   const cut = (lines) => lines.slice(same, lines.length - end).map((line) => line.trim());
-  return { file, from: cut(before).join(' '), to: cut(after).join(' ') };
+  return { file, lines: cut(before), from: cut(before).join(' '), to: cut(after).join(' ') };
 }
 
 function isHarmless(key, { file, from, to }) {

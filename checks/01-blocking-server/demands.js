@@ -31,8 +31,9 @@ const WAIT =
 const durationOf = ({ startMs, endMs = Infinity }) => endMs - startMs;
 const inMs = (ms) => `${ms.toFixed(1)} ms`;
 
-export function demandListens(program, { answers: [{ status, error }] }) {
-  demand(status === 200 && !error, {
+export function demandListens(program, { answers: [{ status, error, limitMs }] }) {
+  const judge = limitMs === undefined ? demand : demandInTime;
+  judge(status === 200 && !error, {
     expected: 'GET / is answered with status 200.',
     got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
     why: whyOfCrash(program.events) ?? thrownIn(program.output()),
@@ -89,7 +90,7 @@ export function demandBody(program, first, homes) {
 
 export function demandBlocks(program, { answers, requests, healths, blocks }) {
   const expected = 'Each / blocks for 10 to 20 ms, and nothing else runs in the meantime.';
-  const shown = (request, says) => ({ program, moments: [momentOf(request, says)] });
+  const shown = shownOf(program);
   demandAnswered(program, '/', answers, expected);
   const overlap = overlapIn([...requests, ...healths]);
   demand(!overlap, {
@@ -131,6 +132,13 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
   });
 }
 
+/** How long a request took is what decides. */
+const shownOf = (program) => (request, says) => ({
+  program,
+  moments: [momentOf(request, says)],
+  byLength: true,
+});
+
 /** The first request that began while a / was in flight, and that /. */
 function overlapIn(requests) {
   const inOrder = [...requests].sort((a, b) => a.startMs - b.startMs);
@@ -153,7 +161,7 @@ const blockShown = (/** @type {any} */ { pid, t, ms }) => ({
 
 export function demandWaits(program, { answers, requests, health, healths, blocks }) {
   const expected = `${requests.length} reports asked for together each take 100 ms, side by side, and a /health is answered in the meantime.`;
-  const shown = (request, says) => ({ program, moments: [momentOf(request, says)] });
+  const shown = shownOf(program);
   demandAnswered(program, '/report', answers, expected);
   const odd = answers.find(({ body }) => parseBody(body).rows !== 100);
   demand(!odd, {

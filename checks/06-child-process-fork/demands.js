@@ -281,10 +281,10 @@ export function demandFailureOfPoison(program, { answer, deaths, fate }) {
 export function demandAfterPoison(program, { after }) {
   demandInTime(after.every(isRight), {
     expected:
-      'JOB_CHILDREN=1, and a job ends the only child with exit code 1. The next report is built by another child.',
-    got: 'The next report was not built.',
-    why: 'The pool still counts the child that crashed.',
-    try: `${ON_EXIT}, with a code or with a signal: is the child forgotten?`,
+      'JOB_CHILDREN=1, and a job ends the only child with exit code 1. The report that waits behind it is built by another child.',
+    got: 'The report that waited was not built.',
+    why: 'The pool still counts the child that crashed, or nothing hands out the queue after an exit.',
+    try: `${ON_EXIT}, with a code or with a signal: is the child forgotten, and is what waits handed out?`,
     output: program.output(),
   });
 }

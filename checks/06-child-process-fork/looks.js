@@ -171,15 +171,21 @@ export async function askTheDead(program) {
   }
 }
 
-/** A name that comes twice is an array, which SHA-256 does not take: the child throws, unless the server has made it a text. */
+/**
+ * A name that comes twice is an array, which SHA-256 does not take: the only child throws, unless the server has made it a text.
+ * Another report is asked for while the child is still starting, and waits behind it.
+ */
 export async function askPoison(program) {
   const first = program.events.length;
   const exits = () => childExitsOf(program, first).length;
-  const report = askFor(program, { name: 'adam&name=eve', rows: 10 });
+  const { reports } = await begin(program, [{ name: 'adam&name=eve', rows: 10 }]);
+  const [report] = reports;
+  const behind = askFor(program, jobs('behind-poison', 1)[0]);
   await untilAtRest(program, () => report.answer ?? exits() > 1, { isHandedOn });
   const [answer, deaths, fate] = [report.answer, exits(), program.fate];
   const isOver = answer && deaths <= 1 && !fate; // else it goes from child to child
-  return { answer, deaths, fate, after: isOver ? await ask(program, jobs('after-poison', 1)) : [] };
+  if (isOver) await untilAnswered(program, [behind]);
+  return { answer, deaths, fate, after: isOver ? [behind] : [] };
 }
 
 /** The server is killed: which of its children outlive it, and which of these have surely heard that their channel is closed? */

@@ -98,9 +98,6 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   /** The number of a program of this check, in the order in which they were started; -1 for another. */
   const numberOf = (/** @type {any} */ program) => all.indexOf(program);
 
-  /** Their processes, and what keeps them. */
-  const pids = () => all.flatMap((program) => [Number(program.keeper.pid), ...program.pids()]);
-
   /** Ends programs of this check. @param {number[]} numbers */
   const stopAll = (numbers) => Promise.all(numbers.map((number) => all[number].stop()));
 
@@ -110,7 +107,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
       .map((number) => all[number])
       .filter((program) => !references.has(program) && !program.options.isNative);
 
-  return { first: () => first, numberOf, pids, stopAll, ofLearner, factsOf, launch, copy, ready };
+  return { first: () => first, numberOf, stopAll, ofLearner, factsOf, launch, copy, ready };
 }
 
 /** A process that is reported to listen belongs to this run, or has just ended, as the timeline will show. */

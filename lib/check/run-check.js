@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { checkFile, loadCheck } from './definitions.js';
-import { isCrowded } from '../measure/conditions.js';
+import { countCrowd } from '../measure/conditions.js';
 import { readIfThere } from '../common/files.js';
 import { placesOf } from '../lessons/places.js';
 import { tasksOf } from '../lessons/tasks.js';
@@ -8,6 +8,8 @@ import { closingGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
 import { runSession } from './session.js';
+import { Broken } from '../verdict/outcome.js';
+import { storyOfWork } from '../verdict/own-work.js';
 
 const DEADLINE_MS = 90_000; // checks have their own deadlines; this one is for a bug in a check
 const PATIENCE = 2; // times that, on a machine that is too busy
@@ -46,7 +48,7 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @param {boolean} [options.isLonger]  measure several times as long
  * @param {AbortSignal} [options.signal]  ends the check, and what it started
  * @param {number} [options.deadlineMs]  after so many milliseconds the check ends. A promise that has failed by then makes
- *   it failed; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
+ *   it failed, and so does work of the program's own that has taken that time; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
  * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void} [options.onPromise]
  *   called as soon as a promise is decided; task: that it belongs to; programs: the numbers of those that were started for it
@@ -60,6 +62,7 @@ export async function runCheck({
   subject,
   signal,
   onPromise,
+  onProgram,
   runner,
   deadlineMs = DEADLINE_MS,
   ...options
@@ -83,32 +86,36 @@ export async function runCheck({
     fault: null,
   };
   const own = runner ?? createRunner(); // it starts while the check is loaded
-  const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
-  const onEnd = () => end.abort(new Error('The check ended before it had a verdict.'));
-  let deadlines = 0;
-  const timer = setTimeout(() => {
-    deadlines += 1;
-    if (!hasFailed(result) && isCrowded() && deadlines < PATIENCE) timer.refresh();
-    else onEnd();
-  }, deadlineMs);
-  signal?.addEventListener('abort', onEnd, { once: true });
+  const crowd = countCrowd(own.pids);
+  const programs = /** @type {import('../observe/program.js').Program[]} */ ([]);
+  const hasFailedYet = () => hasFailed(result);
+  const time = limitTime({ deadlineMs, signal, programs, hasFailed: hasFailedYet, crowd });
   try {
     const definition = await loadCheck(checkFile(root, key));
     const text = readIfThere(join(root, placesOf(key).text)) ?? '';
     result.tasks = tasksOf(definition.taskOf, text);
     result.of = Object.keys(definition.promises).length;
     const place = subject ?? join(root, 'lessons', key);
-    const session = { root, place, runner: own, signal: end.signal, ...options };
+    const toNote = (/** @type {import('./programs.js').Started} */ started) => {
+      if (!started.isReference) programs.push(started.program);
+      onProgram?.(started);
+    };
+    const session = {
+      ...options,
+      root,
+      place,
+      runner: own,
+      signal: time.signal,
+      onProgram: toNote,
+    };
     const toTake = (record) => take(record, result, onPromise);
     await closingGenerators(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
-    const isLate = deadlines > 0;
-    if (isLate && hasFailed(result))
+    if (time.isLate() && hasFailed(result))
       result.verdict = 'failed'; // a program that never answers takes its check that long
-    else if (!isLate || !isCrowded()) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
+    else if (!time.isLate() || !crowd().isCrowded) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
   } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onEnd);
+    time.release();
     const left = await (runner ? runner.clear() : own.close());
     result.spared = own.spared().map(explainSpared);
     if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
@@ -120,6 +127,36 @@ export async function runCheck({
 
 const explainSpared = ({ pid, port }) =>
   `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it lives.`;
+
+/** Ends a check when it is told to, or when it takes too long. */
+function limitTime({ deadlineMs, signal, programs, hasFailed, crowd }) {
+  const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
+  const stop = () => end.abort(new Error('The check ended before it had a verdict.'));
+  let deadlines = 0;
+  const timer = setTimeout(() => {
+    deadlines += 1;
+    const late = lateBy(programs, deadlineMs * deadlines);
+    if (late) end.abort(late);
+    else if (!hasFailed() && deadlines < PATIENCE && crowd().isCrowded) timer.refresh();
+    else stop();
+  }, deadlineMs);
+  signal?.addEventListener('abort', stop, { once: true });
+  const release = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  };
+  return { signal: end.signal, isLate: () => deadlines > 0, release };
+}
+
+/** What made a check so slow, if it was a program's own work. @returns {Broken | undefined} */
+function lateBy(/** @type {import('../observe/program.js').Program[]} */ programs, ms) {
+  const own = programs.map((program) => program.ownWork()).find(Boolean);
+  const got = `It was not over after ${ms / 1000} s.`;
+  return (
+    own &&
+    new Broken({ expected: 'The check of a promise takes seconds.', got, ...storyOfWork(own) })
+  );
+}
 
 const hasFailed = (/** @type {CheckResult} */ { promises }) =>
   promises.some(({ verdict }) => verdict === 'failed');

@@ -7,6 +7,7 @@
  * @typedef {import('./programs.js').LaunchOptions} LaunchOptions
  * @typedef {import('../measure/conditions.js').Conditions} Conditions
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
+ * @typedef {import('../verdict/outcome.js').Story} Story
  * @typedef {import('./looks.js').Look<any>} Look
  *
  * @typedef {object} Lesson  what a check gets to declare itself with
@@ -61,7 +62,7 @@
  * @property {boolean} [isLonger]
  * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
  * @property {AbortSignal} [signal]
- * @property {() => ReturnType<typeof countCrowd>} [crowdOf]  counts who wants a core
+ * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  counts who wants a core
  * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
  * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
  *
@@ -74,6 +75,7 @@ import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/c
 import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
 import { isOutcome, meaningOf } from './unexpected-end.js';
+import { verdictOnMissing } from './whose-fault.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, idsIn, roundsOf } from '../verdict/plan.js';
 
@@ -94,12 +96,14 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
   const { onProgram, overrunBy = overrunNow } = options;
   const made = createPrograms({ root, key, place, runner, onProgram });
-  const { first, numberOf, pids, stopAll, ofLearner, factsOf, ...programs } = made;
+  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = made;
   const printedBy = (/** @type {Look[]} */ looks) => ofLearner(programsOf(looks))[0]?.output();
-  const { crowdOf = () => countCrowd(pids) } = options;
+  const { crowdOf = () => countCrowd(runner.pids) } = options;
   const shortage = watchShortages(runner.home);
   const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
     meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
+  const verdictOn = (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
+    verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), ...how });
   let conditions = conditionsNow();
   const { held, measurements, retake, ...door } = createDeclarations(promises, taskOf);
   const takeAgain = async (/** @type {Look[]} */ looks) => {
@@ -108,7 +112,8 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
     await stopAll(before);
   };
   const judge = createJudge({
-    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain, printedBy },
+    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
+    ...{ verdictOn, printedBy },
   });
   const session = async () => {
     declare({
@@ -144,7 +149,8 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
   try {
     await Promise.race([session(), whenAborted(signal)]);
   } catch (/** @type {any} */ error) {
-    if (!signal?.aborted) await report({ fault: String(error?.stack ?? error) });
+    if (error instanceof Broken) await judge.breakOff(error.story);
+    else if (!signal?.aborted) await report({ fault: String(error?.stack ?? error) });
     throw error;
   } finally {
     judge.stop();
@@ -185,8 +191,9 @@ function createDeclarations(promises, taskOf) {
 
 /** Judges promises, and makes looks ahead of them where a core is idle. */
 function createJudge(session) {
-  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain, printedBy } =
-    session;
+  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
+  const { verdictOn, printedBy } = session;
+  session;
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
@@ -225,10 +232,10 @@ function createJudge(session) {
           await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
         }
         const confirm = async (step, missing) => {
-          if (crowd().isIdle) throw missing;
+          if (crowd().isIdle) throw verdictOn(missing.story, step.looks);
           const again = crowdOf();
           await takeAgain(step.looks);
-          await judgeAgain(step, again);
+          await judgeAgain(step, again, verdictOn);
         };
         await judgeSteps(steps, one.areApart, confirm);
       },
@@ -238,6 +245,17 @@ function createJudge(session) {
       },
     );
   };
+  /** Takes note of what a promise came to, and reports it. */
+  const tell = async (
+    one,
+    /** @type {Omit<PromiseRecord, 'id' | 'sentence' | 'task'>} */ outcome,
+  ) => {
+    const { id, task, looks } = one;
+    const promise = { id, task, sentence: promises[id], ...outcome };
+    records.set(id, promise);
+    const [number, of] = [held.indexOf(one) + 1, held.length];
+    await report({ promise, number, of, programs: programsOf(looks) });
+  };
   return {
     allHold: () => records.size === held.length && allHold(),
     /** The first task of which a promise was judged, and does not hold. */
@@ -246,6 +264,11 @@ function createJudge(session) {
     overrun: () => overrun,
     verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
     stop: () => (isOver = true),
+    /** What is being judged never comes to its end, for this reason. */
+    async breakOff(/** @type {any} */ story) {
+      isOver = true;
+      if (coming.length > 0) await tell(coming[0], { verdict: 'failed', ...story });
+    },
     /** Judges these, unless they were; later: looks to make when a core is idle and all of these are made. */
     async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later = []) {
       afterwards = later;
@@ -253,14 +276,10 @@ function createJudge(session) {
       if (records.size === 0) lookAhead();
       for (; coming.length > 0; coming = coming.slice(1)) {
         const [one] = coming;
-        const number = held.indexOf(one) + 1;
-        const { id, task } = one;
-        const record = { id, task, sentence: promises[id], ...(await decide(one)) };
+        const outcome = await decide(one);
         if (isOver) return;
-        records.set(id, record);
-        const programs = programsOf(one.looks);
-        await report({ promise: record, number, of: held.length, programs });
-        if (record.verdict === 'inconclusive') overrun = overrunBy();
+        await tell(one, outcome);
+        if (outcome.verdict === 'inconclusive') overrun = overrunBy();
         if (overrun) return; // the others would take minutes, to be undecided too
       }
     },
@@ -296,17 +315,12 @@ async function judgeOnce(judge, what, onMissing) {
   }
 }
 
-/** The second time, with a fresh program: what is missing again fails, unless so many want each core that nothing comes in time. */
-async function judgeAgain({ looks, judge }, crowd) {
+/** The second time, with a fresh program: what is missing again fails, unless the machine may be the cause. */
+async function judgeAgain({ looks, judge }, crowd, verdictOn) {
   await judgeOnce(judge, await seeAll(looks), ({ story }) => {
-    throw crowd().isCrowded ? new Undecided({ ...story, ...TOO_BUSY }) : new Broken(story);
+    throw verdictOn(story, looks, { isAgain: true, machine: crowd() });
   });
 }
-
-const TOO_BUSY = {
-  why: 'The machine is too busy: what did not come in time, twice, may still have been on its way.',
-  try: 'close other programs, then check again',
-};
 
 const see = (/** @type {Look} */ look) => look.see();
 

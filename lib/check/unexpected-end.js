@@ -5,7 +5,7 @@
 import { Stranger } from '../observe/program.js';
 import { Shortage, noteShortage, shortOf, shortageIn } from '../observe/shortage.js';
 import { explainNotReady, explainStranger, whyOfCrash } from '../verdict/diagnosis.js';
-import { Broken, Undecided, momentOf } from '../verdict/outcome.js';
+import { Broken, Missing, Undecided, momentOf } from '../verdict/outcome.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
@@ -26,9 +26,12 @@ export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kin
  */
 export function meaningOf(error, { programs, shortage, factsOf }) {
   if (error instanceof Stranger) return explainStranger(error.pid);
+  const isThere = error instanceof Broken && !(error instanceof Missing);
+  const excess = programs.find(({ fate }) => fate?.kind === 'excess');
+  if (excess && !isThere) return explainNotReady(factsOf(excess), EXPECTED); // for that the rest is missing
   if (isOutcome(error) && !(error instanceof Broken)) return error;
   if (!isOutcome(error)) noteShortage(error);
-  const short = programs.map(shortageOf).find(Boolean) ?? shortage();
+  const short = shortage() ?? programs.map(shortageOf).find(Boolean); // the cause before what came of it: a keeper that is gone
   if (short) return short;
   if (isOutcome(error)) return error;
   return programs.map((program) => endOf(program, factsOf)).find(Boolean) ?? error;

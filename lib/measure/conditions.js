@@ -14,6 +14,13 @@
  * @property {number | null} stealPercent  time that the hypervisor gave to others
  * @property {number | null} throttledMs  time for which the container was stopped for using up its quota
  * @property {number} [overrunBy]  so many programs wanted each core that the check ended before all promises were judged
+ *
+ * @typedef {object} Crowd  who wanted the cores, for a while
+ * @property {boolean} isIdle  in the mean everything had a core
+ * @property {boolean} isCrowded  so many wanted one, and others than ours took so much, that what did not come in time may
+ *   still come
+ * @property {boolean} [areOthers]  others took so much
+ * @property {boolean} [isStolen]  so did other virtual machines, which no process of this one can see
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
@@ -25,6 +32,7 @@ const CROWD_OF = 30; // samples: the last three seconds
 const IDLE = 1; // so many want each core, at the most
 const CROWDED = 3;
 const OTHERS_SHARE = 0.25; // of all cores: with less, the crowd is the check's own
+const STOLEN_SHARE = 0.05;
 const OVERRUN = 12;
 const IDLE_SHARE = 0.7; // of one core
 
@@ -94,37 +102,36 @@ function crowdNow() {
 
 /**
  * Counts from now on who wants a core, and who takes it.
- * @param {() => Iterable<number>} [ownPids]  the processes of the check: what they take does not make a machine crowded
- * @returns {() => { isIdle: boolean, isCrowded: boolean }}  asked later: isIdle: in the mean everything had a core; isCrowded:
- *   so many wanted one, and others than ours took so much, that what did not come in time may still come
+ * @param {() => Iterable<number>} ownPids  the processes that a check or demo has started: what they take does not make a
+ *   machine crowded
+ * @returns {() => Crowd}  asked later
  */
-export function countCrowd(ownPids = () => []) {
+export function countCrowd(ownPids) {
   watchCrowd();
   const { samples, wanting } = counted;
   const sinceThen = watchOthers(ownPids);
   return () => {
     const mean = (counted.wanting - wanting) / (counted.samples - samples);
     const perCore = Number.isFinite(mean) ? mean / os.availableParallelism() : crowdNow();
-    const areOthers = !(sinceThen() < OTHERS_SHARE); // unknown, or many
-    return { isIdle: perCore <= IDLE, isCrowded: perCore > CROWDED && areOthers };
+    const { others, stolen } = sinceThen();
+    const areOthers = !(others < OTHERS_SHARE); // unknown, or many
+    const isCrowded = perCore > CROWDED && areOthers;
+    return { isIdle: perCore <= IDLE, areOthers, isCrowded, isStolen: stolen > STOLEN_SHARE };
   };
 }
 
-/** @returns {() => number}  which share of all cores others have taken since; NaN where the system does not tell */
+/** @returns {() => { others: number, stolen: number }}  shares of all cores, since then; NaN where the system does not tell */
 function watchOthers(ownPids) {
   const read = () => ({ ...readCpuTimes(), own: cpuTicksOf([process.pid, ...ownPids()]) });
   const before = read();
   return () => {
     const after = read();
-    const [busy, own, total] = ['busy', 'own', 'total'].map(
+    const [busy, own, steal, total] = ['busy', 'own', 'steal', 'total'].map(
       (field) => after[field] - before[field],
     );
-    return (busy - own) / total;
+    return { others: (busy - own) / total, stolen: steal / total };
   };
 }
-
-/** Is the machine so busy that what does not come in time may still come? A check watches from its start. */
-export const isCrowded = () => watchCrowd()() > CROWDED;
 
 /**
  * Do so many want each core that going on is of no use? What then takes a process a second takes it twelve.
@@ -192,7 +199,7 @@ export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
   const busyCores = during.busyCores ?? 0;
   const stealPercent = during.stealPercent ?? 0;
   const throttledMs = during.throttledMs ?? 0;
-  if (stealPercent > 5)
+  if (stealPercent > 100 * STOLEN_SHARE)
     return `other virtual machines took ${stealPercent} % of this machine's CPU time (steal)`;
   if (throttledMs > 20)
     return `the container was stopped for ${throttledMs} ms for using up its quota of ${quota} CPUs`;

@@ -3,8 +3,9 @@
  *
  * @typedef {import('./stats.js').Interval & {
  *   ceiling: number, target?: number, side?: 'above' | 'below' | 'open',
- *   note?: string, controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number
- * }} Speedup  value, low and high are ratios
+ *   note?: string, controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number,
+ *   own?: ReturnType<import('../observe/program.js').Program['ownWork']>
+ * }} Speedup  value, low and high are ratios; own: work of its own that kept the candidate
  *
  * @typedef {object} Contest
  * @property {import('./load.js').Load} load
@@ -16,6 +17,7 @@
  * @property {number} budgetMs  no round of windows begins after that
  * @property {boolean} [isLonger]  the budget is several times as long, and it is used until the ratio is more exact
  */
+import { nowMs } from '../observe/clock.js';
 import { interleave, saturate, sideBySide } from './compare.js';
 import { mean, ratioOf, sideOf } from './stats.js';
 
@@ -42,6 +44,7 @@ export async function speedupOfBlocking({ target, workers, onRound, ...contest }
   };
   const rates = { control: /** @type {number[]} */ ([]), candidate: /** @type {number[]} */ ([]) };
   const deadline = performance.now() + budgetOf(contest);
+  const sinceMs = nowMs();
   let errors = 0;
   let ratio;
   do {
@@ -53,7 +56,8 @@ export async function speedupOfBlocking({ target, workers, onRound, ...contest }
     onRound?.({ ...ratio, ceiling: workers });
   } while (!isEnough(ratio, target, contest) && performance.now() < deadline);
   const decided = { target, side: sideOf(ratio, target), ceiling: workers };
-  return { ...ratio, ...decided, ...summary(rates), errors };
+  const own = candidate.ownWork({ sinceMs });
+  return { ...ratio, ...decided, ...summary(rates), errors, own };
 }
 
 const isEnough = (ratio, target, contest) =>

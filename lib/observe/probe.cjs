@@ -21,7 +21,8 @@
  *   request     client (its port), method, url
  *   response    client, status; the responses of a connection come in the order of its requests
  *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), cpu (share of a core
- *               that all its threads took), in a flood of requests more (how many were not reported one by one; where it
+ *               that all its threads took), on Linux ran and queued (ms for which this thread has had a core, and waited for
+ *               one, all its life), in a flood of requests more (how many were not reported one by one; where it
  *               lasts, with FORKSHOP_FOLLOWS, few are), and now and then rss (bytes), timers (how many keep the process
  *               alive), waits (how many files, names, connections or threads it waits for, if any), and where one emitter
  *               has more than ten listeners for an event, as Node itself warns, crowded (of which event) and listeners
@@ -43,7 +44,7 @@
 
 const cluster = require('node:cluster');
 const { subscribe } = require('node:diagnostics_channel');
-const { openSync, readlinkSync, writeSync } = require('node:fs');
+const { openSync, readlinkSync, readSync, writeSync } = require('node:fs');
 const { Server } = require('node:net');
 const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 
@@ -94,17 +95,17 @@ const fieldsOf = {
 const whatIs = { listening: 'worker-listening', exit: 'worker-exit' };
 
 const isNodesOwn = !isMainThread && parentPort === null; // the thread in which Node runs module hooks
-const fd = file && !isNodesOwn && open(file);
+const fd = file && !isNodesOwn && openQuietly(file, 'a');
 if (fd && isApart) reportApart(fd);
 else if (fd) observe(fd);
 if (keptBy && !isApart && isMainThread)
   setInterval(() => isKept() || kill(process.pid, 'SIGKILL'), KEPT_MS).unref(); // also without a file: it may be removed
 
-function open(path) {
+function openQuietly(path, flags) {
   try {
-    return openSync(path, 'a');
+    return openSync(path, flags);
   } catch {
-    return undefined; // the run's folder is gone; the program must not notice
+    return undefined; // the run's folder is gone, or this is another system; the program must not notice
   }
 }
 
@@ -456,6 +457,7 @@ function startBeat(tell, log, now, countRequests, countListeners) {
   let lastCpuMs = cpuMs();
   let count = 0;
   const countLive = watchCollections();
+  const readTurn = openTurn();
   const beat = () => {
     const since = utilizationSince(utilization);
     utilization = utilizationSince();
@@ -473,7 +475,8 @@ function startBeat(tell, log, now, countRequests, countListeners) {
     };
     count += 1;
     const elu = round(since.utilization, 1000);
-    tell('beat', { late: round(late, 10), elu, cpu, ...countRequests(tookMs), ...size });
+    const late10 = round(late, 10);
+    tell('beat', { late: late10, elu, cpu, ...readTurn(), ...countRequests(tookMs), ...size });
   };
   setImmediate(beat).unref();
   setInterval(beat, BEAT_MS).unref();
@@ -518,6 +521,26 @@ function hasPid(pid) {
 function cpuMs() {
   const { user, system } = cpuUsage();
   return (user + system) / 1000;
+}
+
+/**
+ * For how long this thread has had a core, and has waited for one: see proc(5), schedstat. The file stays open, since it is
+ * read in each beat.
+ */
+function openTurn() {
+  const bytes = Buffer.alloc(64);
+  const from = openQuietly('/proc/thread-self/schedstat', 'r');
+  return () => {
+    try {
+      const size = from === undefined ? 0 : readSync(from, bytes, 0, bytes.length, 0);
+      const [ran, queued] = bytes.latin1Slice(0, size).split(' ').map(Number);
+      return queued === undefined
+        ? {}
+        : { ran: round(ran / 1e6, 10), queued: round(queued / 1e6, 10) };
+    } catch {
+      return {}; // the program has closed our file
+    }
+  };
 }
 
 /** Timers that keep the process alive, and what it waits for. */

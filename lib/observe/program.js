@@ -35,12 +35,13 @@ import { nowMs } from './clock.js';
 import { endRun, findFamily, findMember, signalGroup } from './ending.js';
 import { environmentOf, rootFolder } from './environment.js';
 import { LIMITS, THEIR_LIMITS } from './limits.js';
-import { isLiving, listProcesses, signal } from './processes.js';
+import { ownWorkIn, servingSince, stretchesOf } from './own-work.js';
+import { listProcesses, processAt, signal } from './processes.js';
 import { isSettled } from './settled.js';
 import { noteShortage } from './shortage.js';
 import { holdersOf } from './sockets.js';
 import { openTimeline } from './timeline.js';
-import { createTurn } from './turn.js';
+import { createTurn, threadOf } from './turn.js';
 
 const POLL_MS = 4;
 const GONE_POLL_MS = 20; // a look reads every process of the machine
@@ -104,6 +105,7 @@ export class Program {
     this.turn = createTurn(
       () => this.pids(),
       () => observers,
+      (sinceMs) => this.ownWork({ sinceMs }) !== undefined,
     );
     this.stopped = new Promise((resolve) => (this.noteStopped = resolve));
   }
@@ -262,7 +264,7 @@ export class Program {
    */
   kill(pid, name) {
     const one = findMember(this, pid);
-    if (!one && isLiving(pid)) throw new Stranger(pid);
+    if (!one && processAt(pid)) throw new Stranger(pid); // else it has exited, and its parent may not know yet
     this.#note(name);
     return one !== undefined && signal(one, name);
   }
@@ -320,14 +322,40 @@ export class Program {
   /** What the program printed, its last 16 kB. */
   output() {
     if (this.closed) return this.lastOutput;
-    return readEnd(join(this.folder, 'output.txt'), OUTPUT_SHOWN);
+    return readEnd(this.#outputFile(), OUTPUT_SHOWN);
   }
+
+  /**
+   * The work of its own with which it kept its event loops from turning: what came too late for that is not the machine's fault.
+   * @param {{ sinceMs?: number, spans?: import('./own-work.js').Span[] }} [when]  spans: the intervals that count; else all
+   *   the time since then in which it served
+   * @returns {import('./own-work.js').OwnWork & { printedBytes: number } | undefined}  with all that it has printed
+   */
+  ownWork({ sinceMs = 0, spans = [] } = {}) {
+    const { events } = this;
+    const toMs = this.closed ? (events.at(-1)?.t ?? sinceMs) : nowMs();
+    const decisive = spans.length > 0 ? spans : servingSince(events, sinceMs, toMs);
+    const own = ownWorkIn(events, this.stretches(), decisive);
+    return own && { ...own, printedBytes: this.#printedBytes() };
+  }
+
+  /** From beat to beat of its processes, up to now. */
+  stretches() {
+    return stretchesOf(this.events, nowMs(), threadOf);
+  }
+
+  #printedBytes() {
+    return this.closed ? this.lastPrintedBytes : sizeOf(this.#outputFile());
+  }
+
+  #outputFile = () => join(this.folder, 'output.txt');
 
   /** Ends the program and everything that it started. @returns {Promise<number[]>} the pids that would not go */
   async stop() {
     if (!this.closed) {
       this.#read();
       this.lastOutput = this.output();
+      this.lastPrintedBytes = this.#printedBytes();
       this.#note('SIGKILL');
       this.closed = true;
       this.timeline.close();
@@ -353,8 +381,10 @@ function readEnd(file, most) {
   }
 }
 
+const sizeOf = (file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
 function readWhatIsThere(file, most) {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const size = sizeOf(file);
   if (size === 0) return '';
   const fd = openSync(file, 'r');
   try {

@@ -9,6 +9,7 @@
  * @property {() => Promise<number[]>} clear  does the same, and can start others afterwards
  * @property {() => { pid: number, port: number }[]} spared  what still listened where a program had, when all were ended last:
  *   not proved to belong to it, it lives
+ * @property {() => number[]} pids  of its keeper, and of its programs as far as they have reported them
  * @property {() => boolean} isOpen  false when it is closed, or a program has killed the keeper
  */
 import { fork } from 'node:child_process';
@@ -97,6 +98,7 @@ export function createRunner() {
       return left;
     },
     spared: () => spared,
+    pids: () => [Number(keeper.pid), ...[...programs.values()].flatMap((one) => [...one.pids()])],
     isOpen: () => isOpen && keeper.connected,
     async close() {
       const left = await endAll();

@@ -53,10 +53,13 @@ const STORIES = {
 };
 STORIES.EDQUOT = { ...STORIES.ENOSPC, got: STORIES.ENOSPC.got.replace('ENOSPC', 'EDQUOT') };
 
-/** How a program tells of it. To listen at an address that is not there (EADDRNOTAVAIL, too) is the program's own affair. */
+/**
+ * How a program tells of it. To listen at an address that is not there (EADDRNOTAVAIL, too) is the program's own affair, and so is
+ * a heap that has grown to its limit ("JavaScript heap out of memory"), where the system would have given more.
+ */
 const SIGNS = /** @type {const} */ ([
   ['EAGAIN', /\bspawn\b.* EAGAIN\b|\b(pthread|uv_thread)_create\b/],
-  ['ENOMEM', /\bspawn\b.* ENOMEM\b|Cannot allocate memory/],
+  ['ENOMEM', /\bspawn\b.* ENOMEM\b|Cannot allocate memory|Fatal process out of memory/],
   ['ENOSPC', /\b(ENOSPC|EDQUOT)\b/],
   ['EADDRNOTAVAIL', /\bconnect EADDRNOTAVAIL\b/],
   ['EMFILE', /\b(EMFILE|ENFILE)\b/],

@@ -1,5 +1,6 @@
 /**
- * What a check and its keeper have left, if both were killed: the next start finds it by the folder that is still there.
+ * What a process of ours and its keeper or guard have left, if both were killed: the next start finds it by the folder that is
+ * still there.
  */
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -12,13 +13,20 @@ import { abandonedHomes } from './temporary.js';
  */
 export async function sweep() {
   try {
-    for (const { home, born } of abandonedHomes()) {
-      const left = await endRun({ id: basename(home), born, known: new Map() });
-      if (left.length === 0) removeHome(home);
-    }
+    for (const { home, born } of abandonedHomes()) await endHome(home, born);
   } catch {
-    // a folder that cannot be listed, or no room for one more open file just now
+    // no room for one more open file just now
   }
+}
+
+/**
+ * Ends every process that carries the mark of a folder, and removes the folder if none is left.
+ * @param {string} home  absolute path
+ * @param {number} [born]  when the process that made it was started, see processes.js
+ */
+export async function endHome(home, born) {
+  const left = await endRun({ id: basename(home), born, known: new Map() });
+  if (left.length === 0) removeHome(home);
 }
 
 /** @param {string} home  absolute path of a runner's folder, which may be gone */

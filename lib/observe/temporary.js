@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync, readFileSync, readdirSync, statfsSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { EnvironmentError } from '../common/usage-error.js';
 import { LIMITS } from './limits.js';
 import { isAlive, pidNamespace, processAt } from './processes.js';
@@ -37,17 +37,25 @@ export function nameHome() {
 /**
  * The folders of this user of which the process that made them has ended. Those of another machine, of an earlier start of this
  * one or of another PID namespace are not among them: from here one cannot tell whether it has ended.
- * @param {string} [folder]  where they are
  * @returns {{ home: string, born: number }[]}  home: absolute path; born: when that process was, see processes.js
  */
-export function abandonedHomes(folder = temporaryFolder()) {
+export function abandonedHomes() {
   const place = thisPlace();
-  return readdirSync(folder).flatMap((name) => {
-    const [, where, pid, birth] = HOME.exec(name) ?? [];
-    const [home, born] = [join(folder, name), Number(birth)];
+  const folders = new Set([temporaryFolder(), resolve(tmpdir())]); // a browser's is in the second, see export.js
+  return [...folders].flatMap(pathsIn).flatMap((home) => {
+    const [, where, pid, birth] = HOME.exec(basename(home)) ?? [];
+    const born = Number(birth);
     const isGone = where === place && !isAlive({ pid: Number(pid), born });
     return isGone && isOurs(home) ? [{ home, born }] : [];
   });
+}
+
+function pathsIn(/** @type {string} */ folder) {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return []; // it may not be listed, or there is no room for one more open file just now
+  }
 }
 
 function isOurs(/** @type {string} */ home) {

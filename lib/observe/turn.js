@@ -45,8 +45,10 @@ export function ignoreStarved(error) {
  * Follows how long a program's processes were kept from running.
  * @param {() => Iterable<number>} pidsOf  those that are alive; none: it has not been started yet
  * @param {() => Iterable<number>} [observersOf]  who has to run, too, so that what it did is heard of in time
+ * @param {(sinceMs: number) => boolean} [keptItself]  does work of its own explain what has not come since then? Then it had
+ *   its turn, however long its other threads, or its observers, have waited for it
  */
-export function createTurn(pidsOf, observersOf = () => []) {
+export function createTurn(pidsOf, observersOf = () => [], keptItself = () => false) {
   /** @type {{ t: number, starvedMs: number, unheardMs: number }[]} how much in all up to a moment, where it grew */
   const history = [{ t: nowMs(), starvedMs: 0, unheardMs: 0 }];
   /** @type {Reading} */
@@ -99,7 +101,8 @@ export function createTurn(pidsOf, observersOf = () => []) {
      */
     starvedIn(sinceMs, limitMs) {
       const { waitedMs, ownMs } = ownSince(sinceMs);
-      return ownMs < ENOUGH * limitMs ? new Starved(waitedMs, ownMs) : undefined;
+      const isStarved = ownMs < ENOUGH * limitMs && !keptItself(sinceMs);
+      return isStarved ? new Starved(waitedMs, ownMs) : undefined;
     },
     /**
      * A limit that counts the program's own time, and in which its observers had their turn.
@@ -113,9 +116,9 @@ export function createTurn(pidsOf, observersOf = () => []) {
         const { waitedMs, ownMs } = ownSince(sinceMs);
         if (waitedMs <= limitMs) return false;
         if (ownMs > limitMs) return true;
-        if (waitedMs > Math.max(PATIENCE * limitMs, limitMs + LEAST_PATIENCE_MS))
-          throw new Starved(waitedMs, ownMs);
-        return false;
+        if (waitedMs <= Math.max(PATIENCE * limitMs, limitMs + LEAST_PATIENCE_MS)) return false;
+        if (keptItself(sinceMs)) return true;
+        throw new Starved(waitedMs, ownMs);
       };
     },
   };
@@ -157,8 +160,8 @@ function readThreads(/** @type {Iterable<number>} */ pids) {
   const found = new Map();
   for (const pid of pids) {
     for (const tid of namesIn(`/proc/${pid}/task`)) {
-      const [ran, queued] = read(`/proc/${pid}/task/${tid}/schedstat`).split(' ').map(Number);
-      if (queued !== undefined) found.set(tid, { ranMs: ran / 1e6, queuedMs: queued / 1e6 });
+      const thread = threadOf(pid, tid);
+      if (thread) found.set(tid, thread);
     }
   }
   if (process.platform !== 'linux') found.set('all', guess());
@@ -169,14 +172,18 @@ function readThreads(/** @type {Iterable<number>} */ pids) {
 const guess = () => ({ ranMs: 0, queuedMs: nowMs() / 2 });
 
 /**
- * For how long the first thread of a process has stood in a run queue, all its life. Linux only.
+ * For how long the first thread of a process has had a core, and has waited for one, all its life. Linux only.
  * @param {number} pid
- * @returns {number | undefined}  in milliseconds
+ * @param {number | string} [tid]  another of its threads
+ * @returns {Thread | undefined}
  */
-export function queuedMsOf(pid) {
-  const queued = read(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[1];
-  return queued === undefined ? undefined : Number(queued) / 1e6;
+export function threadOf(pid, tid = pid) {
+  const [ran, queued] = read(`/proc/${pid}/task/${tid}/schedstat`).split(' ').map(Number);
+  return queued === undefined ? undefined : { ranMs: ran / 1e6, queuedMs: queued / 1e6 };
 }
+
+/** @param {number} pid */
+export const queuedMsOf = (pid) => threadOf(pid)?.queuedMs;
 
 /** How many processes and threads want a core, ourselves left out. */
 function wanting() {

@@ -162,7 +162,7 @@ function fromExcess(of, amount) {
     },
     output: {
       got: `It printed ${size}; it was stopped.`,
-      why: 'Something prints endlessly. Print once when a thing happens, not in a loop.',
+      why: 'Something prints far too much. Print once when a thing happens, not in a loop.',
     },
     timeline: {
       got: `What the workshop observed of it came to ${size}; it was stopped.`,

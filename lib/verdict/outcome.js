@@ -30,8 +30,8 @@
  * @property {string} [output]
  * @property {Shows} [shows]
  *
- * @typedef {{ program: object, moments: (Moment | undefined)[] }} Shows  program: as launch() gave it; a moment that is not
- *   there is left out
+ * @typedef {{ program: object, moments: (Moment | undefined)[], byLength?: boolean }} Shows  program: as launch() gave it; a
+ *   moment that is not there is left out; byLength: how long it lasted is what decides
  */
 
 /** The learner's program does not do what was promised. */

@@ -1,24 +1,28 @@
 /** The verdict on a measured speedup: passed, failed, or inconclusive with its cause. */
 import { Undecided, demand } from './outcome.js';
+import { storyOfWork } from './own-work.js';
 
 /** Of the ceiling. Work that burns no CPU never fell below it for lack of cores: 4 workers beside 6 CPU hogs gave 3.7, and a
  * right answer at a load of 20 on two cores once gave less than half. */
 const PLAIN = 0.35;
 
 /**
- * Throws Broken when the whole interval is below the target; Undecided when it is still on both sides of it, or when
- * something disturbed the machine and it is not so far below that this could not be the cause.
+ * Throws Broken when the whole interval is below the target, or work of the program's own kept it from being above; Undecided
+ * when it is still on both sides of it, or when something disturbed the machine and it is not so far below that this could not
+ * be the cause.
  * @param {import('../measure/speedup.js').Speedup & { target: number }} speedup
  * @param {string} [disturbance]  what could have spoilt it, in words
  */
-export function demandSpeedup({ side, value, low, high, target, ceiling, errors }, disturbance) {
+export function demandSpeedup({ side, value, low, high, target, ceiling, ...more }, disturbance) {
   if (side === 'above') return;
+  const { errors, own } = more;
   const story = {
     expected: `At least ${target.toFixed(1)} times as fast as one process; ${ceiling} times is the ceiling.`,
     got: Number.isFinite(high)
       ? `${value.toFixed(2)} times (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}).`
       : 'There were stretches of time when nothing was served, so there is no telling.',
   };
+  demand(!own, { ...story, ...(own && storyOfWork(own)) });
   if (side === 'open' || (disturbance && high >= PLAIN * ceiling)) {
     const why = disturbance
       ? `Meanwhile ${disturbance}.`

@@ -1,12 +1,13 @@
 /** The deck away from this server: as PDF, and as a static folder. */
-import { randomUUID } from 'node:crypto';
 import { accessSync, constants, cpSync, existsSync, mkdirSync } from 'node:fs';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { spawnGuarded } from '../common/child.js';
-import { demandRoom } from '../observe/temporary.js';
+import { markInEnvironment } from '../observe/mark.js';
+import { endHome } from '../observe/sweep.js';
+import { demandRoom, nameHome } from '../observe/temporary.js';
 import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
 import { deckPage, sheets, speakerPage } from './pages.js';
@@ -56,26 +57,28 @@ async function printToPdf({ root, file, path, env }) {
   const browser = findBrowser(env);
   const place = demandRoom(resolve(tmpdir()));
   const { url, close } = await serveDeck({ root });
-  const profile = join(place, `forkshop-browser-${randomUUID()}`);
+  const profile = join(place, nameHome());
   try {
     const paper = ['--no-pdf-header-footer', '--generate-pdf-document-outline'];
     const args = [...QUIETLY.split(' '), `--user-data-dir=${profile}`, ...paper];
     args.push(`--print-to-pdf=${file}`, `${url}${path}`);
-    await run(browser, args, [profile]);
+    await run(browser, args, profile);
   } finally {
     await close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
   if (!existsSync(file)) throw new Error(`${browser} wrote no PDF.`);
 }
 
-/** @param {string} browser @param {string[]} args @param {string[]} removes  what is removed even where we are killed */
-async function run(browser, args, removes) {
-  const { guard, ended, end } = spawnGuarded(browser, args, { removes });
+/** @param {string} browser @param {string[]} args @param {string} profile  its folder; where we are killed, the guard or the next start removes it */
+async function run(browser, args, profile) {
+  const env = { ...process.env, ...markInEnvironment(basename(profile)) };
+  const { guard, ended, end } = spawnGuarded(browser, args, { env, removes: [profile] });
+  mkdirSync(profile, { mode: 0o700 }); // now that there is a guard that removes it
   const timer = setTimeout(end, PDF_LIMIT_MS);
   const outputs = [guard.stdout, guard.stderr].map((stream) => stream && text(stream));
   const { code, error } = await ended;
   clearTimeout(timer);
+  await endHome(profile); // with a browser whose guard was killed: it holds the streams open
   if (code === 0) return;
   throw new Error(`${browser} failed: ${error ?? (await Promise.all(outputs)).join('')}`);
 }

@@ -22,7 +22,7 @@ export const revealFolder = dirname(createRequire(import.meta.url).resolve('reve
  */
 export async function serveDeck({ root, port = 0 }) {
   const performances = new Set();
-  watchCrowd(); // a demo asks how busy it was before
+  watchCrowd(); // the speaker's page asks how busy it was before
   const server = await openServer({
     port,
     another: (taken) => `Choose another: npm run slides -- --port ${taken + 1}`,

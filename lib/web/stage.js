@@ -4,7 +4,7 @@
  * What is sent, an object each: { events: [...] } of the timeline, without the beats; { asked: [...] } and
  * { answered: [...] } of the client, joined to the events by port; { silent: { pid, sinceMs } } and { turns: { pid, t } }
  * of an event loop that has not turned for a while, and does again; { say }; { measurement }; { chart };
- * { origin: ms } before anything else; { doubt } when the machine was so busy that it may have shown something else than usual;
+ * { origin: ms } before anything else; { doubt } when others kept the machine so busy that it may have shown something else than usual;
  * { end: { error } } at the end. A process that could not tell its end itself is told by an `exit` with the signal that it
  * got here, if it got one.
  *
@@ -31,18 +31,19 @@
 import { createLab } from '../check/lab.js';
 import { runCheck } from '../check/run-check.js';
 import { get } from '../observe/client.js';
-import { isCrowded } from '../measure/conditions.js';
+import { countCrowd } from '../measure/conditions.js';
 import { nowMs } from '../observe/clock.js';
 import { isLiving } from '../observe/processes.js';
 import { demandTool } from '../tools/tools.js';
 import { UsageError } from '../common/usage-error.js';
 import { Undecided } from '../verdict/outcome.js';
+import { storyOfWork } from '../verdict/own-work.js';
 import { SILENT_MS, brief } from './brief.js';
 
 const LOOK_EVERY_MS = 50;
 const LOOKS_WITHOUT = 2; // whoever notices the end of a child tells it sooner
 const LIMIT_MS = 30_000;
-const TOO_LONG = `It was not over after ${LIMIT_MS / 1000} s: this machine is too busy. Try again, or play the recording.`;
+const TOO_LONG = `It was not over after ${LIMIT_MS / 1000} s.`;
 const BUSY = 'This machine is very busy: run it again, or play the recording.';
 
 /**
@@ -64,7 +65,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   const watched = [];
   const stop = stopper(signal);
   const asked = { all: 0, failed: 0 };
-  const wasCrowded = isCrowded();
+  const crowd = countCrowd(lab.runner.pids);
   const stage = {
     ...doors({ lab, send, watched, asked, root, signal: stop.signal }),
     signal: stop.signal,
@@ -86,10 +87,12 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   } finally {
     stop.release();
     watched.forEach((one) => report(one, send));
+    const own = watched.map(({ program }) => program.ownWork()).find(Boolean);
+    const { isCrowded } = crowd(); // while the programs are there
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
-    const isDoubtful = watched.length > 0 && (wasCrowded || isCrowded());
-    if (isDoubtful) send({ doubt: BUSY });
+    if (error && own) error += ` ${storyOfWork(own).why}`;
+    else if (watched.length > 0 && isCrowded) send({ doubt: BUSY });
     send({ end: { error } });
     isOver = true;
   }
@@ -111,7 +114,7 @@ class Stopped extends Error {}
 /** What is shown of a program that does not stand as it should would be false. @returns {never} */
 function notReady(file, listeners) {
   throw new Undecided({
-    got: `${file} was to have ${listeners} that listen, and has fewer: this machine is too busy.`,
+    got: `${file} was to have ${listeners} that listen, and has fewer.`,
     why: 'A program that has not come up shows nothing that is true.',
     try: 'run it again, or play the recording',
   });

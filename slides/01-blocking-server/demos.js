@@ -18,7 +18,7 @@ export default [
       for (const path of ['/', '/health', '/report']) await askAtOnce(program, path, 1); // the first is slower
       await program.drained();
       begin();
-      say('Nobody else is there: /health is answered at once.');
+      say('No other client is waiting: /health is answered at once.');
       const alone = await ask(`${program.url}/health`);
       await sleep(PAUSE_MS);
       say(`${AT_ONCE} requests for / at once. They block. Then one for /health.`);

@@ -67,7 +67,7 @@ export default [
       });
       if (!(value <= MOST_ABOVE * WORKERS && high <= MOST_APART * low))
         throw new Undecided({
-          got: `It came out as ${value.toFixed(2)} times as fast, which is too rough to tell: this machine is too busy.`,
+          got: `It came out as ${value.toFixed(2)} times as fast, which is too rough to count: this machine is too busy.`,
           why: 'Other programs took the cores from one of the two more often than from the other.',
           try: 'run it again, or play the recording',
         });
@@ -100,7 +100,7 @@ async function lastAnswerMs({ url }, ask) {
   if (failed > 0)
     throw new Undecided({
       got: `${failed} of ${AT_ONCE} requests failed: this machine is too busy.`,
-      why: 'How long the others took tells nothing then.',
+      why: 'How long the others took then means nothing.',
       try: 'run it again, or play the recording',
     });
   const first = Math.min(...answers.map(({ sentMs }) => sentMs));

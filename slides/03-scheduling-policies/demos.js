@@ -43,17 +43,17 @@ export default [
   },
   {
     name: 'blocked-or-waiting',
-    title: 'A worker that blocks, and one that waits',
+    title: 'One worker blocks, one waits',
     async perform({ launch, ask, say, begin }) {
       say('A cluster of four starts, under rr, and warms up.');
       const program = await launchCluster(launch, 'rr', 'primary');
       for (let count = 0; count < 2 * WORKERS; count += 1) await get(`${program.url}/`);
       await program.drained();
       begin();
-      say(`One worker blocks for half a second. Meanwhile ${CLIENTS} clients connect.`);
+      say(`One worker blocks for half a second. In the meantime ${CLIENTS} clients connect.`);
       const blocked = await comeMeanwhile('/block', { program, ask });
       await sleep(BETWEEN_MS);
-      say(`One worker waits for half a second. Meanwhile ${CLIENTS} clients connect.`);
+      say(`One worker waits for half a second. In the meantime ${CLIENTS} clients connect.`);
       const waiting = await comeMeanwhile('/wait', { program, ask });
       await sleep(BETWEEN_MS);
       say(
@@ -85,14 +85,14 @@ function chartOf(program, name) {
   return { name, label: `under ${name}`, unit: '', rows };
 }
 
-/** The shares, and who accepted. */
+/** The shares, and which process accepted. */
 function told(program) {
   const seen = eventsOf(program.events, 'connection');
   const handed = seen.filter(({ how }) => how === 'handed').length;
   return `${sharesOf(program).join(', ')}; ${handed} of ${seen.length} handed over`;
 }
 
-/** Has a worker busy with `path`; how many of those who come meanwhile wait for its end, and how many it answers. */
+/** Keeps a worker busy with `path`; how many of the clients that connect then wait for its end, and how many it answers. */
 async function comeMeanwhile(path, { program, ask }) {
   const before = program.events.length;
   const seen = (wanted) => requestsOf(program.events.slice(before), wanted);

@@ -6,7 +6,7 @@ const PATIENCE_MS = 1_500;
 const env = { NODE_CLUSTER_WORKERS: String(CHILDREN) };
 const args = ['--give', 'connections'];
 
-/** The same crowd comes to a parent that does not read before it gives a connection away, and to one that does. */
+/** The same crowd connects to a parent that does not read before it gives a connection away, and to a parent that does. */
 export default [
   {
     name: 'pause-or-read',

@@ -12,7 +12,7 @@ const solution = 'solutions/05-crash-restart/server.js';
 const starter = 'checks/05-crash-restart/starter/server.js';
 const WORKERS = 4;
 const PER_SECOND = 60;
-const SPARSE_PER_SECOND = 30; // each request can be told from the next in the drawing
+const SPARSE_PER_SECOND = 30; // so that the drawing shows each request apart from the next
 const TIMEOUT_MS = 1_000; // a connection on its way to a worker that dies may wait for nothing
 const KILL_EVERY_MS = 400;
 const CALM_MS = 400; // before a death
@@ -25,15 +25,15 @@ const isFine = ({ status, error }) => status === 200 && !error;
 export default [
   {
     name: 'nobody-replaces',
-    title: 'Four workers, four deaths, nobody replaces them',
+    title: 'Four workers, four kills, and none is replaced',
     mayFail: true,
     async perform(stage) {
       const { launch, say, begin, drawn, signal } = stage;
-      say('A cluster of four starts and warms up. It replaces nobody.');
+      say('A cluster of four starts and warms up. It replaces no worker.');
       const program = await launchCluster(launch, starter);
       const report = ({ asked, answers }) => drawn(scoreOf(asked, answers));
       begin();
-      say(`${PER_SECOND} requests a second for two seconds. Every 0.4 s somebody types kill -9.`);
+      say(`${PER_SECOND} requests a second for two seconds. Every 0.4 s one worker gets kill -9.`);
       const traffic = startTraffic(program, { ...stage, report, count: 2 * PER_SECOND });
       for (const [index, { workerPid }] of forksOf(program.events).entries()) {
         await sleep(KILL_EVERY_MS);
@@ -43,7 +43,7 @@ export default [
       }
       const answers = await traffic.end;
       const fate = await program.ended(TIMEOUT_MS);
-      const end = fate ? `ended with ${fate.signal ?? `exit code ${fate.code}`}` : 'still runs';
+      const end = fate ? `exited with ${fate.signal ?? `code ${fate.code}`}` : 'still runs';
       const fine = answers.filter(isFine).length;
       say(
         `Answered: ${fine} of ${answers.length}. Failed: ${answers.length - fine}. The primary ${end}.`,
@@ -63,15 +63,15 @@ export default [
       const traffic = startTraffic(program, { ...stage, perSecond: SPARSE_PER_SECOND });
       await sleep(CALM_MS);
       const victim = await killAtWork(program);
-      say(`Worker ${victim.worker} is at work, and gets kill -9. The other three go on.`);
+      say(`Worker ${victim.worker} is at work, and gets kill -9. The other three keep serving.`);
       const death = await program.until((events) => exitsOf(events)[0]);
       const isHeir = ({ pid, t }) => t > death.t && pid !== program.pid;
       const birth = await program.until((events) => eventsOf(events, 'listening').find(isHeir));
-      if (!birth) throw new Error(signal.aborted ? 'It was stopped.' : 'Nobody came in its place.');
+      if (!birth) throw new Error(signal.aborted ? 'It was stopped.' : 'No worker replaced it.');
       const gapMs = birth.t - death.t;
       measured({
         name: 'gap',
-        label: 'From its death until another listens',
+        label: 'From its exit until another listens',
         value: gapMs,
         unit: 'ms',
       });
@@ -106,7 +106,7 @@ export default [
       if (!fate)
         throw new Undecided({
           got: 'The primary has not given up yet: this machine is too busy.',
-          why: 'What it ends with is the end of this story.',
+          why: 'How it exits is the end of this story.',
           try: 'run it again, or play the recording',
         });
       await sleep(AFTERMATH_MS);
@@ -131,8 +131,8 @@ async function launchCluster(launch, file) {
 }
 
 /**
- * Asks on schedule, whatever comes back, until so many are asked or it is told to stop. `end` holds all answers;
- * `report` hears of them now and then.
+ * Asks on schedule, whatever the answers are, until `count` are sent or `stop()` is called. `end` holds all answers;
+ * `report` gets them now and then.
  */
 function startTraffic(
   { url },

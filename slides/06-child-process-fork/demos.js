@@ -9,7 +9,7 @@ const AFTER_MS = 250;
 const REST_MS = 25; // the histogram behind /health needs a few of its turns after it was reset
 const timeoutMs = 10_000;
 
-/** A heavy report, and meanwhile a client that asks for / every 50 ms: the job in the server, then in a child. */
+/** A heavy report, and a client that asks for / every 50 ms: the job in the server, then in a child. */
 export default [
   {
     name: 'who-waits',
@@ -28,7 +28,7 @@ export default [
         await timeReport(url); // and the child is started
       }
       const rows = Math.round((ROWS_TO_TIME * REPORT_MS) / (await timeReport(inServer.url)));
-      await sleep(AFTER_MS); // its silence is over, and told
+      await sleep(AFTER_MS); // its silence is over, and reported
       const label = 'longest wait for /';
       const waits = [];
       const show = (name, { waitedMs }) => {
@@ -36,7 +36,9 @@ export default [
         drawn({ name: 'waits', label, unit: 'ms', rows: waits });
       };
       begin();
-      say('The server builds a report itself. Meanwhile somebody asks for / again and again.');
+      say(
+        'The server builds a report itself. In the meantime a client asks for / again and again.',
+      );
       const itself = await askMeanwhile(inServer, { rows, ask });
       show('job in the server', itself);
       say('The same report, built by a child, and the same requests.');
@@ -55,7 +57,7 @@ async function timeReport(url) {
   return doneMs - sentMs;
 }
 
-/** One report, and a / every 50 ms until it is there, and a little longer. */
+/** One report, and a / every 50 ms until it is built, and a little longer. */
 async function askMeanwhile({ url }, { rows, ask }) {
   await get(`${url}/health`); // it forgets the delays so far
   await sleep(REST_MS);

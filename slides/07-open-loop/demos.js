@@ -69,7 +69,7 @@ export default [
 const asTime = (/** @type {number} */ ms) =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
-/** Who is waiting by now: those who were due, by the schedule, less those whom the program has answered. */
+/** How many clients are waiting: those that were due, by the schedule, less those that the program has answered. */
 function countWaiting(program, sinceMs) {
   const first = program.events.length;
   return () => {

@@ -29,7 +29,7 @@ export default [
           sent.push(ask(`${program.url}/count/pears?id=${index}`, { method: 'POST' }));
         await sleep(EVERY_MS);
       }
-      await Promise.all(sent); // before that nobody can be told of all
+      await Promise.all(sent); // before that no client can read all of them
       const before = await tellAll(clusters, ask);
       show(drawn, before);
       await sleep(REST_MS);
@@ -45,7 +45,7 @@ export default [
       const after = await tellAll(clusters, ask);
       show(drawn, after);
       say(
-        `Sent: ${INCREMENTS}. Told before: ${before.map(wordsOf).join('; ')}. After: ${after.map(wordsOf).join('; ')}.`,
+        `Sent: ${INCREMENTS}. Read before: ${before.map(wordsOf).join('; ')}. After: ${after.map(wordsOf).join('; ')}.`,
       );
     },
   },
@@ -71,5 +71,5 @@ async function tellAll(clusters, ask) {
 function show(drawn, clusters) {
   const rows = clusters.map(({ name, told }) => ({ name, value: told.at(-1) }));
   const unit = `of ${INCREMENTS}`;
-  drawn({ name: 'told', label: 'a client is told', unit, rows, most: INCREMENTS });
+  drawn({ name: 'told', label: 'a client reads', unit, rows, most: INCREMENTS });
 }

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Undecided, demandTool, eventsOf, get } from '../../lib/check/checking.js';
 
-const PER_SECOND = 30; // each request can be told from the next in the drawing
+const PER_SECOND = 30; // so that the drawing shows each request apart from the next
 const SECONDS = 5;
 const CALM_MS = 800; // before the death
 const MACHINE = '127.0.0.2';
 const STARTS_WITHIN_MS = 5_000;
 
-/** Two machines behind nginx: one of them dies, and the traffic goes on. */
+/** Two machines behind nginx: one of them dies, and the traffic continues. */
 export default [
   {
     name: 'kill-a-machine',
-    title: 'A machine is killed, and nobody notices',
+    title: 'A machine is killed, and no client notices',
     needs: 'nginx',
     mayFail: true,
     async perform(stage) {
@@ -31,7 +31,7 @@ export default [
       await sleep(CALM_MS, undefined, { signal });
       const dead = listenersAt(program, MACHINE);
       for (const { pid } of dead) program.kill(pid, 'SIGKILL');
-      say(`Machine ${MACHINE} is dead, all of it. Which one does nginx ask now?`);
+      say(`Machine ${MACHINE} is gone, all of it. Which one does nginx ask now?`);
       const isHeir = ({ pid }) => !dead.some((one) => one.pid === pid);
       const heir = () => listenersAt(program, MACHINE).find(isHeir);
       if (await program.until(heir)) say(`Machine ${MACHINE} has booted. When is it asked again?`);
@@ -48,7 +48,7 @@ async function opened(program) {
   while ((await get(`${program.url}/pid`)).status !== 200) {
     if (isReached())
       throw new Undecided({
-        got: 'No answer came through nginx.',
+        got: 'No answer arrived through nginx.',
         why: 'nginx, or the two machines behind it, did not come up.',
         try: 'run it again, or play the recording',
       });
@@ -59,7 +59,7 @@ async function opened(program) {
 const listenersAt = ({ events }, wanted) =>
   eventsOf(events, 'listening').filter(({ address }) => address === wanted);
 
-/** Asks on schedule, whatever comes back. */
+/** Asks on schedule, whatever the answers are. */
 async function startTraffic(url, { ask, signal }) {
   const asked = [];
   const since = performance.now();

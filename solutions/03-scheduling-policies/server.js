@@ -48,7 +48,7 @@ function serve() {
 
 // #region start
 if (cluster.isPrimary) {
-  cluster.schedulingPolicy = choosePolicy(); // before the first fork, which fixes it
+  cluster.schedulingPolicy = choosePolicy(); // the first fork fixes it
   const table = {}; // by pid: how many requests for / each worker has had
   cluster.on('message', (worker, { served }) => {
     table[worker.process.pid] = served;

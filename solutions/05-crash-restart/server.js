@@ -11,7 +11,7 @@ const waitsMs = [100, 200, 400, 800]; // before the first restart in a row, the 
 
 function keepOne(restarts = 0) {
   const worker = cluster.fork();
-  worker.on('listening', () => (restarts = 0)); // healthy again: forget earlier failures
+  worker.on('listening', () => (restarts = 0)); // forget earlier failures
   worker.on('exit', (code, signal) => {
     const isCrash = !worker.exitedAfterDisconnect && code !== 0;
     const how = signal ? `on ${signal}` : `with code ${code}`;
@@ -37,7 +37,7 @@ function stop() {
   const leaving = Object.values(cluster.workers);
   const signalAll = (signal) => leaving.forEach((worker) => worker.process.kill(signal));
   signalAll('SIGTERM'); // please
-  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // whatever a client does, not forever
+  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // in any case
 }
 // #endregion stop
 

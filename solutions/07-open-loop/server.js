@@ -22,7 +22,7 @@ function measureServiceMs() {
     render();
     return performance.now() - startMs;
   });
-  return timesMs.sort((a, b) => a - b)[(RUNS - 1) / 2]; // the median ignores a slow first run
+  return timesMs.sort((a, b) => a - b)[(RUNS - 1) / 2]; // the median
 }
 // #endregion measure
 

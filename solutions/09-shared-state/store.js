@@ -18,10 +18,10 @@ export function createStore() {
 
   const client = createClient({
     url,
-    disableOfflineQueue: true, // no connection: an error now, nothing queued for later
+    disableOfflineQueue: true, // no connection: an error now
     socket: { reconnectStrategy: 200 }, // tries again every 200 ms, forever
   });
-  client.on('error', ({ message }) => console.error(`Redis: ${message}`)); // unheard, it would end the process
+  client.on('error', ({ message }) => console.error(`Redis: ${message}`));
   client.connect();
 
   const ask = async (command) => Number(await within(1_000, command, 'Redis does not answer'));

@@ -33,7 +33,7 @@ let isStopping = false;
 async function stop() {
   if (isStopping) return;
   isStopping = true;
-  if (front?.kill('SIGQUIT')) await once(front, 'exit'); // it answers what is in flight
+  if (front?.kill('SIGQUIT')) await once(front, 'exit'); // gracefully
   await stopAll();
   rmSync(folder, { recursive: true });
 }

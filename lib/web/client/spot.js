@@ -119,7 +119,10 @@ function tellJudged(place, told, { promises, next }) {
   const words = make('p', { className: 'told' });
   words.append(make('b', { textContent: isSeen ? 'You saw it.' : 'Not quite.' }), ` ${answer}`);
   words.setAttribute('role', 'status');
-  const reason = make('p', { textContent: why.replaceAll(/\s+/g, ' ') });
+  const whose = isRight
+    ? 'What is different in it'
+    : 'Why someone writes this, and what clients notice';
+  const reason = make('p', { textContent: `${whose}: ${why.replaceAll(/\s+/g, ' ')}` });
   const xray = make('section', { className: 'evidence', hidden: true });
   const parts = [
     words,

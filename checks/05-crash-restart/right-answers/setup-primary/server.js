@@ -10,7 +10,7 @@ const waitsMs = [100, 200, 400, 800]; // after the first failed start, the secon
 
 function keepOne(failedStarts = 0) {
   const worker = cluster.fork();
-  worker.on('listening', () => (failedStarts = 0)); // healthy again: forget earlier failures
+  worker.on('listening', () => (failedStarts = 0)); // forget earlier failures
   worker.on('exit', (code, signal) => {
     const isPlanned = worker.exitedAfterDisconnect || code === 0;
     const how = signal ? `on ${signal}` : `with code ${code}`;
@@ -34,7 +34,7 @@ function stop() {
   const leaving = Object.values(cluster.workers);
   const signalAll = (signal) => leaving.forEach((worker) => worker.process.kill(signal));
   signalAll('SIGTERM'); // please
-  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // whatever a client does, not forever
+  setTimeout(signalAll, 5_000, 'SIGKILL').unref(); // in any case
 }
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);

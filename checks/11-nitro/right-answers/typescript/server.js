@@ -32,7 +32,7 @@ let failed = 0; // workers in a row that exited and had never listened
 if (cluster.isPrimary) {
   cluster.on('listening', ({ id }) => listened.add(id));
   cluster.on('exit', ({ id }) => {
-    if (stopping) return; // it was told to
+    if (stopping) return; // a planned stop
     failed = listened.has(id) ? 0 : failed + 1;
     if (failed < mostFailed) return;
     console.error(`giving up: ${failed} workers in a row exited, and none had listened`);
