@@ -40,7 +40,7 @@ const slotsOf = (/** @type {string} */ place) => wants[basename(place)] ?? 1;
  */
 const hostile = {
   'never-listens': { says: /isn't listening on any port.*No process called listen/ },
-  'exits-with-0': { says: /exit code 0 before it listened.*nothing keeps the process alive/ },
+  'exits-with-0': { says: /exit code 0 before it listened.*nothing keeps it alive/ },
   'exits-with-3': { says: /exit code 3 .*The database cannot be reached/ },
   'waits-for-nothing': { says: /exit code 13 .*await at the top/ },
   'throws-on-request': { says: /ECONNRESET.*TypeError: the price of this request is unknown/ },

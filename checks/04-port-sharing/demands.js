@@ -156,7 +156,7 @@ export function demandShared(program, crowd) {
   const story = {
     expected: `The parent opens the port and sends its server; each of ${children.length} children listens with that.`,
     got: `${heirs.length} of ${children.length} listen with a socket that came by message. Sockets opened with listen(port): ${opened.length}.`,
-    ...(heirs.length > 0 && opened.length === 1 ? SOME_LISTEN : NONE_LISTENS),
+    ...(heirs.length > 0 ? (SOME_LISTEN[opened.length] ?? NONE_LISTENS) : NONE_LISTENS),
     ...(crash && { why: crash }),
     shows: { program, moments: [crashIn(program), ...firstShown(opened, 'opens a port')] },
   };
@@ -181,10 +181,17 @@ const NONE_LISTENS = {
   why: 'The message came without the server (it was not sent along, or was closed before that), or the child does not listen with it.',
   try: 'look at both ends: what the parent sends beside the message, and what the child does with it',
 };
-const SOME_LISTEN = {
-  why: "A child that isn't ready when the listener is sent, or is left out of the loop, gets none.",
-  try: 'look at when the listener is sent, and to which children',
-};
+/** By the number of sockets that were opened. */
+const SOME_LISTEN = [
+  {
+    why: 'It was sent before it was open: listen() returns at once, and its callback says when it is done.',
+    try: 'look at when the listener is sent, and when it is open',
+  },
+  {
+    why: "A child that isn't ready when the listener is sent, or is left out of the loop, gets none.",
+    try: 'look at when the listener is sent, and to which children',
+  },
+];
 
 export function demandUnharmed(program, { lost, isFinal, ended }) {
   const story = {

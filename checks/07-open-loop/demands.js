@@ -19,6 +19,7 @@ import { TOLD, WORK_MS, exactOf, workersOf } from './looks.js';
 
 const LEAST_PAGE_MS = 0.95 * WORK_MS; // a clock in whole milliseconds shows this much of a page
 const MOST_WAITING = 12; // one process leaves fifty waiting, a cluster two or three
+const USUAL_RATE = 200; // where RATE is unset
 const MARKED = 6; // moments of a kind
 const FORMULA =
   'look at the formula of task 2, unit by unit: how many workers are busy all the time, and how many do you want?';
@@ -26,6 +27,7 @@ const FORMULA =
 /** By the number of workers. */
 const WHY_TOLD = {
   0: 'No process called cluster.fork(): is the loop reached, in the primary, and does it end at a number?',
+  1: 'The formula comes to 1, but the person who runs the server may know better. And each cluster.fork() starts one worker.',
   [TOLD.workers + 1]: 'It forks once more than the variable says. The primary itself is no worker.',
 };
 
@@ -60,6 +62,12 @@ const MISCOUNTS = [
   [
     ({ workers, exact, setting }) => workers === Math.ceil(exact * setting.utilization),
     'Rate times page time is how many workers are busy all the time. Divide by UTILIZATION, and round up.',
+    FORMULA,
+  ],
+  [
+    ({ workers, exact, setting }) =>
+      setting.rate < USUAL_RATE && workers >= Math.ceil((exact * USUAL_RATE) / setting.rate),
+    `It would be right for ${USUAL_RATE} requests a second, but RATE says another number.`,
     FORMULA,
   ],
   [

@@ -182,7 +182,7 @@ export function demandClientsLetGo(stop) {
   demand(later.length === 0, {
     ...story,
     got: `A client asked ${later[0]?.url} on its old connection, and process ${later[0]?.pid} answered as if nothing had happened, although it was draining.`,
-    why: 'Such a client asks again and again, and its worker never has a moment without it. close() and disconnect() only turn away new connections.',
+    why: 'The header was not set, or only after the application had answered. Such a client asks again and again, and its worker never has a moment without it. close() and disconnect() only turn away new connections.',
     try: 'look at requests that arrive while it drains: is the header set before the application answers?',
     shows: shown(program, later, 'says nothing'),
   });

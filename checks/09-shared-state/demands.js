@@ -36,7 +36,9 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     got: `A client asked for several seconds and got none. The last answer: ${wordsOf(unheard?.answer)}.`,
     why:
       whyOfCrash(program.events) ??
-      (owner === 'Redis' ? 'No count comes out of Redis. Its address is in REDIS_URL.' : undefined),
+      (owner === 'Redis'
+        ? 'No count comes out of Redis: is the client connected, to the address in REDIS_URL?'
+        : undefined),
     try:
       owner === 'Redis'
         ? 'look at how the store is connected, and at what its script gets'
@@ -250,7 +252,7 @@ export function demandSticky({ program, rounds, used }) {
     got: `The client ${lost?.client} was not: ${wordsOf(lost?.answer)}.`,
     why:
       whyOfCrash(program.events) ??
-      'A connection that is dealt but not served has a client that waits.',
+      'Its connection was hung up, or dealt and never served: placeOf() gave no place from 0 to size - 1, or the worker did not take the socket.',
     try: 'look at when a worker says that it is ready, and what it does with a socket',
     shows: crashShown(program),
   });

@@ -250,7 +250,7 @@ export function demandMachines(
   (isElsewhere ? demand : demandInTime)(machines.length === MACHINES.length, {
     ...story,
     got: `Listening on ${list(addresses) || 'nothing'}.`,
-    why: whyOfCrash(program.events) ?? 'Two machines have two addresses.',
+    why: ['Two machines have two addresses.', whyOfCrash(program.events)].filter(Boolean).join(' '),
     try: 'look at how the machines are started: each on its address, with the port of nginx',
   });
   demandInTime(first?.status === 200, {
