@@ -153,8 +153,15 @@ describe('the server of the page', () => {
   test('answers to its own name only, and gives out no file but its own', async () => {
     const host = 'example.com';
     assert.equal((await ask('/', { headers: { host } })).status, 403);
-    assert.equal((await ask('/events', { headers: { origin: 'http://example.com' } })).status, 403);
-    assert.equal((await ask('/events', { headers: { origin: 'null' } })).status, 403);
+    assert.equal(
+      (await ask(`/lessons/${second.key}/events`, { headers: { origin: 'http://example.com' } }))
+        .status,
+      403,
+    );
+    assert.equal(
+      (await ask(`/lessons/${second.key}/events`, { headers: { origin: 'null' } })).status,
+      403,
+    );
     for (const path of [
       '/lessons/..%2fchecks/',
       '/lessons/99-nowhere/',

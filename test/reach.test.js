@@ -84,7 +84,7 @@ async function begin(t) {
 /** What a page hears: the last of it. @param {string} url */
 async function listen(url) {
   const end = new AbortController();
-  const { body } = await fetch(`${url}events`, { signal: end.signal });
+  const { body } = await fetch(`${url}lessons/${key}/events`, { signal: end.signal });
   const heard = { last: /** @type {any} */ ({}) };
   const reading = (async () => {
     let text = '';
