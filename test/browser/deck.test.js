@@ -11,7 +11,7 @@ import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { answersOf } from '../../lib/lessons/answers.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { readDeck } from '../../lib/web/deck.js';
-import { exportHandout, exportHtml, exportPdf } from '../../lib/web/export.js';
+import { exportHandout, exportHtml, exportPdf, exportScript } from '../../lib/web/export.js';
 import { serveDeck } from '../../lib/web/serve.js';
 import { createStory, rowsOf, tell } from '../../lib/web/client/xray-story.js';
 import {
@@ -42,6 +42,7 @@ const diagramSlides = slides.filter(({ html }) => html.includes('<svg class="dia
 const demoSlides = slides.filter(({ demos }) => demos.length > 0);
 
 /** @typedef {import('playwright-core').Page} Page */
+/** @typedef {import('../../lib/web/deck.js').Slide} Slide */
 
 describe('the deck in Chromium', { skip }, () => {
   /** @type {import('playwright-core').Browser} */
@@ -395,32 +396,47 @@ describe('the deck in Chromium', { skip }, () => {
       }
     });
 
-  test('the handout is on A4, two slides and their notes a page, with a bookmark for each chapter', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'handout-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'handout.pdf');
-    const pages = await exportHandout({ root: rootFolder, file, env: process.env });
-    const chapters = readDeck(rootFolder);
-    const pairs = chapters.flatMap((chapter) =>
-      chapter.slides
-        .filter(({ isOpener }) => !isOpener)
-        .flatMap((slide, index, all) => (index % 2 ? [] : [all.slice(index, index + 2)])),
-    );
-    assert.equal(pages, pairs.length);
-    const about = execFileSync('pdfinfo', [file], { encoding: 'utf8' });
-    assert.match(about, /Tagged: +yes[^]*\(A4\)/);
-    const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split('\f');
-    assert.equal(texts.length - 1, pages, 'no note needs a page of its own');
-    for (const [index, pair] of pairs.entries())
-      for (const { id, heading, notes } of pair) {
-        const words = squeeze(texts[index]);
-        assert.ok(words.includes(squeeze(plain(heading).replaceAll('`', ''))), id);
-        assert.ok(words.includes(squeeze(plain(notes)).slice(0, 12)), `${id}: its notes`);
-      }
-    const bookmarks = readFileSync(file, 'latin1');
-    for (const { key, title } of chapters)
-      assert.ok(bookmarks.includes(`/Title (${title})`), `${key} has no bookmark`);
-  });
+  for (const [name, write, isOnIt, hasNotes] of /** @type {const} */ ([
+    ['script', exportScript, () => true, true],
+    [
+      'handout',
+      exportHandout,
+      (/** @type {Slide} */ { isAnswer, isSolution }) => !isAnswer && !isSolution,
+      false,
+    ],
+  ]))
+    test(`the ${name} of a plan is on A4, two slides a page, with a bookmark for each chapter`, async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'paper-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'paper.pdf');
+      const pages = await write({ root: rootFolder, plan: 'half', file, env: process.env });
+      const chapters = readDeck(rootFolder, 'half');
+      const pairs = chapters.flatMap((chapter) =>
+        chapter.pages
+          .filter((slide) => !slide.isOpener && isOnIt(slide))
+          .flatMap((slide, index, all) => (index % 2 ? [] : [all.slice(index, index + 2)])),
+      );
+      assert.equal(pages, pairs.length);
+      const about = execFileSync('pdfinfo', [file], { encoding: 'utf8' });
+      assert.match(about, /Tagged: +yes[^]*\(A4\)/);
+      const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split(
+        '\f',
+      );
+      assert.equal(texts.length - 1, pages, 'nothing needs a page of its own');
+      for (const [index, pair] of pairs.entries())
+        for (const { id, heading, notes } of pair) {
+          const words = squeeze(texts[index]);
+          assert.ok(words.includes(squeeze(plain(heading).replaceAll('`', ''))), id);
+          assert.equal(
+            words.includes(squeeze(plain(notes)).slice(0, 60)),
+            hasNotes,
+            `${id}: its notes`,
+          );
+        }
+      const bookmarks = readFileSync(file, 'latin1');
+      for (const { key, title } of chapters)
+        assert.ok(bookmarks.includes(`/Title (${title})`), `${key} has no bookmark`);
+    });
 });
 
 /** In the page: keeps what a demo is told, whole. */

@@ -17,7 +17,7 @@ const BACK = ['ArrowLeft', 'PageUp'];
 const OWN = /^([fgs?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
 const TICK_MS = 500;
 const SLIDE_PX = 1280;
-const NOTES_PX = { first: 21, least: 13, most: 41, by: 2 };
+const NOTES_PX = { first: 21, least: 13, most: 41, by: 2, fits: 15 }; // fits: so small they become by themselves
 const place = (id) => document.getElementById(id);
 const channel = new BroadcastChannel('forkshop-deck');
 const tell = (message) => channel.postMessage(message);
@@ -114,6 +114,7 @@ function show() {
   showDemo();
   classroom.show(slide);
   clock.show(slide.id);
+  fitNotes();
 }
 
 function put(name, slide, step) {
@@ -163,7 +164,15 @@ function resize(by) {
   const { least, most } = NOTES_PX;
   look.px = Math.min(most, Math.max(least, (Number(look.px) || NOTES_PX.first) + by));
   save();
-  place('talk').style.fontSize = `${look.px}px`;
+  fitNotes();
+}
+
+/** As large as was chosen, and smaller where their end would have to be scrolled for. */
+function fitNotes() {
+  const talk = place('talk');
+  let px = Number(look.px) || NOTES_PX.first;
+  do talk.style.fontSize = `${px}px`;
+  while (talk.scrollHeight > talk.clientHeight + 1 && (px -= 1) >= NOTES_PX.fits);
 }
 
 function scaleViews() {
