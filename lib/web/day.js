@@ -70,24 +70,24 @@ function bridgeTo(/** @type {string | undefined} */ next, /** @type {Front[]} */
  * @returns {Stretch[]}
  */
 function stretchesOf(chapters, plan, fronts) {
-  const nameOf = (key) =>
-    [isLesson(key) ? numberOf(key) : '', fronts.find((one) => one.key === key)?.short ?? ''].join(
-      ' ',
-    );
-  if (!plan)
-    return chapters.map(({ key, minutes }) => {
-      return { key, kind: /** @type {const} */ ('chapter'), minutes, name: nameOf(key).trim() };
-    });
+  const nameOf = (key) => {
+    const { short = '' } = fronts.find((one) => one.key === key) ?? {};
+    return `${isLesson(key) ? numberOf(key) : ''} ${short}`.trim();
+  };
+  const kind = /** @type {const} */ ('chapter');
+  if (!plan) return chapters.map(({ key, minutes }) => ({ key, kind, minutes, name: nameOf(key) }));
   /** @type {Stretch[]} */
   const stretches = [];
-  for (const { key, kind, minutes, title } of dayOf(chapters, plan).items) {
+  for (const { key, minutes, title, ...item } of dayOf(chapters, plan).items) {
     const last = stretches.at(-1);
-    if (key && last?.key === key) last.minutes += minutes;
-    else if (!key) stretches.push({ kind: /** @type {any} */ (kind), minutes, name: title });
-    else {
-      const isOn = stretches.some((one) => one.key === key); // it goes on after a break
-      stretches.push({ key, kind: 'chapter', minutes, name: isOn ? '' : nameOf(key).trim() });
-    }
+    if (!key) stretches.push({ kind: /** @type {any} */ (item.kind), minutes, name: title });
+    else if (last?.key === key) last.minutes += minutes;
+    else stretches.push({ key, kind, minutes, name: '' });
+  }
+  for (const key of new Set(stretches.map((one) => one.key))) {
+    const parts = stretches.filter((one) => one.key === key);
+    const longest = parts.reduce((most, one) => (one.minutes > most.minutes ? one : most));
+    if (key) longest.name = nameOf(key);
   }
   return stretches;
 }

@@ -46,7 +46,7 @@ export async function exportPdf({ hasNotes, ...options }) {
 }
 
 /**
- * Writes the handout for learners as PDF: A4, two slides a page and room to write, the chapters as bookmarks.
+ * Writes the handout for learners as PDF: A4, three slides a page and room to write, the chapters as bookmarks.
  * @param {Paper} options
  * @returns {Promise<number>}  its pages
  * @throws {UsageError}  when there is no Chromium, or no such plan

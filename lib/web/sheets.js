@@ -1,6 +1,6 @@
 /**
- * The deck on A4, two slides a page, a chapter beginning on a new one: the script, which has what is said to each slide, and the
- * handout for learners, which has room to write instead, and gives no answer away. Numbers are those on the wall.
+ * The deck on A4, a chapter beginning on a new page: the script, two slides a page, which has what is said to each, and the
+ * handout for learners, three a page, which has room to write instead and gives no answer away. Numbers are those on the wall.
  */
 import { escapeHtml } from './code.js';
 import { classOf } from './pages.js';
@@ -28,15 +28,19 @@ export const handoutPage = (chapters, setting = {}) =>
 
 /** @param {Chapter[]} chapters @returns {string[]}  a page each */
 export const scriptSheets = (chapters) =>
-  sheetsOf(
-    chapters,
-    ({ notes }) => `<div class="talk">${notes}</div>`,
-    () => true,
-  );
+  sheetsOf(chapters, {
+    perPage: 2,
+    has: () => true,
+    beside: ({ notes }) => `<div class="talk">${notes}</div>`,
+  });
 
 /** @param {Chapter[]} chapters @returns {string[]}  a page each */
 export const handoutSheets = (chapters) =>
-  sheetsOf(chapters, roomFor, ({ isAnswer, isSolution }) => !isAnswer && !isSolution);
+  sheetsOf(chapters, {
+    perPage: 3,
+    has: ({ isAnswer, isSolution }) => !isAnswer && !isSolution,
+    beside: roomFor,
+  });
 
 /** Lines to write on; for a vote, one for each of its two moments. */
 function roomFor(/** @type {Numbered} */ { html }) {
@@ -58,10 +62,10 @@ function paper(sheets, name, { recordings, ...setting }) {
 
 /**
  * @param {Chapter[]} chapters
- * @param {(slide: Numbered) => string} beside  what stands beside a slide
- * @param {(slide: Numbered) => boolean} has  is this slide on paper?
+ * @param {{ perPage: number, has: (slide: Numbered) => boolean, beside: (slide: Numbered) => string }} paper  has: is this
+ *   slide on it? beside: what stands beside it
  */
-function sheetsOf(chapters, beside, has) {
+function sheetsOf(chapters, { perPage, has, beside }) {
   let number = 0;
   return chapters.flatMap(({ title, pages }) => {
     const numbered = pages.map((slide) => ({
@@ -70,17 +74,19 @@ function sheetsOf(chapters, beside, has) {
     }));
     const printed = numbered.filter((slide) => !slide.isOpener && has(slide)); // the page has its title
     return printed.flatMap((one, index) => {
-      if (index % 2 > 0) return [];
+      if (index % perPage > 0) return [];
       const level = index === 0 ? 'h1' : 'p';
-      const halves = printed.slice(index, index + 2).map((slide) => halfOf(slide, beside(slide)));
+      const parts = printed
+        .slice(index, index + perPage)
+        .map((slide) => partOf(slide, beside(slide)));
       const head = `<header><${level}>${escapeHtml(title)}</${level}><p>Forkshop</p></header>`;
-      return [`<div class="sheet">${head}${halves.join('')}</div>`];
+      return [`<div class="sheet">${head}${parts.join('')}</div>`];
     });
   });
 }
 
 /** In the bookmarks a slide stands below its chapter. */
-function halfOf(/** @type {Numbered} */ one, /** @type {string} */ beside) {
+function partOf(/** @type {Numbered} */ one, /** @type {string} */ beside) {
   const { id, html, number } = one;
   const slide = html.replace('<h1>', '<h1 aria-level="2">');
   return (

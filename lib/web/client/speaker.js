@@ -44,6 +44,7 @@ press('larger', () => resize(NOTES_PX.by));
 for (const button of all('button')) button.addEventListener('click', letGo);
 document.addEventListener('keydown', onKey);
 new ResizeObserver(scaleViews).observe(place('now'));
+new ResizeObserver(fitNotes).observe(place('talk'));
 resize(0);
 scaleViews();
 clock.begin();
@@ -110,11 +111,10 @@ function show() {
   else put('step', next, 0);
   put('next', next, 0);
   showNotes(slide.querySelector('.notes').innerHTML);
-  preflight.tell(slide, index === 0);
+  preflight.tell(slide, index === 0).then(fitNotes);
   showDemo();
   classroom.show(slide);
   clock.show(slide.id);
-  fitNotes();
 }
 
 function put(name, slide, step) {
@@ -140,6 +140,7 @@ function showNotes(notes) {
   talk.dataset.of = notes;
   talk.innerHTML = notes;
   talk.scrollTop = 0; // they begin at their top
+  fitNotes();
 }
 
 /** The buttons of the demo on the wall, and what it says. */
