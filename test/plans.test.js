@@ -270,7 +270,7 @@ test('the run of show has a line for each demo and exercise, and says what to pr
   assert.deepEqual(
     half.trim().split(/\s*\n/).map((line) => line.trim().replace(/\s{2,}/g, ' ')), // prettier-ignore
     [
-      "Half day: lessons 1, 2 and 5 (1 h 21 min, 86 % in the class's hands)",
+      'Half day: lessons 1, 2 and 5 (1 h 21 min, 86 % hands-on)',
       '9:00 1. one 81 min',
       '9:00 talk Vote (2 slides) 5 min',
       '9:05 demo See it 4 min',

@@ -18,7 +18,7 @@ export function agenda(chapters, { needs = [], startMinute = 0, plan } = {}) {
   const wanted = planDays(chapters).filter(({ name }) => plan === undefined || name === plan);
   const titles = new Map(chapters.map(({ key, title }) => [key, title]));
   const days = wanted.map((day) => [
-    `${day.title}: ${day.lessons} (${hours(day.minutes)}, ${shareOf(day)} % in the class's hands)`,
+    `${day.title}: ${day.lessons} (${hours(day.minutes)}, ${shareOf(day)} % hands-on)`,
     '',
     ...rowsOf(day, titles).map((row) => lineOf(row, startMinute)),
     `  ${clock(startMinute + day.minutes)}  end`,
