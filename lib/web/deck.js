@@ -3,7 +3,7 @@
  * of the day is the plan's own (day.js). A chapter whose front matter has a `question` is opened by it; `build` says what a
  * lesson's class builds, `short` is its name on the ribbon of the day. Slides are divided by `---`; a slide's heading may
  * end in `{minutes=20 steps large}` (steps: the items of its lists come one by one; large: it is short, so all of it is set larger), or in `{read}`: it is on no wall,
- * but on paper. One whose heading begins with "Your turn" is in the class's hands; what follows a paragraph "Note:" is for the speaker, and there a paragraph
+ * but on paper; and `answer` says that it gives an answer away, so learners' paper lacks it. One whose heading begins with "Your turn" is in the class's hands; what follows a paragraph "Note:" is for the speaker, and there a paragraph
  * "**Bridge:** ..." leads to the lesson that comes next in the whole deck. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps, and with `starter` is made of the starter's region first; one that says
  * `demo name` is a live demo, and its text says what is to be seen (`vote=2`: it answers the second row of the chapter's vote); `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged; `lessons question` and `lessons build` list those of the plan; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
@@ -108,7 +108,7 @@ function renderSlides(/** @type {string} */ text, source) {
     const { demos, isSolution } = context;
     if (about.isReading && demos.length > 0)
       throw faultIn(source.path, `"${about.heading}" is only read, and has a demo.`);
-    const isAnswer = context.isAnswer || large !== '';
+    const isAnswer = about.isAnswer || context.isAnswer || large !== '';
     const id = `${source.key}-${index + 1}`;
     return { id, ...about, html, notes: render(notes), demos, isSolution, isAnswer };
   });
@@ -130,8 +130,8 @@ function anatomy(tokens, { path }, number) {
   const [open, inline] = tokens;
   if (open?.type !== 'heading_open') throw faultIn(path, `Slide ${number} begins with no heading.`);
   const [, heading, settings = ''] = /^(.*?)(?:\s*\{([^}]*)\})?$/.exec(inline.content) ?? [];
-  const [isReading, isStepwise, isLarge] = ['read', 'steps', 'large'].map((word) =>
-    new RegExp(`\\b${word}\\b`).test(settings),
+  const [isReading, isStepwise, isLarge, isAnswer] = ['read', 'steps', 'large', 'answer'].map(
+    (word) => new RegExp(`\\b${word}\\b`).test(settings),
   );
   const minutes = isReading ? 0 : Number(/\bminutes=([\d.]+)/.exec(settings)?.[1]);
   if (!isReading && !(minutes > 0))
@@ -144,7 +144,7 @@ function anatomy(tokens, { path }, number) {
   );
   if (note < 0) throw faultIn(path, `Slide ${number}, "${heading}", has no "Note:".`);
   const [content, notes] = [tokens.slice(0, note - 1), tokens.slice(note + 2)];
-  return { heading, minutes, isReading, isStepwise, isLarge, content, notes };
+  return { heading, minutes, isReading, isStepwise, isLarge, isAnswer, content, notes };
 }
 
 function makeStepwise(tokens) {
