@@ -36,7 +36,7 @@ function shareOf(/** @type {import('./plans.js').Day} */ { items }) {
 }
 
 /**
- * A row for each chapter (anew after a break), and below it one for each demo, each exercise, and the slides between them.
+ * A row for each chapter (again after a break), and below it one for each demo, each exercise, and the slides between them.
  * @typedef {{ fromMinute: number, minutes: number, words: string, isHead?: boolean }} Row
  * @returns {Row[]}
  */

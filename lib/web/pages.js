@@ -92,7 +92,9 @@ export function classOf(slide) {
   const { isLarge, isOpener, html } = slide;
   const isTurn = kindOf(slide) === 'do';
   const isVote = html.includes('data-ballot="vote"');
-  const moment = isOpener ? ' opening' : isTurn ? ' turn' : isVote ? ' vote' : '';
+  const isMeasured = html.includes('class="headline');
+  const moments = { opening: isOpener, turn: isTurn, vote: isVote, measured: isMeasured };
+  const [moment = ''] = Object.entries(moments).flatMap(([name, is]) => (is ? ` ${name}` : []));
   return `slide${isLarge ? ' large' : ''}${moment}`;
 }
 
