@@ -1,6 +1,6 @@
 // Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses what cannot be meant.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -23,8 +23,8 @@ test('serves the deck until Ctrl-C', async () => {
       if (found && output.includes('Ctrl-C')) resolve(found[1]);
     });
   });
-  assert.ok(output.includes(`${url}speaker?plan=half&start=9:05\n`), output);
-  assert.match(await (await fetch(url)).text(), /<title>Forkshop<\/title>/);
+  assert.ok(output.includes(`${url}speaker?start=9:05\n`), output);
+  assert.match(await (await fetch(url)).text(), /<title>Forkshop<\/title>[^]*data-plan="half"/);
   child.kill('SIGINT');
   assert.deepEqual(await new Promise((resolve) => child.on('exit', (...end) => resolve(end))), [
     0,
@@ -53,6 +53,10 @@ test('prints the run of show, and exports into a new folder only', async () => {
   const out = join(folder, 'out');
   assert.equal((await forkshop(rootFolder, ['slides', '--html', out])).code, 0);
   assert.ok(existsSync(join(out, 'index.html')));
+  const half = join(folder, 'half');
+  await forkshop(rootFolder, ['slides', '--html', half, '--plan', 'half']);
+  const page = readFileSync(join(half, 'index.html'), 'utf8');
+  assert.ok(page.includes('data-plan="half"') && !page.includes('id="03-scheduling-policies-0"'));
   const again = await forkshop(rootFolder, ['slides', '--html', out]);
   assert.deepEqual([again.code, /is not empty/.test(again.stderr)], [2, true]);
 });
@@ -71,6 +75,8 @@ test('refuses what cannot be meant: exit code 2, and nothing is written', async 
     [['--pdf', file], /already exists/],
     [['--pdf', ''], /has no name/],
     [['--handout', file], /already exists/],
+    [['--script', file], /already exists/],
+    [['--plan', 'week', '--pdf', 'x.pdf'], /no plan "week"/],
     [['--html', ''], /has no name/],
     [['--html', file], /there\.pdf isn't a folder/],
     [['--html', join(file, 'deeper/still')], /there\.pdf isn't a folder/],

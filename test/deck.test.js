@@ -6,10 +6,11 @@ import http from 'node:http';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { readDeck } from '../lib/web/deck.js';
-import { exportHandout, exportHtml, exportPdf } from '../lib/web/export.js';
+import { exportHandout, exportHtml, exportPdf, exportScript } from '../lib/web/export.js';
 import { publicAddress } from '../lib/web/repository.js';
 import { readDemos, recordDemos } from '../lib/web/recordings.js';
 import { serveDeck } from '../lib/web/serve.js';
@@ -173,8 +174,36 @@ describe('slides', () => {
     );
   });
 
+  test('a slide that is only read is on paper, not on the wall; a plan lists its lessons', (t) => {
+    const text = `${head.replace('One\n', 'One\nquestion: Why <one>?\n')}${slide}\n---\n\n${slide
+      .replace('# First {minutes=2}', '# Second {read large}')
+      .replace('text', '```lessons question\n```')}`;
+    const root = makeRoot(t, { 'slides/01-one/slides.md': text });
+    mkdirSync(join(root, 'lessons/01-one'));
+    const about = 'title: One\nminutes: 5\ngoal: x\nconcepts: [a]\nstarterFails: [b]\n';
+    writeFileSync(join(root, 'lessons/01-one/lesson.yml'), about);
+    const [{ slides, pages, minutes }] = readDeck(root);
+    assert.deepEqual(
+      [slides, pages].map((all) => all.map(({ heading }) => heading)),
+      [
+        ['One', 'First'],
+        ['One', 'First', 'Second'],
+      ],
+    );
+    assert.equal(minutes, 2);
+    assert.match(pages[2].html, /<td>1<\/td><td>Why &lt;one&gt;\?<\/td>/);
+  });
+
   /** @type {Record<string, [string, RegExp]>} */
   const faults = {
+    'a demo that is only read': [
+      (head + slide.replace('minutes=2', 'read')).replace('text', '```demo one\nLook.\n```'),
+      /is only read, and has a demo/,
+    ],
+    'a list of nothing': [
+      head + slide.replace('text', '```lessons\n```'),
+      /lists neither questions nor what you build/,
+    ],
     'no such change': [
       head + slide.replace('text', '```spot mute\nWhat?\n```'),
       /no answer "mute" that is told as a change/,
@@ -221,7 +250,7 @@ describe('slides', () => {
       ['01-one-0', '01-one-1', '01-one-2'],
     );
     assert.equal(minutes, 4);
-    assert.match(slides[0].html, /<h1>One<\/h1>.*Is 1 &lt; 2\?.*aria-label="Lesson 1 of 1"/);
+    assert.match(slides[0].html, /Lesson 1: One<.*<h1>Is 1 &lt; 2\?<\/h1>.*1 of 1, 4 minutes/);
     assert.match(slides[0].notes, /To &lt;see&gt;[^]*about 5 minutes[^]*needs nginx/);
   });
 
@@ -265,7 +294,16 @@ describe('the server', () => {
     });
 
   test('serves the deck, the speaker and the print, with nothing inline', async () => {
-    for (const path of ['/', '/speaker', '/print', '/print?notes', '/handout']) {
+    for (const path of [
+      '/',
+      '/?plan=full',
+      '/speaker',
+      '/print',
+      '/print?notes',
+      '/handout',
+      '/script',
+    ]) {
+      // prettier-ignore
       const { status, body, headers } = await ask(path);
       assert.equal(status, 200, path);
       assert.match(
@@ -279,6 +317,20 @@ describe('the server', () => {
         path,
       );
     }
+  });
+
+  test('shows the plan that is asked for, and says which there are', async () => {
+    const countOf = async (/** @type {string} */ path) =>
+      (await ask(path)).body.match(/<section id=/g)?.length ?? 0;
+    const half = readDeck(rootFolder, 'half').flatMap(({ slides }) => slides).length;
+    assert.deepEqual(
+      [await countOf('/?plan=half'), await countOf('/speaker?plan=half'), await countOf('/print?plan=half')], // prettier-ignore
+      [half, half, half],
+    );
+    assert.ok((await countOf('/?plan=')) > half);
+    const wrong = await ask('/?plan=week');
+    assert.equal(wrong.status, 500);
+    assert.match(wrong.body, /no plan "week"[^]*half, full, day-1, day-2/);
   });
 
   test('answers to its own name only', async () => {
@@ -509,13 +561,30 @@ describe('exports', () => {
       exportPdf({ ...options, env: { CHROME_PATH: '/no/such' } }),
       /names no program/,
     );
-    await assert.rejects(
-      exportHandout({ ...options, env: { CHROME_PATH: '/no/such' } }),
-      /names no program/,
-    );
+    for (const write of [exportHandout, exportScript])
+      await assert.rejects(
+        write({ ...options, env: { CHROME_PATH: '/no/such' } }),
+        /names no program/,
+      );
     if (process.platform === 'linux')
       await assert.rejects(exportPdf({ ...options, env: { PATH: '/no/such' } }), /no Chromium/);
   });
+});
+
+test('what a spot may break, as its slide says, is told in the words of the verdict', async () => {
+  let count = 0;
+  for (const { key, slides } of readDeck(rootFolder))
+    for (const { html } of slides.filter(({ demos }) =>
+      demos.some((name) => /^spot-/.test(name)),
+    )) {
+      const { promises } = await loadCheck(checkFile(rootFolder, key));
+      const sentences = [...Object.values(promises).map(escapeHtml), 'nothing'];
+      const options = [...html.matchAll(/<li>(.*?)<\/li>/g)].map(([, option]) => option);
+      assert.ok(options.length > 1, key);
+      for (const option of options) assert.ok(sentences.includes(option), `${key}: ${option}`);
+      count += 1;
+    }
+  assert.ok(count > 0);
 });
 
 test('the X-ray tells a death, an heir, a silence and a hand-off as the events do', () => {

@@ -1,11 +1,18 @@
-// Verifies the plans of a day: what is taught, where its breaks are, how it is printed, and how a talk stands against it.
+// Verifies the plans of a day: what is taught, by whose hands, where its breaks are, how it is printed, and how a talk stands
+// against it; and that the deck of a plan says of itself what is true of that plan.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { rootFolder } from '../lib/lessons/catalog.js';
+import { lessonFiles, rootFolder } from '../lib/lessons/catalog.js';
+import { placesOf } from '../lib/lessons/places.js';
 import { agenda } from '../lib/web/agenda.js';
 import { minuteOf, paceOf, stopwatch } from '../lib/web/client/pace.js';
 import { readDeck } from '../lib/web/deck.js';
-import { planDays } from '../lib/web/plans.js';
+import { deckPage } from '../lib/web/pages.js';
+import { dayOf, planDays, planTitles } from '../lib/web/plans.js';
+import { handoutSheets, scriptSheets } from '../lib/web/sheets.js';
+import { kindOf } from '../lib/web/timetable.js';
 
 /** @param {string} key @param {[heading: string, minutes: number, demo?: string][]} slides @returns {any} */
 const chapter = (key, slides) => ({
@@ -62,13 +69,168 @@ describe('the plans of the deck itself', () => {
     }
   });
 
-  test('each lesson has one exercise, with its full minutes', () => {
-    for (const { name, keys, items } of days)
-      for (const key of keys.filter((one) => !/^(00|99)/.test(one))) {
-        const exercises = items.filter((item) => item.key === key && item.kind === 'do');
-        assert.equal(exercises.length, 1, `${name}, ${key}`);
-        assert.ok(exercises[0].minutes >= 20, `${name}, ${key}: ${exercises[0].minutes} min`);
+  test('a lesson has at most 11 slides, 30 minutes of exercise in two rounds, and something that all run', () => {
+    for (const { key, slides } of chapters.filter((one) => isLesson(one.key))) {
+      assert.ok(slides.length <= 11, `${key}: ${slides.length} slides`);
+      const rounds = slides.filter(isExercise);
+      const looks = slides.filter((slide) => kindOf(slide) === 'do' && !isExercise(slide));
+      assert.deepEqual([rounds.length, looks.length], [2, 1], key);
+      const minutes = rounds.reduce((sum, slide) => sum + slide.minutes, 0);
+      assert.ok(minutes >= 30, `${key}: ${minutes} min`);
+    }
+  });
+
+  test('no solution is shown before its exercise', () => {
+    for (const { key, slides } of chapters.filter((one) => isLesson(one.key))) {
+      const from = slides.findLastIndex(isExercise);
+      const early = slides.slice(0, from);
+      const shown = early.flatMap(({ id, html }) => linesOf(html).map((line) => ({ id, line })));
+      const answer = solutionLines(key);
+      assert.ok(answer.size > 5, key);
+      assert.deepEqual(
+        shown.filter(({ line }) => answer.has(line)),
+        [],
+      );
+      assert.ok(!early.some(({ isSolution }) => isSolution), key);
+    }
+  });
+});
+
+const isLesson = (/** @type {string} */ key) => !/^(00|99)/.test(key);
+
+/** Do they write code there, or just look at an experiment? @param {import('../lib/web/deck.js').Slide} slide */
+const isExercise = (slide) => kindOf(slide) === 'do' && !/^Your turn to look/.test(slide.heading);
+
+/** The lines of code on a slide. @param {string} html */
+const linesOf = (html) =>
+  [...html.matchAll(/<span class="line[^"]*">([^\n]*)<\/span>/g)].map(([, line]) => plain(line));
+
+/** What the solution of a lesson has and its starter has not, but for lines that any program may have. @param {string} key */
+function solutionLines(key) {
+  const { solution, starter } = placesOf(key);
+  const read = (/** @type {string} */ folder) =>
+    lessonFiles(rootFolder, key).flatMap((name) => {
+      const text = readFileSync(join(rootFolder, folder, name), 'utf8');
+      return text.split('\n').map((line) => line.trim());
+    });
+  const given = new Set(read(starter));
+  return new Set(read(solution).filter((line) => line.length > 12 && !given.has(line)));
+}
+
+/** @param {string} html */
+const plain = (html) =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&quot;', '"')
+    .replace(/&#(?:39|x27);/g, "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .trim();
+
+describe('the deck of a plan', () => {
+  /** The numbers that a text names, as in "lessons 1, 2 and 5", "lesson 3", "lesson-4". @param {string} text */
+  const named = (text) =>
+    [...plain(text).matchAll(/lessons?[- ](\d+(?:(?:, | and | to )\d+)*)/gi)].flatMap(([, list]) =>
+      list.split(/\D+/).map(Number),
+    );
+
+  for (const { name } of planTitles()) {
+    const chapters = readDeck(rootFolder, name);
+    const day = dayOf(chapters, name);
+    const slides = chapters.flatMap((chapter) => chapter.slides);
+    const numbers = chapters.map(({ key }) => Number(key.slice(0, 2)));
+
+    test(`${name}: at least 60 % of it is in the hands of the class, who write code by minute 20`, () => {
+      const minutes = slides.reduce((sum, slide) => sum + slide.minutes, 0);
+      const hands = slides.filter((slide) => kindOf(slide) === 'do');
+      const theirs = hands.reduce((sum, slide) => sum + slide.minutes, 0);
+      assert.ok(theirs >= 0.6 * minutes, `${theirs} of ${minutes} minutes`);
+      const ids = chapters
+        .filter(({ key }) => isLesson(key))
+        .flatMap((chapter) => chapter.slides.filter(isExercise).map(({ id }) => id));
+      const first = day.items.find(({ id }) => id !== undefined && ids.includes(id));
+      assert.ok(Number(first?.fromMinute) <= 20, `minute ${first?.fromMinute}`);
+    });
+
+    test(`${name}: names no lesson that it lacks`, () => {
+      const known = name.startsWith('day-') ? Array.from({ length: 11 }, (_, index) => index + 1) : numbers; // prettier-ignore
+      const strangers = slides.flatMap(({ id, html, notes }) =>
+        named(`${html} ${notes}`)
+          .filter((number) => !known.includes(number))
+          .map((number) => `${id}: lesson ${number}`),
+      );
+      assert.deepEqual(strangers, []);
+    });
+
+    test(`${name}: announces and sums up its own lessons, and each leads to the next`, () => {
+      const lists = slides.filter(({ html }) => html.includes('<table') && /lesson|built|answer at/.test(html)); // prettier-ignore
+      assert.ok(lists.length > 0 || name === 'day-1');
+      const lessons = numbers.filter((number) => number > 0 && number < 99);
+      for (const { heading, html } of slides)
+        if (/^What you (can answer|have built)/.test(heading))
+          assert.deepEqual(
+            [...html.matchAll(/<tr><td>(\d+)<\/td><td>[^<]+/g)].map(([, number]) => Number(number)),
+            lessons,
+          );
+      for (const [index, { key, slides: own }] of chapters.entries()) {
+        const next = numbers[index + 1];
+        const bridge = /<strong>Bridge:<\/strong>([^]*?)<\/p>/.exec(own.at(-1)?.notes ?? '')?.[1];
+        if (!isLesson(key)) continue;
+        assert.ok(bridge, key);
+        for (const number of named(bridge)) assert.equal(number, next, `${key}:${bridge}`);
+        if (next === 99) assert.match(bridge, /closing/);
+        if (next === undefined) assert.match(bridge, /all for today/);
       }
+    });
+
+    test(`${name}: is numbered from 1 to its last slide, on the wall and in the handout`, () => {
+      const html = deckPage(chapters, {});
+      const told = [...html.matchAll(/<span>(\d+) \/ (\d+)<\/span>/g)].map(([, ...pair]) => pair.map(Number)); // prettier-ignore
+      assert.deepEqual(
+        told,
+        slides.map((_, index) => [index + 1, slides.length]),
+      );
+      const paper = handoutSheets(chapters).join('');
+      for (const [, id, number] of paper.matchAll(
+        /<section id="([^"]+)">[^]*?<p class="number">(.*?)<\/p>/g,
+      )) {
+        const index = slides.findIndex((slide) => slide.id === id);
+        assert.equal(number, index < 0 ? 'To read' : String(index + 1), id);
+      }
+    });
+
+    test(`${name}: its openers tell the time, and where in the day they are`, () => {
+      for (const { key, minutes, slides: own } of chapters.filter((one) => isLesson(one.key))) {
+        const [{ html }, ...rest] = own;
+        const yours = rest.filter((slide) => kindOf(slide) === 'do');
+        const sum = yours.reduce((total, slide) => total + slide.minutes, 0);
+        assert.ok(html.includes(`${minutes} minutes, ${sum} of them yours`), html);
+        assert.match(html, /You build \w/);
+        assert.equal(html.match(/<g class="here">/g)?.length, day.items.filter((item, index) => item.key === key && day.items[index - 1]?.key !== key).length, 'its parts, on both sides of a break'); // prettier-ignore
+      }
+    });
+  }
+
+  test('the whole deck has all chapters, and its bridges are as they are written', () => {
+    const chapters = readDeck(rootFolder);
+    assert.ok(chapters.every(({ slides }) => !/Next comes|all for today/.test(slides.at(-1)?.notes ?? ''))); // prettier-ignore
+    assert.throws(() => readDeck(rootFolder, 'week'), /no plan "week"/);
+  });
+
+  test('the handout gives no answer away, and has what is only read; the script has every note', () => {
+    const chapters = readDeck(rootFolder, 'half');
+    const paper = handoutSheets(chapters).join('');
+    const pages = chapters.flatMap((chapter) => chapter.pages);
+    for (const { id, isAnswer, isSolution, isOpener, notes } of pages) {
+      const isSecret = isAnswer || isSolution || isOpener;
+      assert.equal(paper.includes(`id="${id}"`), !isSecret, id);
+      assert.ok(!paper.includes(notes), id);
+    }
+    assert.ok(!paper.includes('data-ballot="answer"') && !paper.includes('class="talk"'));
+    assert.match(paper, /<p class="number">To read<\/p>/);
+    const script = scriptSheets(chapters).join('');
+    for (const { id, isOpener, notes } of pages) assert.ok(isOpener || script.includes(notes), id);
   });
 });
 
@@ -108,7 +270,7 @@ test('the run of show has a line for each demo and exercise, and says what to pr
   assert.deepEqual(
     half.trim().split(/\s*\n/).map((line) => line.trim().replace(/\s{2,}/g, ' ')), // prettier-ignore
     [
-      'Half day: lessons 1, 2 and 5 (1 h 21 min)',
+      'Half day: lessons 1, 2 and 5 (1 h 21 min, 86 % hands-on)',
       '9:00 1. one 81 min',
       '9:00 talk Vote (2 slides) 5 min',
       '9:05 demo See it 4 min',
@@ -129,34 +291,28 @@ describe('how a talk stands against its plan', () => {
     ({ id, kind: 'talk', title: id, fromMinute, minutes }); // prettier-ignore
   const pause = { kind: 'break', title: 'Break', fromMinute: 30, minutes: 15 };
   const plan = [slide('a', 0, 10), slide('b', 10, 20), pause, slide('d', 45, 5)];
-  const ids = ['a', 'b', 'c', 'd', 'e'];
   const at = (/** @type {string} */ id, /** @type {number} */ minute) => {
-    const { isPlanned, early, late, finish, ...rest } = paceOf(plan, { ids, id, minute });
-    return [isPlanned, early, late, finish, rest.pause?.title];
+    const { early, late, finish, pause: due } = paceOf(plan, { id, minute });
+    return [early, late, finish, due?.title];
   };
 
   test('within its stretch it is on time; before it ahead, after it behind', () => {
-    assert.deepEqual(at('a', 9), [true, 0, 0, 50, undefined]);
-    assert.deepEqual(at('a', 13), [true, 0, 3, 53, undefined]);
-    assert.deepEqual(at('b', 4), [true, 6, 0, 44, undefined]);
-    assert.deepEqual(at('d', 52), [true, 0, 2, 52, undefined]);
+    assert.deepEqual(at('a', 9), [0, 0, 50, undefined]);
+    assert.deepEqual(at('a', 13), [0, 3, 53, undefined]);
+    assert.deepEqual(at('b', 4), [6, 0, 44, undefined]);
+    assert.deepEqual(at('d', 52), [0, 2, 52, undefined]);
+    assert.deepEqual(
+      ['a', 'b', 'd'].map((id) => minuteOf(plan, id)),
+      [0, 10, 45],
+    );
   });
 
   test('a break after the slide is no delay until it is over', () => {
-    assert.deepEqual(at('b', 30), [true, 0, 0, 50, 'Break']);
-    assert.deepEqual(at('b', 44), [true, 0, 0, 50, 'Break']);
-    assert.deepEqual(at('b', 47), [true, 0, 2, 52, undefined]);
-    assert.equal(paceOf(plan, { ids, id: 'a', minute: 0 }).next, pause);
-    assert.equal(paceOf(plan, { ids, id: 'd', minute: 46 }).next, undefined);
-  });
-
-  test('a slide that is not in the plan stands where the next planned one begins', () => {
-    assert.deepEqual(at('c', 46), [false, 0, 1, 51, undefined]);
-    assert.deepEqual(at('e', 48), [false, 2, 0, 48, undefined]);
-    assert.deepEqual(
-      ids.map((id) => minuteOf(plan, { ids, id })),
-      [0, 10, 45, 45, 50],
-    );
+    assert.deepEqual(at('b', 30), [0, 0, 50, 'Break']);
+    assert.deepEqual(at('b', 44), [0, 0, 50, 'Break']);
+    assert.deepEqual(at('b', 47), [0, 2, 52, undefined]);
+    assert.equal(paceOf(plan, { id: 'a', minute: 0 }).next, pause);
+    assert.equal(paceOf(plan, { id: 'd', minute: 46 }).next, undefined);
   });
 
   test('a stopwatch shows hours only when there are some', () => {

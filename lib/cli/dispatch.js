@@ -30,7 +30,7 @@ const commands = {
   doctor: ['[--json]', 'compare all parts of all lessons (for authors)'],
   new: ['NN-slug "Title"', 'create every part of a lesson (for authors)'],
   slides: [
-    '[--port N] [--agenda] [--pdf FILE [--notes]] [--html FOLDER] [--record]',
+    '[--port N] [--plan NAME] [--start HH:MM] [--agenda] [--pdf FILE [--notes]] [--handout FILE] [--script FILE] [--html FOLDER] [--record]',
     'serve the slide deck, with a window for the speaker',
   ],
   board: [

@@ -223,6 +223,7 @@ export default [
 const slidesSource = (/** @type {string} */ title) => `---
 title: ${JSON.stringify(title)}
 question: Which question does this lesson answer?
+build: what the class builds
 ---
 
 # The question {minutes=2}

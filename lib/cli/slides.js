@@ -7,9 +7,9 @@ import { newFile } from './new-file.js';
 const DEFAULT_PORT = 4000;
 
 /**
- * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` and `--start HH:MM` choose the day that
- * the speaker's window counts by. `--agenda` prints the run of show, `--pdf FILE`, `--handout FILE` and `--html FOLDER`
- * export the deck, `--record` plays every demo and writes it down.
+ * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` chooses the day that is shown, printed and
+ * exported, `--start HH:MM` when it begins. `--agenda` prints the run of show, `--pdf FILE`, `--handout FILE`, `--script FILE`
+ * and `--html FOLDER` export the deck, `--record` plays every demo and writes it down.
  *
  * @param {string[]} argv
  * @param {import('./progress.js').Io} io
@@ -24,6 +24,7 @@ export async function run(argv, io) {
     pdf: { type: 'string' },
     notes: { type: 'boolean' },
     handout: { type: 'string' },
+    script: { type: 'string' },
     html: { type: 'string' },
     record: { type: 'boolean' },
   });
@@ -34,23 +35,24 @@ export async function run(argv, io) {
   const day = await dayOf(values);
   if (values.agenda) return printAgenda(io, day);
   if (values.record) return recordAll(io, only);
-  if (values.pdf !== undefined) return writePdf(io, values.pdf, values.notes ?? false);
-  if (values.handout !== undefined) return writeHandout(io, values.handout);
-  if (values.html !== undefined) return writeHtml(io, values.html);
+  const { plan } = day;
+  for (const what of /** @type {const} */ (['pdf', 'handout', 'script'])) {
+    const { [what]: name, notes: hasNotes = false } = values;
+    if (name !== undefined) return writePaper(io, what, { name, plan, hasNotes });
+  }
+  if (values.html !== undefined) return writeHtml(io, values.html, plan);
   return serve(io, portOf(values.port, DEFAULT_PORT), day);
 }
 
 async function serve(io, port, { plan, start }) {
   const { serveDeck } = await import('../web/serve.js');
-  const { url, close } = await serveDeck({ root: resolve(io.root), port });
-  const asked = Object.entries({ plan, start }).filter(([, value]) => value !== undefined);
-  const query = asked.map(([name, value]) => `${name}=${value}`).join('&');
+  const { url, close } = await serveDeck({ root: resolve(io.root), port, plan });
   const stopped = new Promise((end) =>
     ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)),
   );
   io.stdout.write(
     `The deck: ${url}\n` +
-      `The speaker's window, in the same browser: ${url}speaker${query && `?${query}`}\n` +
+      `The speaker's window, in the same browser: ${url}speaker${start === undefined ? '' : `?start=${start}`}\n` +
       `Stop with Ctrl-C.\n`,
   );
   tellPreflight(resolve(io.root)).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
@@ -77,30 +79,25 @@ async function recordAll(io, name) {
   return (await recordDemos({ root: io.root, name, say })).length > 0 ? 1 : 0;
 }
 
-async function writePdf(io, name, hasNotes) {
-  const file = newFile(name, { example: 'npm run slides -- --pdf deck.pdf' });
-  const { exportPdf } = await import('../web/export.js');
-  const pages = await exportPdf({ root: io.root, file, hasNotes, env: io.env });
+/** @param {'pdf' | 'handout' | 'script'} what */
+async function writePaper(io, what, { name, plan, hasNotes }) {
+  const example = `npm run slides -- --${what} ${what === 'pdf' ? 'deck' : what}.pdf`;
+  const file = newFile(name, { example });
+  const { exportHandout, exportPdf, exportScript } = await import('../web/export.js');
+  const write = { pdf: exportPdf, handout: exportHandout, script: exportScript }[what];
+  const pages = await write({ root: io.root, plan, file, hasNotes, env: io.env });
   io.stdout.write(`${name}: ${pages} pages\n`);
   return 0;
 }
 
-async function writeHandout(io, name) {
-  const file = newFile(name, { example: 'npm run slides -- --handout handout.pdf' });
-  const { exportHandout } = await import('../web/export.js');
-  const pages = await exportHandout({ root: io.root, file, env: io.env });
-  io.stdout.write(`${name}: ${pages} pages\n`);
-  return 0;
-}
-
-async function writeHtml(io, name) {
+async function writeHtml(io, name, plan) {
   if (name === '') throw new UsageError('The folder has no name.', 'npm run slides -- --html deck');
   const folder = resolve(name);
   const around = nearestThere(folder);
   if (!isFolder(around))
     throw new UsageError(`${around} isn't a folder.`, 'Name an empty folder, or a new one.');
   const { exportHtml } = await import('../web/export.js');
-  exportHtml({ root: io.root, folder });
+  exportHtml({ root: io.root, folder, plan });
   io.stdout.write(`${name}/index.html, for any web server\n`);
   return 0;
 }
@@ -116,9 +113,8 @@ async function printAgenda(io, { plan, start }) {
 
 /** The day that is taught, and when it begins. */
 async function dayOf(/** @type {any} */ { plan, start }) {
-  const { dayNames } = await import('../web/plans.js');
-  if (plan !== undefined && !dayNames.includes(plan))
-    throw new UsageError(`There is no plan "${plan}".`, `The plans are: ${dayNames.join(', ')}.`);
+  const { planNamed } = await import('../web/plans.js');
+  if (plan !== undefined) planNamed(plan);
   if (start !== undefined) minuteOf(start);
   return { plan, start };
 }

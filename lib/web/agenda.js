@@ -18,7 +18,7 @@ export function agenda(chapters, { needs = [], startMinute = 0, plan } = {}) {
   const wanted = planDays(chapters).filter(({ name }) => plan === undefined || name === plan);
   const titles = new Map(chapters.map(({ key, title }) => [key, title]));
   const days = wanted.map((day) => [
-    `${day.title}: ${day.lessons} (${hours(day.minutes)})`,
+    `${day.title}: ${day.lessons} (${hours(day.minutes)}, ${shareOf(day)} % hands-on)`,
     '',
     ...rowsOf(day, titles).map((row) => lineOf(row, startMinute)),
     `  ${clock(startMinute + day.minutes)}  end`,
@@ -29,8 +29,14 @@ export function agenda(chapters, { needs = [], startMinute = 0, plan } = {}) {
   return days.flat().join('\n');
 }
 
+/** How much of the time of its slides is the class's, in per cent. */
+function shareOf(/** @type {import('./plans.js').Day} */ { items }) {
+  const slides = items.filter(({ id }) => id !== undefined);
+  return Math.floor((100 * sum(slides.filter(({ kind }) => kind === 'do'))) / sum(slides));
+}
+
 /**
- * A row for each chapter (anew after a break), and below it one for each demo, each exercise, and the slides between them.
+ * A row for each chapter (again after a break), and below it one for each demo, each exercise, and the slides between them.
  * @typedef {{ fromMinute: number, minutes: number, words: string, isHead?: boolean }} Row
  * @returns {Row[]}
  */

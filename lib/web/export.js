@@ -10,10 +10,11 @@ import { endHome } from '../observe/sweep.js';
 import { demandRoom, nameHome } from '../observe/temporary.js';
 import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './deck.js';
-import { deckPage, sheets, speakerPage } from './pages.js';
+import { deckPage, speakerPage } from './pages.js';
 import { readRecordings } from './recordings.js';
 import { revealFolder, serveDeck } from './serve.js';
 import { clientFolder } from './server.js';
+import { handoutSheets, scriptSheets } from './sheets.js';
 
 const PDF_LIMIT_MS = 120_000;
 const BROWSERS = [
@@ -29,34 +30,51 @@ export const QUIETLY =
   '--disable-component-update --disable-sync';
 
 /**
+ * What is written, and of which plan: the whole deck without one.
+ * @typedef {{ root: string, plan?: string, file: string, env: NodeJS.ProcessEnv }} Paper
+ */
+
+/**
  * Writes the deck as PDF, through a Chromium that is installed: a page for each slide.
- * @param {{ root: string, file: string, hasNotes: boolean, env: NodeJS.ProcessEnv }} options
+ * @param {Paper & { hasNotes: boolean }} options
  * @returns {Promise<number>}  its pages
- * @throws {UsageError}  when there is no Chromium
+ * @throws {UsageError}  when there is no Chromium, or no such plan
  */
 export async function exportPdf({ hasNotes, ...options }) {
-  const pages = readDeck(options.root).reduce((sum, { slides }) => sum + slides.length, 0);
+  const chapters = readDeck(options.root, options.plan);
   await printToPdf({ ...options, path: hasNotes ? 'print?notes' : 'print' });
-  return pages;
+  return chapters.reduce((sum, { slides }) => sum + slides.length, 0);
 }
 
 /**
- * Writes the handout as PDF: A4, two slides and their notes a page, the chapters as bookmarks.
- * @param {{ root: string, file: string, env: NodeJS.ProcessEnv }} options
+ * Writes the handout for learners as PDF: A4, three slides a page and room to write, the chapters as bookmarks.
+ * @param {Paper} options
  * @returns {Promise<number>}  its pages
- * @throws {UsageError}  when there is no Chromium
+ * @throws {UsageError}  when there is no Chromium, or no such plan
  */
 export async function exportHandout(options) {
-  const pages = sheets(readDeck(options.root)).length;
+  const pages = handoutSheets(readDeck(options.root, options.plan)).length;
   await printToPdf({ ...options, path: 'handout' });
   return pages;
 }
 
-/** @param {{ root: string, file: string, path: string, env: NodeJS.ProcessEnv }} options  path: of the deck's server */
-async function printToPdf({ root, file, path, env }) {
+/**
+ * Writes the trainer's script as PDF: A4, two slides and their notes a page, the chapters as bookmarks.
+ * @param {Paper} options
+ * @returns {Promise<number>}  its pages
+ * @throws {UsageError}  when there is no Chromium, or no such plan
+ */
+export async function exportScript(options) {
+  const pages = scriptSheets(readDeck(options.root, options.plan)).length;
+  await printToPdf({ ...options, path: 'script' });
+  return pages;
+}
+
+/** @param {Paper & { path: string }} options  path: of the deck's server */
+async function printToPdf({ root, plan, file, path, env }) {
   const browser = findBrowser(env);
   const place = demandRoom(resolve(tmpdir()));
-  const { url, close } = await serveDeck({ root });
+  const { url, close } = await serveDeck({ root, plan });
   const profile = join(place, nameHome());
   try {
     const paper = ['--no-pdf-header-footer', '--generate-pdf-document-outline'];
@@ -115,15 +133,15 @@ function isProgram(file) {
 
 /**
  * Writes the deck into a folder, for any web server. Its demos play what was recorded.
- * @param {{ root: string, folder: string }} options
+ * @param {{ root: string, folder: string, plan?: string }} options  plan: the whole deck without one
  * @throws {UsageError}  when the folder holds something already
  */
-export function exportHtml({ root, folder }) {
+export function exportHtml({ root, folder, plan }) {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UsageError(`${folder} is not empty.`, 'Name a folder that is empty, or not there.');
-  const chapters = readDeck(root);
+  const chapters = readDeck(root, plan);
   const recordings = readRecordings(root, chapters);
-  const setting = { isStatic: true, base: './' };
+  const setting = { isStatic: true, base: './', plan };
   const write = (name, text) => {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);

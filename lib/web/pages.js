@@ -1,7 +1,8 @@
 /** The pages of the deck, as HTML: for the wall, for the speaker, for paper. */
 import { escapeHtml } from './code.js';
-import { kindOf, planDays } from './plans.js';
+import { dayOf, planTitles } from './plans.js';
 import { asData, page } from './shell.js';
+import { kindOf } from './timetable.js';
 
 /** @typedef {import('./deck.js').Chapter} Chapter */
 /** @typedef {import('./shell.js').Setting} Setting */
@@ -19,20 +20,25 @@ export function deckPage(chapters, setting) {
 }
 
 /**
- * @param {Chapter[]} chapters
+ * @param {Chapter[]} chapters  of the setting's plan, if it has one
  * @param {Setting} setting
  */
 export function speakerPage(chapters, setting) {
-  const days = planDays(chapters);
-  const choices = days.map(
-    ({ name, title }) => `<option value="${name}">${escapeHtml(title)}</option>`,
-  );
+  const { plan = '', isStatic } = setting;
+  const all = [{ name: '', title: 'none, all slides' }, ...planTitles()];
+  const choices = all
+    .filter(({ name }) => !isStatic || name === plan)
+    .map(({ name, title }) => {
+      const isChosen = name === plan ? ' selected' : '';
+      return `<option value="${name}"${isChosen}>${escapeHtml(title)}</option>`;
+    });
+  const items = plan === '' ? null : dayOf(chapters, plan).items;
   return page('Forkshop: speaker', setting, {
     styles: ['client/theme.css', 'client/speaker.css'],
     script: 'client/speaker.js',
     body:
       `${cockpit(choices.join(''), setting.base)}\n<div id="slides" hidden>${sections(chapters)}</div>\n` +
-      `<script type="application/json" id="days">${asData(days)}</script>`,
+      `<script type="application/json" id="day">${asData(items)}</script>`,
   });
 }
 
@@ -42,7 +48,7 @@ function cockpit(choices, base = '/') {
 <p class="times"><span class="quiet">now <span id="time"></span></span>
 <span class="quiet">elapsed <span id="clock">0:00</span></span>
 <span id="pace"></span><span id="finish"></span></p>
-<div class="tools"><label>Plan <select id="plan"><option value="">none, all slides</option>${choices}</select></label>
+<div class="tools"><label>Plan <select id="plan">${choices}</select></label>
 <label>Start <input id="start" type="time"></label><button type="button" id="on-time">I’m on time here</button>
 ${button('pause', 'Pause')}${button('reset', 'Reset')}<span class="gap"></span>${button('back', 'Back')}
 ${button('forward', 'Forward')}${button('find', 'Find')}${button('overview', 'Overview')}${button('black', 'Black')}</div>
@@ -81,47 +87,16 @@ export function printPage(chapters, { hasNotes = false, recordings, ...setting }
   });
 }
 
-/**
- * Two slides a page, each with its notes; a chapter begins on a new page.
- * @param {Chapter[]} chapters
- * @param {Setting & { recordings: Record<string, any[]> }} setting
- */
-export function handoutPage(chapters, { recordings, ...setting }) {
-  return page('Forkshop: handout', setting, {
-    styles: ['client/theme.css', 'client/handout.css'],
-    script: 'client/print.js',
-    body:
-      `<main>${sheets(chapters).join('\n')}</main>\n` +
-      `<script type="application/json" id="recordings">${asData(recordings)}</script>`,
-  });
+/** How a slide is set: by the moment that it is for. @param {import('./deck.js').Slide} slide @returns {string} */
+export function classOf(slide) {
+  const { isLarge, isOpener, html } = slide;
+  const isTurn = kindOf(slide) === 'do';
+  const isVote = html.includes('data-ballot="vote"');
+  const isMeasured = html.includes('class="headline');
+  const moments = { opening: isOpener, turn: isTurn, vote: isVote, measured: isMeasured };
+  const [moment = ''] = Object.entries(moments).flatMap(([name, is]) => (is ? ` ${name}` : []));
+  return `slide${isLarge ? ' large' : ''}${moment}`;
 }
-
-/** @param {Chapter[]} chapters @returns {string[]}  a page each */
-export function sheets(chapters) {
-  let number = 0;
-  return chapters.flatMap(({ title, slides: all }) => {
-    const slides = all.filter(({ isOpener }) => !isOpener); // the page has its title
-    return slides.flatMap((one, index) => {
-      if (index % 2 > 0) return [];
-      const level = index === 0 ? 'h1' : 'p';
-      const halves = slides.slice(index, index + 2).map((slide) => halfOf(slide, (number += 1)));
-      const head = `<header><${level}>${escapeHtml(title)}</${level}><p>Forkshop</p></header>`;
-      return [`<div class="sheet">${head}${halves.join('')}</div>`];
-    });
-  });
-}
-
-/** In the bookmarks a slide stands below its chapter. */
-function halfOf(one, number) {
-  const { id, html, notes } = one;
-  const slide = html.replace('<h1>', '<h1 aria-level="2">');
-  return (
-    `<section id="${id}"><div class="frame"><div class="${classOf(one)}">\n${slide}</div></div>` +
-    `<p class="number">${number}</p><div class="talk">${notes}</div></section>`
-  );
-}
-
-const classOf = ({ isLarge = false }) => (isLarge ? 'slide large' : 'slide');
 
 function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes}</aside>`) {
   const all = chapters.flatMap(({ key, title, slides }) =>

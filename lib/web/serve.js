@@ -5,28 +5,30 @@ import { dirname, join } from 'node:path';
 import express from 'express';
 import { readDeck } from './deck.js';
 import { followFolder } from './follow.js';
-import { deckPage, handoutPage, printPage, speakerPage } from './pages.js';
+import { deckPage, printPage, speakerPage } from './pages.js';
 import { watchCrowd } from '../measure/conditions.js';
 import { preflightForPage } from './preflight.js';
 import { findRecording, readDemos, readRecordings } from './recordings.js';
 import { demandToken, openServer, send } from './server.js';
+import { handoutPage, scriptPage } from './sheets.js';
 import { perform } from './stage.js';
 
 const CALM_MS = 80; // an editor writes a file in several steps
 export const revealFolder = dirname(createRequire(import.meta.url).resolve('reveal.js'));
 
 /**
- * @param {{ root: string, port?: number }} options  port 0: any that is free
+ * @param {{ root: string, port?: number, plan?: string }} options  port 0: any that is free; plan: the name of the one that is shown
+ *   where an address (`/?plan=half`) names no other
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
  * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
  */
-export async function serveDeck({ root, port = 0 }) {
+export async function serveDeck({ root, port = 0, plan }) {
   const performances = new Set();
   watchCrowd(); // the speaker's page asks how busy it was before
   const server = await openServer({
     port,
     another: (taken) => `Choose another: npm run slides -- --port ${taken + 1}`,
-    mount: (app, token) => mountDeck(app, { root, token, performances }),
+    mount: (app, token) => mountDeck(app, { root, plan, token, performances }),
   });
   return {
     ...server,
@@ -38,30 +40,30 @@ export async function serveDeck({ root, port = 0 }) {
   };
 }
 
-function mountDeck(app, { root, token, performances }) {
+function mountDeck(app, { root, plan, token, performances }) {
   app.use('/reveal', express.static(revealFolder, { index: false, redirect: false }));
   app.get('/recordings/:name.json', (request, response, next) => {
     const recording = findRecording(root, request.params.name);
     if (recording) response.json(recording);
     else next();
   });
-  app.get('/', (request, response) => send(response, () => deckPage(readDeck(root), { token })));
-  app.get('/speaker', (request, response) =>
-    send(response, () => speakerPage(readDeck(root), { token })),
+  /** A page of the plan that is asked for, else of the server's. */
+  const show = (path, make) =>
+    app.get(path, ({ query }, response) =>
+      send(response, () => {
+        const wanted = String(query.plan ?? plan ?? '');
+        const chapters = readDeck(root, wanted);
+        return make(chapters, { token, plan: wanted, query });
+      }),
+    );
+  const recorded = (chapters) => ({ recordings: readRecordings(root, chapters) });
+  show('/', deckPage);
+  show('/speaker', speakerPage);
+  show('/print', (chapters, { query }) =>
+    printPage(chapters, { hasNotes: query.notes !== undefined, ...recorded(chapters) }),
   );
-  app.get('/print', (request, response) =>
-    send(response, () => {
-      const chapters = readDeck(root);
-      const recordings = readRecordings(root, chapters);
-      return printPage(chapters, { hasNotes: request.query.notes !== undefined, recordings });
-    }),
-  );
-  app.get('/handout', (request, response) =>
-    send(response, () => {
-      const chapters = readDeck(root);
-      return handoutPage(chapters, { recordings: readRecordings(root, chapters) });
-    }),
-  );
+  show('/script', (chapters) => scriptPage(chapters, recorded(chapters)));
+  show('/handout', (chapters) => handoutPage(chapters));
   app.get('/preflight', async (request, response) =>
     response.json(preflightForPage(await readDemos(root))),
   );

@@ -6,6 +6,7 @@ import { escapeHtml } from './code.js';
  * @typedef {object} Setting
  * @property {string} [token]  for what starts a process; none in a static export
  * @property {boolean} [isStatic]  demos play what was recorded
+ * @property {string} [plan]  the name of the day that is shown; none: the whole deck
  * @property {string} [base]  where /client and /reveal are found, '/' unless told
  */
 
@@ -17,7 +18,7 @@ import { escapeHtml } from './code.js';
  */
 export function page(
   title,
-  { token = '', isStatic = false, base = '/' },
+  { token = '', isStatic = false, plan = '', base = '/' },
   { styles, script, body, bodyClass = '' },
 ) {
   const links = styles.map((href) => `<link rel="stylesheet" href="${base}${href}">`).join('\n');
@@ -34,7 +35,7 @@ ${isStatic ? `<meta http-equiv="Content-Security-Policy" content="${contentPolic
 ${links}
 <script type="module" src="${base}${script}"></script>
 </head>
-<body class="${bodyClass}"${isStatic ? ' data-static' : ''}>
+<body class="${bodyClass}" data-plan="${plan}"${isStatic ? ' data-static' : ''}>
 ${body}
 </body>
 </html>

@@ -1,12 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Undecided,
-  askAtOnce,
-  eventsOf,
-  exitsOf,
-  forksOf,
-  waitsOf,
-} from '../../lib/check/checking.js';
+import { askAtOnce, eventsOf, exitsOf, forksOf } from '../../lib/check/checking.js';
 
 const solution = 'solutions/05-crash-restart/server.js';
 const starter = 'checks/05-crash-restart/starter/server.js';
@@ -21,7 +14,7 @@ const LOOK_EVERY_MS = 200;
 
 const isFine = ({ status, error }) => status === 200 && !error;
 
-/** A cluster without a restart, ours when one worker is killed at its work, and ours when no worker can start. */
+/** A cluster without a restart, and ours when one worker is killed at its work. */
 export default [
   {
     name: 'nobody-replaces',
@@ -84,38 +77,6 @@ export default [
       say(
         `Answered: ${fine.length} of ${answers.length}. Failed: ${answers.length - fine.length}. ` +
           `The gap: ${Math.round(gapMs)} ms, in which the other three answered ${meanwhile}.`,
-      );
-    },
-  },
-  {
-    name: 'in-vain',
-    title: 'No worker can start',
-    async perform({ launch, ask, say, begin }) {
-      say('Another server starts, and takes the port.');
-      const other = await launch('solutions/01-blocking-server/server.js', { as: 'another' });
-      await other.ready(1);
-      begin();
-      say('Our server with one worker, on the same port.');
-      const env = { PORT: String(other.port), NODE_CLUSTER_WORKERS: '1' };
-      const program = await launch(solution, { as: 'primary', env });
-      const starts = (count) => program.until((events) => forksOf(events).length >= count);
-      const deaths = (count) => program.until((events) => exitsOf(events).length >= count);
-      for (let count = 1; (await starts(count)) && (await deaths(count)); count += 1)
-        say(`Start ${count} failed. How long does it wait now?`);
-      const fate = await program.ended();
-      if (!fate)
-        throw new Undecided({
-          got: 'The primary has not given up yet: this machine is too busy.',
-          why: 'How it exits is the end of this story.',
-          try: 'run it again, or play the recording',
-        });
-      await sleep(AFTERMATH_MS);
-      const { status } = await ask(`${other.url}/health`);
-      const forks = forksOf(program.events);
-      const waits = waitsOf(program.events);
-      say(
-        `${forks.length} failed starts, with waits of ${waits.join(', ')} ms. The primary: ` +
-          `${fate.signal ?? `exit code ${fate.code}`}. The other server still answers ${status}.`,
       );
     },
   },

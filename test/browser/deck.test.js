@@ -11,7 +11,7 @@ import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { answersOf } from '../../lib/lessons/answers.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { readDeck } from '../../lib/web/deck.js';
-import { exportHandout, exportHtml, exportPdf } from '../../lib/web/export.js';
+import { exportHandout, exportHtml, exportPdf, exportScript } from '../../lib/web/export.js';
 import { serveDeck } from '../../lib/web/serve.js';
 import { createStory, rowsOf, tell } from '../../lib/web/client/xray-story.js';
 import {
@@ -35,6 +35,7 @@ const SIZE = { width: 1280, height: 720 };
 const TIMES_LEFT = 20;
 const LONG_MS = 3_600_000;
 const LONG_PAUSE_MS = 5_000; // in a demo that has four: it is not over before something else is seen
+const LONGEST_WARNING = 'This machine is very busy: run it again, or play the recording.';
 const DEMOS_AT_ONCE = 2;
 const RECORDINGS_AT_ONCE = 4;
 const slides = readDeck(rootFolder).flatMap((chapter) => chapter.slides);
@@ -42,6 +43,7 @@ const diagramSlides = slides.filter(({ html }) => html.includes('<svg class="dia
 const demoSlides = slides.filter(({ demos }) => demos.length > 0);
 
 /** @typedef {import('playwright-core').Page} Page */
+/** @typedef {import('../../lib/web/deck.js').Slide} Slide */
 
 describe('the deck in Chromium', { skip }, () => {
   /** @type {import('playwright-core').Browser} */
@@ -166,6 +168,27 @@ describe('the deck in Chromium', { skip }, () => {
           const share = found.bars[`${name} ${row}`];
           assert.ok(Math.abs(share - value / most) < 0.02, `${demos[0]}, ${row}: ${share}`);
         }
+    }
+    assert.deepEqual(faults, []);
+    await close();
+  });
+
+  test('the longest warning wraps below an X-ray, and lies over nothing', async () => {
+    const { page, faults, close } = await open(deck.url);
+    for (const slide of demoSlides.filter((one) => !isSpot(one))) {
+      await goTo(page, slide.id);
+      await lastFrame(page, [...recordingOf(slide.id, slide.demos[0]), { doubt: LONGEST_WARNING }]);
+      const under = await page.evaluate(async () => {
+        const [stage] = document.querySelectorAll('section.present .stage');
+        for (const hidden of stage.querySelectorAll('.transport [hidden]'))
+          hidden.removeAttribute('hidden'); // as after a run
+        await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        const [drawing, ...below] = ['svg.xray', '.numbers', '.transport'].map((part) =>
+          stage.querySelector(part).getBoundingClientRect(),
+        );
+        return below.map(({ top, height }) => (height > 0 ? drawing.bottom - top : 0));
+      });
+      assert.ok(Math.max(...under) <= 1, `${slide.id}: ${under}`);
     }
     assert.deepEqual(faults, []);
     await close();
@@ -395,32 +418,49 @@ describe('the deck in Chromium', { skip }, () => {
       }
     });
 
-  test('the handout is on A4, two slides and their notes a page, with a bookmark for each chapter', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'handout-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'handout.pdf');
-    const pages = await exportHandout({ root: rootFolder, file, env: process.env });
-    const chapters = readDeck(rootFolder);
-    const pairs = chapters.flatMap((chapter) =>
-      chapter.slides
-        .filter(({ isOpener }) => !isOpener)
-        .flatMap((slide, index, all) => (index % 2 ? [] : [all.slice(index, index + 2)])),
-    );
-    assert.equal(pages, pairs.length);
-    const about = execFileSync('pdfinfo', [file], { encoding: 'utf8' });
-    assert.match(about, /Tagged: +yes[^]*\(A4\)/);
-    const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split('\f');
-    assert.equal(texts.length - 1, pages, 'no note needs a page of its own');
-    for (const [index, pair] of pairs.entries())
-      for (const { id, heading, notes } of pair) {
-        const words = squeeze(texts[index]);
-        assert.ok(words.includes(squeeze(plain(heading).replaceAll('`', ''))), id);
-        assert.ok(words.includes(squeeze(plain(notes)).slice(0, 12)), `${id}: its notes`);
-      }
-    const bookmarks = readFileSync(file, 'latin1');
-    for (const { key, title } of chapters)
-      assert.ok(bookmarks.includes(`/Title (${title})`), `${key} has no bookmark`);
-  });
+  for (const [name, write, perPage, isOnIt] of /** @type {const} */ ([
+    ['script', exportScript, 2, () => true],
+    [
+      'handout',
+      exportHandout,
+      3,
+      (/** @type {Slide} */ { isAnswer, isSolution }) => !isAnswer && !isSolution,
+    ],
+  ]))
+    test(`the ${name} of a plan is on A4, ${perPage} slides a page, with a bookmark for each chapter`, async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'paper-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'paper.pdf');
+      const pages = await write({ root: rootFolder, plan: 'half', file, env: process.env });
+      const chapters = readDeck(rootFolder, 'half');
+      const pairs = chapters.flatMap((chapter) =>
+        chapter.pages
+          .filter((slide) => !slide.isOpener && isOnIt(slide))
+          .flatMap((slide, index, all) =>
+            index % perPage ? [] : [all.slice(index, index + perPage)],
+          ),
+      );
+      assert.equal(pages, pairs.length);
+      const about = execFileSync('pdfinfo', [file], { encoding: 'utf8' });
+      assert.match(about, /Tagged: +yes[^]*\(A4\)/);
+      const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split(
+        '\f',
+      );
+      assert.equal(texts.length - 1, pages, 'nothing needs a page of its own');
+      for (const [index, pair] of pairs.entries())
+        for (const { id, heading, notes } of pair) {
+          const words = squeeze(texts[index]);
+          assert.ok(words.includes(squeeze(plain(heading).replaceAll('`', ''))), id);
+          assert.equal(
+            words.includes(squeeze(plain(notes)).slice(0, 60)),
+            name === 'script',
+            `${id}: its notes`,
+          );
+        }
+      const bookmarks = readFileSync(file, 'latin1');
+      for (const { key, title } of chapters)
+        assert.ok(bookmarks.includes(`/Title (${title})`), `${key} has no bookmark`);
+    });
 });
 
 /** In the page: keeps what a demo is told, whole. */

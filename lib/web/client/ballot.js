@@ -61,8 +61,8 @@ export function saidIn(svg, counts, row) {
 }
 
 /**
- * Over a demo: what the room has said, and when it is over, what it was.
- * @param {HTMLElement} figure  figure.demo; data-was: what the demo has shown
+ * At a demo: what the room has said; when it is over, above what it was, which the demo says itself.
+ * @param {HTMLElement} figure  figure.demo; data-was: it is over
  * @param {{ label: string, count: number }[]} [said]  unless told, as it was told last
  */
 export function showVote(figure, said) {
@@ -73,11 +73,11 @@ export function showVote(figure, said) {
   const all = votes.reduce((sum, { count }) => sum + count, 0);
   const most = Math.max(...votes.map(({ count }) => count));
   const winners = votes.filter(({ count }) => count === most).map(({ label }) => label);
-  const { was } = figure.dataset;
+  const isOver = 'was' in figure.dataset;
   place.hidden = all === 0;
   const each = votes.map(({ label, count }) => `${label}: ${count}`).join(', ');
-  const words = was
-    ? ['You said: ', `${winners.join(' or ')} (${most} of ${all} hands). `, 'It was: ', was]
+  const words = isOver
+    ? ['You said: ', `${winners.join(' or ')} (${most} of ${all} hands). `, 'It was:']
     : ['You said: ', each];
   place.replaceChildren(
     ...words.map((one, index) => (index % 2 === 0 ? make('b', { textContent: one }) : one)),

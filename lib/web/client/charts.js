@@ -13,9 +13,6 @@ const NARROW = '\u00a0'; // "95 %" stays on one line
 
 const round = (number) => number.toFixed(Math.abs(number) < 100 ? 2 : 0);
 
-/** A number in a sentence. */
-export const measuredWords = ({ label, value, unit }) => `${label}: ${round(value)} ${unit}.`;
-
 /** A number with its interval, and a bar against the ceiling. */
 export function measurementOf({ label, value, low, high, ceiling, unit }) {
   if (high === null) return make('p', { textContent: `${label}: not enough measured yet` }); // JSON knows no Infinity

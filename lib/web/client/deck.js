@@ -26,7 +26,7 @@ const deck = new Reveal(wall, {
   view: null,
   scrollActivationWidth: 0,
   keyboard: {
-    [S_KEY]: () => window.open(isStatic ? 'speaker.html' : 'speaker', 'forkshop-speaker'),
+    [S_KEY]: () => window.open(speakerAddress(), 'forkshop-speaker'),
   },
   keyboardCondition: (event) => !isTaken(event),
 });
@@ -46,6 +46,11 @@ addEventListener('pagehide', () => demos.forEach((demo) => demo.stop()));
 settle();
 if (!isStatic) followChanges();
 
+/** Its window has the plan of this one. */
+function speakerAddress() {
+  return isStatic ? 'speaker.html' : `speaker?plan=${document.body.dataset.plan}`;
+}
+
 /** After every step: the lines in focus, and word to the speaker's window. */
 function settle() {
   focusLines(deck.getCurrentSlide());
@@ -56,7 +61,7 @@ function settle() {
 function followChanges() {
   const changes = new EventSource('/changes');
   changes.addEventListener('message', async () => {
-    const response = await fetch(location.pathname);
+    const response = await fetch(location.pathname + location.search);
     if (!response.ok) return console.warn(await response.text());
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
     const sections = all('.slides > section', fresh);

@@ -9,7 +9,6 @@
  * @property {number} minutes
  *
  * @typedef {object} Pace
- * @property {boolean} isPlanned  is this slide in the plan?
  * @property {number} early  minutes before its time begins
  * @property {number} late  minutes after it has ended
  * @property {Planned} [pause]  the break that it would be time for
@@ -21,46 +20,36 @@
  * A slide has a stretch of time: you are behind only after its end, ahead only before its beginning. A break that follows
  * belongs to it.
  * @param {Planned[]} plan
- * @param {{ ids: string[], id: string, minute: number }} now  ids: of the whole deck, in order; minute: since the beginning
+ * @param {{ id: string, minute: number }} now  id: of a slide of the plan; minute: since the beginning
  * @returns {Pace}
  */
-export function paceOf(plan, { ids, id, minute }) {
-  const at = plan.findIndex((one) => one.id === id);
-  const isPlanned = at >= 0;
-  const index = isPlanned ? at : nextPlanned(plan, ids, id);
+export function paceOf(plan, { id, minute }) {
+  const index = indexOf(plan, id);
   const one = plan[index];
-  const last = plan[plan.length - 1];
-  const end = endOf(last);
-  const begin = one?.fromMinute ?? end;
-  const over = one && isPlanned ? endOf(one) : begin;
-  const after = isPlanned && plan[index + 1]?.id === undefined ? plan[index + 1] : undefined;
-  const early = Math.max(0, begin - minute);
-  const late = Math.max(0, minute - (after ? endOf(after) : over));
-  const pause = after && minute >= over && late === 0 ? after : undefined;
-  const next = plan.slice(Math.max(0, index)).find((item) => item.id === undefined);
-  return { isPlanned, early, late, pause, finish: end + late - early, next };
+  const after = plan[index + 1]?.id === undefined ? plan[index + 1] : undefined;
+  const early = Math.max(0, one.fromMinute - minute);
+  const late = Math.max(0, minute - endOf(after ?? one));
+  const pause = after && minute >= endOf(one) && late === 0 ? after : undefined;
+  const next = plan.slice(index).find((item) => item.id === undefined);
+  return { early, late, pause, finish: endOf(plan[plan.length - 1]) + late - early, next };
 }
 
 const endOf = (/** @type {Planned} */ { fromMinute, minutes }) => fromMinute + minutes;
 
-/** Of a slide that is not in the plan: the first planned one after it in the deck; the plan's length if there is none. */
-function nextPlanned(/** @type {Planned[]} */ plan, /** @type {string[]} */ ids, id) {
-  const rest = new Set(ids.slice(ids.indexOf(id)));
-  const found = plan.findIndex(({ id: one }) => one !== undefined && rest.has(one));
-  return found < 0 ? plan.length : found;
-}
+/** Where a slide is in the plan; one that it no longer has, since an author is writing, counts as its first. */
+const indexOf = (/** @type {Planned[]} */ plan, /** @type {string} */ id) =>
+  Math.max(
+    0,
+    plan.findIndex((one) => one.id === id),
+  );
 
 /**
  * The minute at which a slide's time begins: where you stand when you say "I'm on time here".
  * @param {Planned[]} plan
- * @param {{ ids: string[], id: string }} now
+ * @param {string} id  of a slide of the plan
  * @returns {number}
  */
-export function minuteOf(plan, { ids, id }) {
-  const at = plan.findIndex((one) => one.id === id);
-  const one = plan[at >= 0 ? at : nextPlanned(plan, ids, id)];
-  return one ? one.fromMinute : endOf(plan[plan.length - 1]);
-}
+export const minuteOf = (plan, id) => plan[indexOf(plan, id)].fromMinute;
 
 /** "1:05:09", or "5:09" below an hour; below zero with a minus. @param {number} ms */
 export function stopwatch(ms) {

@@ -1,7 +1,7 @@
 /** What a demo draws on, and one showing of it: the X-ray, the numbers, what is said. */
 import { showVote } from './ballot.js';
 import { createBeside } from './beside.js';
-import { chartOf, measuredWords, measurementOf, put, tableOf } from './charts.js';
+import { chartOf, measurementOf, put, tableOf } from './charts.js';
 import { make } from './page.js';
 import { createXray } from './xray.js';
 
@@ -34,15 +34,33 @@ export function furnish(figure) {
   transport.append(details, hold, time, again, recording, badge);
   const beside = createBeside(figure);
   stage.append(drawing, numbers, beside.place, transport, point);
-  const xray = createXray(drawing, {
-    height: () => Math.max(LEAST_HEIGHT, drawing.clientHeight),
-    onPoint: (words, event) => showPoint(point, stage, words, event),
-  });
+  const xray = fitted(
+    drawing,
+    createXray(drawing, {
+      height: () => Math.max(LEAST_HEIGHT, drawing.clientHeight),
+      onPoint: (words, event) => showPoint(point, stage, words, event),
+    }),
+  );
   const parts = { run, again, hold, recording, time, status, badge, drawing, numbers, details };
   return { figure, ...parts, table, xray, beside };
 }
 
 /** @typedef {ReturnType<typeof furnish>} Parts */
+
+/** Buttons come, and words wrap, below a drawing that stands: it is drawn again to the height that is left. */
+function fitted(
+  /** @type {HTMLElement} */ drawing,
+  /** @type {ReturnType<typeof createXray>} */ xray,
+) {
+  /** @type {[ms?: number] | undefined} */
+  let last;
+  const draw = (/** @type {[ms?: number]} */ ...moment) => {
+    last = moment;
+    xray.draw(...moment);
+  };
+  new ResizeObserver(() => last && !drawing.hidden && xray.draw(...last)).observe(drawing);
+  return { ...xray, draw };
+}
 
 /** Beside the pointer: what lies under it. The stage may be scaled. */
 function showPoint(point, stage, words, { clientX, clientY }) {
@@ -65,8 +83,6 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
   const { figure, status, badge, drawing, numbers, details, table, xray } = parts;
   let timer;
   let isOver = false;
-  let was = '';
-  let measured = '';
   begin();
 
   function begin() {
@@ -76,7 +92,7 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
     details.hidden = true;
     badge.classList.remove('warns');
     delete figure.dataset.was;
-    was = measured = '';
+    figure.dataset.seen = ''; // before that the question is what the slide shows
     showVote(figure);
     badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
   }
@@ -96,8 +112,7 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
       xray.take(message);
       if (message.events) drawing.hidden = false;
       if (message.recorded) badge.textContent = recordedWords(message.recorded, slower);
-      if (message.say) status.textContent = was = message.say;
-      if (message.measurement) measured = measuredWords(message.measurement);
+      if (message.say) status.textContent = message.say;
       if (message.measurement)
         put(numbers, message.measurement.name, measurementOf(message.measurement));
       if (message.chart && message.chart.t === undefined)
@@ -105,7 +120,7 @@ export function createScene(parts, { nowMs, slower = 1 } = {}) {
       if (message.doubt) warn(parts, message.doubt);
       if (message.end?.error) status.textContent = message.end.error;
       if (message.end?.error) figure.classList.add('in-doubt');
-      if (message.end && !message.end.error) figure.dataset.was = measured || was;
+      if (message.end && !message.end.error) figure.dataset.was = '';
     },
     /** Draws the moment. */
     draw: (/** @type {number} */ ms) => xray.draw(ms),

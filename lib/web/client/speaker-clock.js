@@ -7,28 +7,27 @@ const MINUTE_MS = 60_000;
 const place = (id) => document.getElementById(id);
 
 /**
- * @param {{ days: { name: string, items: import('./pace.js').Planned[] }[], ids: string[],
- *   onPlan: (ids: string[]) => void }} options  ids: of the whole deck; onPlan is told the slides of the plan, none without one
+ * @param {{ day: import('./pace.js').Planned[] | null, plan: string, first: string }} options  day: what the plan has, null
+ *   without one; plan: its name; first: the first slide
  */
-export function createClock({ days, ids, onPlan }) {
-  const first = { day: '', startMs: Date.now(), shiftMs: 0, pausedMs: 0 }; // pausedMs: since when; 0: it goes
+export function createClock({ day, plan, first: firstId }) {
+  const first = { startMs: Date.now(), shiftMs: 0, pausedMs: 0 }; // pausedMs: since when; 0: it goes
   const { value: state, save } = remember(sessionStorage, 'forkshop-clock', first);
-  const plan = /** @type {HTMLSelectElement} */ (place('plan'));
+  const choice = /** @type {HTMLSelectElement} */ (place('plan'));
   const start = /** @type {HTMLInputElement} */ (place('start'));
-  let id = ids[0];
+  let id = firstId;
   takeAddress();
-  const itemsOf = () => days.find(({ name }) => name === state.day)?.items;
   const elapsedMs = () => (state.pausedMs || Date.now()) - state.startMs;
 
-  plan.addEventListener('change', () => {
-    state.day = plan.value;
-    plan.blur();
-    changed();
+  choice.value = plan; // a browser may have kept another through a reload
+  choice.addEventListener('change', () => {
+    state.shiftMs = 0;
+    save();
+    location.search = `?plan=${choice.value}`;
   });
   start.addEventListener('change', () => startAt(start.value) && changed());
   place('on-time').addEventListener('click', () => {
-    const items = itemsOf();
-    if (items) state.shiftMs = minuteOf(items, { ids, id }) * MINUTE_MS - elapsedMs();
+    if (day) state.shiftMs = minuteOf(day, id) * MINUTE_MS - elapsedMs();
     changed();
   });
   place('pause').addEventListener('click', () => {
@@ -44,10 +43,8 @@ export function createClock({ days, ids, onPlan }) {
   /** What the address says, once: a reload keeps what was changed since. */
   function takeAddress() {
     const asked = new URLSearchParams(location.search);
-    if (location.search === '') return;
-    if (days.some(({ name }) => name === asked.get('plan'))) state.day = asked.get('plan');
-    startAt(asked.get('start') ?? '');
-    history.replaceState(null, '', location.pathname);
+    const isTold = startAt(asked.get('start') ?? '');
+    if (isTold) history.replaceState(null, '', `${location.pathname}?plan=${plan}`);
   }
 
   /** Today at this time. @param {string} text  "09:00" */
@@ -61,20 +58,16 @@ export function createClock({ days, ids, onPlan }) {
 
   function changed() {
     save();
-    const items = itemsOf();
-    plan.value = state.day;
     if (document.activeElement !== start) start.value = timeOf(state.startMs);
     place('pause').textContent = state.pausedMs > 0 ? 'Go on' : 'Pause';
-    for (const name of ['on-time', 'finish']) place(name).hidden = !items;
-    onPlan(items?.flatMap((item) => item.id ?? []) ?? []);
+    for (const name of ['on-time', 'finish']) place(name).hidden = !day;
     tick();
   }
 
   function tick() {
     place('time').textContent = timeOf(Date.now());
     place('clock').textContent = stopwatch(elapsedMs());
-    const items = itemsOf();
-    const pace = items && paceOf(items, { ids, id, minute: minuteNow() });
+    const pace = day && paceOf(day, { id, minute: minuteNow() });
     place('pace').textContent = pace ? wordsOf(pace) : 'no plan';
     place('pace').classList.toggle('late', Boolean(pace && pace.late >= 1));
     if (!pace) return;
@@ -89,13 +82,12 @@ export function createClock({ days, ids, onPlan }) {
   const due = (/** @type {number} */ minute) =>
     timeOf(Date.now() + (minute - minuteNow()) * MINUTE_MS);
 
-  function wordsOf(/** @type {import('./pace.js').Pace} */ { isPlanned, early, late, pause }) {
+  function wordsOf(/** @type {import('./pace.js').Pace} */ { early, late, pause }) {
     const begins = Math.ceil(-minuteNow());
     if (begins > 0) return `begins in ${spanOf(begins)}`;
     if (pause) return `${pause.title.toLowerCase()} until ${due(pause.fromMinute + pause.minutes)}`;
-    const words =
-      late >= 1 ? `${spanOf(late)} behind` : early >= 1 ? `${spanOf(early)} ahead` : 'on time';
-    return isPlanned ? words : `${words}, not in the plan`;
+    if (late >= 1) return `${spanOf(late)} behind`;
+    return early >= 1 ? `${spanOf(early)} ahead` : 'on time';
   }
 
   return {
@@ -108,8 +100,7 @@ export function createClock({ days, ids, onPlan }) {
     },
     /** The minutes of the next break of the plan. @returns {number | undefined} */
     breakMinutes() {
-      const items = itemsOf();
-      return items && paceOf(items, { ids, id, minute: minuteNow() }).next?.minutes;
+      return day ? paceOf(day, { id, minute: minuteNow() }).next?.minutes : undefined;
     },
   };
 }

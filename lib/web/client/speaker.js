@@ -17,20 +17,20 @@ const BACK = ['ArrowLeft', 'PageUp'];
 const OWN = /^([fgs?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
 const TICK_MS = 500;
 const SLIDE_PX = 1280;
-const NOTES_PX = { first: 21, least: 13, most: 41, by: 2 };
+const NOTES_PX = { first: 21, least: 13, most: 41, by: 2, fits: 15 }; // fits: so small they become by themselves
 const place = (id) => document.getElementById(id);
 const channel = new BroadcastChannel('forkshop-deck');
 const tell = (message) => channel.postMessage(message);
-const days = JSON.parse(place('days').textContent);
+const isStatic = 'static' in document.body.dataset;
+const { plan } = document.body.dataset;
+const day = JSON.parse(place('day').textContent);
 const { value: look, save } = remember(localStorage, 'forkshop-notes', { px: NOTES_PX.first });
 let slides = all('#slides > section');
-let now = { id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
-/** @type {string[]} */
-let planned = [];
+let now = { plan, id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
 
 const classroom = createClassroom({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
-const clock = createClock({ days, ids: slides.map(({ id }) => id), onPlan });
-const preflight = createPreflight(place('talk'), { isStatic: 'static' in document.body.dataset });
+const clock = createClock({ day, plan, first: slides[0].id });
+const preflight = createPreflight(place('talk'), { isStatic });
 const finder = createFinder({ slides: () => slides, goTo: (id) => tell({ goTo: id }) });
 
 channel.addEventListener('message', ({ data }) => data.now && hear(data.now));
@@ -44,12 +44,13 @@ press('larger', () => resize(NOTES_PX.by));
 for (const button of all('button')) button.addEventListener('click', letGo);
 document.addEventListener('keydown', onKey);
 new ResizeObserver(scaleViews).observe(place('now'));
+new ResizeObserver(fitNotes).observe(place('talk'));
 resize(0);
 scaleViews();
 clock.begin();
 tell({ hello: true });
 setInterval(() => (clock.tick(), classroom.tick()), TICK_MS);
-if (!('static' in document.body.dataset)) followChanges();
+if (!isStatic) followChanges();
 
 function press(name, act) {
   place(name).addEventListener('click', act);
@@ -70,18 +71,13 @@ function onKey(/** @type {KeyboardEvent} */ event) {
   else tell({ key: { key, keyCode, shiftKey } });
 }
 
-function onPlan(ids) {
-  planned = ids;
-  wish();
-  show();
-}
-
 /** What the wall has to show; told again whenever it may have forgotten. */
 function wish() {
-  tell({ wish: { plan: planned, ...classroom.wish() } });
+  tell({ wish: classroom.wish() });
 }
 
 function hear(told) {
+  if (told.plan !== plan && !isStatic) return tell({ plan }); // the plan is chosen here
   const isNew = !place('alone').hidden;
   const isOther = told.id !== now.id || told.step !== now.step;
   if (isOther && !isNew) classroom.goOn();
@@ -105,7 +101,7 @@ function show() {
     slides.findIndex((slide) => slide.id === id),
   );
   const slide = slides[index];
-  const next = nextOf(index);
+  const next = slides[index + 1];
   const count = steps > 0 ? `, step ${step} of ${steps}` : '';
   const black = now.isBlack ? 'The wall is black. ' : '';
   const words = `Slide ${index + 1} of ${slides.length}${count}: ${slide.dataset.chapter}`;
@@ -115,16 +111,10 @@ function show() {
   else put('step', next, 0);
   put('next', next, 0);
   showNotes(slide.querySelector('.notes').innerHTML);
-  preflight.tell(slide, index === 0);
+  preflight.tell(slide, index === 0).then(fitNotes);
   showDemo();
   classroom.show(slide);
   clock.show(slide.id);
-}
-
-/** The one that follows, in the plan if there is one. */
-function nextOf(index) {
-  const isPlanned = planned.includes(slides[index].id);
-  return slides.slice(index + 1).find(({ id }) => !isPlanned || planned.includes(id));
 }
 
 function put(name, slide, step) {
@@ -150,6 +140,7 @@ function showNotes(notes) {
   talk.dataset.of = notes;
   talk.innerHTML = notes;
   talk.scrollTop = 0; // they begin at their top
+  fitNotes();
 }
 
 /** The buttons of the demo on the wall, and what it says. */
@@ -174,7 +165,15 @@ function resize(by) {
   const { least, most } = NOTES_PX;
   look.px = Math.min(most, Math.max(least, (Number(look.px) || NOTES_PX.first) + by));
   save();
-  place('talk').style.fontSize = `${look.px}px`;
+  fitNotes();
+}
+
+/** As large as was chosen, and smaller where their end would have to be scrolled for. */
+function fitNotes() {
+  const talk = place('talk');
+  let px = Number(look.px) || NOTES_PX.first;
+  do talk.style.fontSize = `${px}px`;
+  while (talk.scrollHeight > talk.clientHeight + 1 && (px -= 1) >= NOTES_PX.fits);
 }
 
 function scaleViews() {
@@ -186,7 +185,7 @@ function scaleViews() {
 function followChanges() {
   const changes = new EventSource('/changes');
   changes.addEventListener('message', async () => {
-    const response = await fetch(location.pathname);
+    const response = await fetch(`${location.pathname}?plan=${plan}`);
     if (!response.ok) return console.warn(await response.text());
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
     place('slides').replaceChildren(...fresh.getElementById('slides').childNodes);

@@ -2,9 +2,9 @@
  * The wall's line to the speaker's window, a BroadcastChannel.
  *
  * To the wall: { hello } asks what is shown; { go: 'forward' | 'back' } and { goTo: id } turn the slide; { key } is a key that
- * was pressed there; { press: n } is the n-th button of the demo that is shown; { wish } is what the wall has to show beside
- * its slides: { plan: ids, hands: { chapter: counts }, countdown: { endsMs, kind, id } | null }.
- * From the wall: { now: { id, step, steps, isBlack, isOverview, demo } } after every change. That it has been closed is
+ * was pressed there; { press: n } is the n-th button of the demo that is shown; { plan } asks for that plan's slides; { wish }
+ * is what the wall has to show beside its slides: { hands: { chapter: counts }, countdown: { endsMs, kind, id } | null }.
+ * From the wall: { now: { plan, id, step, steps, isBlack, isOverview, demo } } after every change. That it has been closed is
  * learnt by waiting for its lock: a page that goes has no time to say so.
  */
 import { ballotOf, drawHands, saidIn, showVote } from './ballot.js';
@@ -23,16 +23,19 @@ export function connectWall(deck) {
   const channel = new BroadcastChannel('forkshop-deck');
   const sign = make('div', { className: 'countdown', hidden: true });
   const watcher = new MutationObserver(tell);
-  let wish = { plan: /** @type {string[]} */ ([]), hands: {}, countdown: null };
+  let wish = { hands: {}, countdown: null };
   let lastTold = '';
   sign.setAttribute('role', 'timer');
   channel.addEventListener('message', ({ data }) => obey(data));
-  deck.on('beforeslidechange', stayInPlan);
   for (const name of ['paused', 'resumed', 'overviewshown', 'overviewhidden']) deck.on(name, tell);
   navigator.locks?.request(WALL_LOCK, { mode: 'shared' }, () => new Promise(() => {})); // for as long as this page lives
-  setInterval(showCountdown, TICK_MS);
+  setInterval(() => {
+    showCountdown();
+    showTime();
+  }, TICK_MS);
 
-  function obey({ go, goTo, key, press, wish: wanted, hello }) {
+  function obey({ go, goTo, key, press, plan, wish: wanted, hello }) {
+    if (plan !== undefined && plan !== document.body.dataset.plan) return void showPlan(plan);
     if (go === 'forward') deck.next();
     if (go === 'back') deck.prev();
     if (goTo) show(goTo);
@@ -59,7 +62,15 @@ export function connectWall(deck) {
     if (ballot) drawHands(ballot, hands);
     for (const figure of all('figure.demo[data-vote]', slide)) showSaid(figure, slide.id, hands);
     showCountdown();
+    showTime();
     tell();
+  }
+
+  /** On an opener: what time it is. */
+  function showTime() {
+    const [place] = all('.opener .now', deck.getCurrentSlide());
+    const words = timeOf(Date.now());
+    if (place && place.textContent !== words) place.textContent = words;
   }
 
   function showSaid(figure, id, hands) {
@@ -73,6 +84,7 @@ export function connectWall(deck) {
     const slide = deck.getCurrentSlide();
     const steps = stepsOf(slide);
     const now = {
+      plan: document.body.dataset.plan,
       id: slide.id,
       step: steps.filter((group) => group.every((one) => one.classList.contains('visible'))).length,
       steps: steps.length,
@@ -85,26 +97,19 @@ export function connectWall(deck) {
     lastTold = text;
   }
 
-  /** In a plan the next slide is the next planned one. Whoever leaves the plan, by a jump, may walk about there. */
-  function stayInPlan(event) {
-    const [from, to] = [deck.getIndices().h, event.indexh];
-    const slides = deck.getSlides();
-    const has = (index) => wish.plan.includes(slides[index]?.id);
-    if (Math.abs(to - from) !== 1 || !has(from) || has(to) || deck.isOverview()) return;
-    let index = to;
-    while (slides[index] && !has(index)) index += to - from;
-    event.preventDefault();
-    if (slides[index]) deck.slide(index);
+  /** The address keeps the slide, if the plan has it. */
+  function showPlan(plan) {
+    location.search = `?plan=${plan}`;
   }
 
   function showCountdown() {
     const { countdown } = wish;
-    sign.hidden = !countdown;
-    if (!countdown) return;
     const slide = deck.getCurrentSlide();
+    const leftMs = Math.max(0, (countdown?.endsMs ?? 0) - Date.now());
+    const isBreak = countdown?.kind === 'break';
+    sign.hidden = !countdown || (leftMs === 0 && !isBreak && slide.id !== countdown.id); // one that is over stays where it began
+    if (sign.hidden) return;
     if (sign.parentElement !== slide) slide.append(sign);
-    const leftMs = Math.max(0, countdown.endsMs - Date.now());
-    const isBreak = countdown.kind === 'break';
     const kind = isBreak ? 'break' : slide.id === countdown.id ? 'here' : 'aside';
     sign.className = `countdown ${kind}${leftMs === 0 ? ' over' : ''}`;
     const clock = stopwatch(Math.ceil(leftMs / 1_000) * 1_000);
