@@ -170,12 +170,6 @@ export const truths = {
     const [gapMs] = numbersIn(behind(seen.sentence, 'The gap:'));
     return first(score(seen), apart('the gap', gapMs, (birth?.t ?? NaN) - death.t));
   },
-  'in-vain': ({ sentence, events }) =>
-    first(
-      differ('starts', numbersIn(sentence)[0], forksOf(events).length),
-      differ('waits', numbersIn(behind(sentence, 'waits of')).length, forksOf(events).length - 1),
-      /exit code 1\b/.test(sentence) ? undefined : 'It gives up with another exit code.',
-    ),
   'who-waits': ({ sentence, asked }) => {
     const reports = asked.filter(({ path }) => path === '/report');
     const said = numbersIn(behind(sentence, 'Answered before the report:'));
