@@ -142,3 +142,16 @@ test('it is a finding when many clients at once, from many addresses, get the sa
   assert.deepEqual(found({ clients: 16, ownAtOnce: 8 }), [], 'it deals by the address');
   assert.deepEqual(found({}), [], 'this system has one address only');
 });
+
+test('requests that failed for a reason that was not seen are no acquittal', () => {
+  const { report } = factsWith({});
+  const seen = (/** @type {number} */ refused) =>
+    sift(findingsOf(factsWith({ report: { ...report, errors: { refused } } })));
+  assert.deepEqual(seen(2), { findings: [], undecided: [] }, 'one in a hundred');
+  const { findings, undecided } = seen(3);
+  assert.deepEqual(findings, []);
+  assert.deepEqual(
+    undecided.map(({ says, doubt }) => [says, doubt]),
+    [['3 of 200 requests failed or were left unanswered.', 'What did that was not seen.']],
+  );
+});
