@@ -36,8 +36,13 @@ export const sift = (all) => ({
   undecided: all.filter(({ doubt }) => doubt !== undefined),
 });
 
-/** So many requests were in vain that the server is not acquitted, whatever it was. */
-function unexplained(/** @type {Facts} */ facts, /** @type {Finding[]} */ found) {
+/**
+ * More requests failed than can be passed over, and no finding says why: then the server is not acquitted.
+ * @param {Facts} facts
+ * @param {Finding[]} found
+ * @returns {Finding[]}
+ */
+export function unexplained(facts, found) {
   const { requests } = facts.report;
   const failed = failedIn(facts.report);
   const isToldOf = found.some(({ id }) => EXPLAIN.has(id));
