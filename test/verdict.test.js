@@ -352,6 +352,13 @@ test('a speedup above its target holds; below it fails, unless the machine was d
   assert.throws(() => demandSpeedup(near, 'a neighbour was busy'), Undecided);
   assert.throws(() => demandSpeedup({ ...speedup, side: 'below' }, 'a neighbour was busy'), Broken);
   assert.throws(() => demandSpeedup({ ...speedup, side: 'open' }), Undecided);
+  const dealt = { ...speedup, side: /** @type {const} */ ('below') };
+  assert.throws(() => demandSpeedup({ ...dealt, busiest: 0.3 }), Broken);
+  assert.throws(
+    () => demandSpeedup({ ...dealt, busiest: 0.97 }),
+    (error) =>
+      error instanceof Undecided && /^One worker executed 97 % /.test(error.story.why ?? ''),
+  );
 });
 
 test('what is wrong with the bodies is said in a sentence', () => {

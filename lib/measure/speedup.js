@@ -4,8 +4,9 @@
  * @typedef {import('./stats.js').Interval & {
  *   ceiling: number, target?: number, side?: 'above' | 'below' | 'open',
  *   note?: string, controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number,
- *   own?: ReturnType<import('../observe/program.js').Program['ownWork']>
- * }} Speedup  value, low and high are ratios; own: work of its own that kept the candidate
+ *   own?: ReturnType<import('../observe/program.js').Program['ownWork']>, busiest?: number
+ * }} Speedup  value, low and high are ratios; own: work of its own that kept the candidate; busiest: the share of the
+ *   requests that one of the candidate's processes executed
  *
  * @typedef {object} Contest
  * @property {import('./load.js').Load} load
@@ -18,6 +19,7 @@
  * @property {boolean} [isLonger]  the budget is several times as long, and it is used until the ratio is more exact
  */
 import { nowMs } from '../observe/clock.js';
+import { groupBy } from '../observe/timeline.js';
 import { interleave, saturate, sideBySide } from './compare.js';
 import { mean, ratioOf, sideOf } from './stats.js';
 
@@ -57,7 +59,15 @@ export async function speedupOfBlocking({ target, workers, onRound, ...contest }
   } while (!isEnough(ratio, target, contest) && performance.now() < deadline);
   const decided = { target, side: sideOf(ratio, target), ceiling: workers };
   const own = candidate.ownWork({ sinceMs });
-  return { ...ratio, ...decided, ...summary(rates), errors, own };
+  const busiest = busiestOf(candidate.events, sinceMs);
+  return { ...ratio, ...decided, ...summary(rates), errors, own, busiest };
+}
+
+/** The share of the requests that the process with the most of them has executed. */
+function busiestOf(/** @type {import('../observe/timeline.js').Event[]} */ events, sinceMs) {
+  const requests = events.filter(({ what, t }) => what === 'request' && t >= sinceMs);
+  const counts = [...groupBy(requests, ({ pid }) => pid).values()].map(({ length }) => length);
+  return Math.max(...counts) / requests.length;
 }
 
 const isEnough = (ratio, target, contest) =>

@@ -6,6 +6,9 @@ import { storyOfWork } from './own-work.js';
  * right answer at a load of 20 on two cores once gave less than half. */
 const PLAIN = 0.35;
 
+/** Of an even share. Where the operating system deals, one worker may get all connections for a while. */
+const UNEVEN = 2;
+
 /**
  * Throws Broken when the whole interval is below the target, or work of the program's own kept it from being above; Undecided
  * when it is still on both sides of it, or when something disturbed the machine and it is not so far below that this could not
@@ -15,7 +18,7 @@ const PLAIN = 0.35;
  */
 export function demandSpeedup({ side, value, low, high, target, ceiling, ...more }, disturbance) {
   if (side === 'above') return;
-  const { errors, own } = more;
+  const { errors, own, busiest = 0 } = more;
   const story = {
     expected: `At least ${target.toFixed(1)} times as fast as one process; ${ceiling} times is the ceiling.`,
     got: Number.isFinite(high)
@@ -23,6 +26,10 @@ export function demandSpeedup({ side, value, low, high, target, ceiling, ...more
       : 'There were stretches of time when nothing was served, so there is no telling.',
   };
   demand(!own, { ...story, ...(own && storyOfWork(own)) });
+  if (busiest > UNEVEN / ceiling) {
+    const why = `One worker executed ${Math.round(100 * busiest)} % of the requests: it got most of the connections this time.`;
+    throw new Undecided({ ...story, why, try: 'check again' });
+  }
   if (side === 'open' || (disturbance && high >= PLAIN * ceiling)) {
     const why = disturbance
       ? `Meanwhile ${disturbance}.`
