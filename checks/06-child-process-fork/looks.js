@@ -173,19 +173,24 @@ export async function askTheDead(program) {
 
 /**
  * A name that comes twice is an array, which SHA-256 does not take: the only child throws, unless the server has made it a text.
- * Another report is asked for while the child is still starting, and waits behind it.
+ * Another report is asked for while the child stands still, and waits behind it.
  */
 export async function askPoison(program) {
+  await ask(program, jobs('before-poison', 1));
   const first = program.events.length;
   const exits = () => childExitsOf(program, first).length;
-  const { reports } = await begin(program, [{ name: 'adam&name=eve', rows: 10 }]);
-  const [report] = reports;
-  const behind = askFor(program, jobs('behind-poison', 1)[0]);
+  const [[report], behind] = await whileChildrenFrozen(program, async () => {
+    const poison = await begin(program, [{ name: 'adam&name=eve', rows: 10 }]);
+    const { reports } = await begin(program, jobs('behind-poison', 1));
+    await passOn(program);
+    return [poison.reports, reports];
+  });
   await untilAtRest(program, () => report.answer ?? exits() > 1, { isHandedOn });
   const [answer, deaths, fate] = [report.answer, exits(), program.fate];
   const isOver = answer && deaths <= 1 && !fate; // else it goes from child to child
-  if (isOver) await untilAnswered(program, [behind]);
-  return { answer, deaths, fate, after: isOver ? [behind] : [] };
+  if (isOver) await untilAnswered(program, behind);
+  const after = isOver ? behind.map((one) => ({ ...one })) : []; // as it is now: a later job could fetch it
+  return { answer, deaths, fate, after };
 }
 
 /** The server is killed: which of its children outlive it, and which of these have surely heard that their channel is closed? */
