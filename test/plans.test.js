@@ -13,6 +13,7 @@ import { deckPage } from '../lib/web/pages.js';
 import { dayOf, planDays, planTitles } from '../lib/web/plans.js';
 import { handoutSheets, scriptSheets } from '../lib/web/sheets.js';
 import { kindOf } from '../lib/web/timetable.js';
+import { plainText } from './plain-text.js';
 
 /** @param {string} key @param {[heading: string, minutes: number, demo?: string][]} slides @returns {any} */
 const chapter = (key, slides) => ({
@@ -117,16 +118,7 @@ function solutionLines(key) {
   return new Set(read(solution).filter((line) => line.length > 12 && !given.has(line)));
 }
 
-/** @param {string} html */
-const plain = (html) =>
-  html
-    .replace(/<[^>]*>/g, '')
-    .replaceAll('&quot;', '"')
-    .replace(/&#(?:39|x27);/g, "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .trim();
+const plain = (/** @type {string} */ html) => plainText(html).trim();
 
 describe('the deck of a plan', () => {
   /** The numbers that a text names, as in "lessons 1, 2 and 5", "lesson 3", "lesson-4". @param {string} text */

@@ -182,9 +182,6 @@ export function threadOf(pid, tid = pid) {
   return queued === undefined ? undefined : { ranMs: ran / 1e6, queuedMs: queued / 1e6 };
 }
 
-/** @param {number} pid */
-export const queuedMsOf = (pid) => threadOf(pid)?.queuedMs;
-
 /** How many processes and threads want a core, ourselves left out. */
 function wanting() {
   const running = countRunnable();

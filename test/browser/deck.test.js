@@ -29,6 +29,7 @@ import {
 } from './browser.js';
 import { limitMs } from '../limits.js';
 import { describe as describeProcess, isOpen, until } from '../nothing-left.js';
+import { plainText } from '../plain-text.js';
 import { createSlots } from '../slots.js';
 
 const SIZE = { width: 1280, height: 720 };
@@ -407,13 +408,13 @@ describe('the deck in Chromium', { skip }, () => {
       for (const [index, { id, heading, html, notes, demos }] of slides.entries()) {
         const words = squeeze(texts[index]);
         assert.ok(
-          words.includes(squeeze(plain(heading).replaceAll('`', ''))),
+          words.includes(squeeze(plainText(heading).replaceAll('`', ''))),
           `${id}: its heading`,
         );
         for (const line of codeLines(html))
           assert.ok(words.includes(squeeze(line)), `${id}: ${line}`);
         if (demos.length > 0) assert.match(texts[index], /recorded: \d+ cores/, `${id}: its demo`);
-        const said = squeeze(plain(notes)).slice(0, 12);
+        const said = squeeze(plainText(notes)).slice(0, 12);
         assert.equal(words.includes(said), hasNotes, `${id}: its notes`);
       }
     });
@@ -450,9 +451,9 @@ describe('the deck in Chromium', { skip }, () => {
       for (const [index, pair] of pairs.entries())
         for (const { id, heading, notes } of pair) {
           const words = squeeze(texts[index]);
-          assert.ok(words.includes(squeeze(plain(heading).replaceAll('`', ''))), id);
+          assert.ok(words.includes(squeeze(plainText(heading).replaceAll('`', ''))), id);
           assert.equal(
-            words.includes(squeeze(plain(notes)).slice(0, 60)),
+            words.includes(squeeze(plainText(notes)).slice(0, 60)),
             name === 'script',
             `${id}: its notes`,
           );
@@ -658,18 +659,10 @@ function stateOf(pid) {
   }
 }
 
-const plain = (/** @type {string} */ html) =>
-  html
-    .replace(/<[^>]*>/g, '')
-    .replaceAll('&quot;', '"')
-    .replace(/&#(?:39|x27);/g, "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 const squeeze = (/** @type {string} */ text) => text.replace(/\s+/g, '');
 
 /** @param {string} html */
 const codeLines = (html) =>
   [...html.matchAll(/<span class="line">([^\n]*)<\/span>/g)]
-    .map(([, line]) => plain(line))
+    .map(([, line]) => plainText(line))
     .filter((line) => line.trim());
