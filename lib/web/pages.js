@@ -78,7 +78,7 @@ const view = (id) => `<div id="${id}" class="view" inert></div>`;
  */
 export function printPage(chapters, { hasNotes = false, recordings, ...setting }) {
   return page('Forkshop', setting, {
-    styles: ['client/theme.css', 'client/print.css'],
+    styles: ['client/theme.css', 'client/paper.css', 'client/print.css'],
     script: 'client/print.js',
     bodyClass: hasNotes ? 'print with-notes' : 'print',
     body:

@@ -51,7 +51,7 @@ function roomFor(/** @type {Numbered} */ { html }) {
 
 function paper(sheets, name, { recordings, ...setting }) {
   return page(`Forkshop: ${name}`, setting, {
-    styles: ['client/theme.css', 'client/sheets.css'],
+    styles: ['client/theme.css', 'client/paper.css', 'client/sheets.css'],
     script: 'client/print.js',
     bodyClass: name,
     body:
