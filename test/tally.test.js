@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tasksOf } from '../lib/lessons/tasks.js';
+import { alsoLines } from '../lib/verdict/around.js';
+import { createStyle } from '../lib/verdict/style.js';
 import { countsInWords, tallyOf } from '../lib/verdict/tally.js';
 
 const text = '# A text\n\n### Task 1: fork\n\nFork.\n\n### Task 2: answer\r\n\n### Task 3: stop\n';
@@ -34,4 +36,19 @@ test('a promise that held and was not judged again counts as held; one that neve
     countsInWords({ held: 1, failed: 2, undecided: 1, toCome: 0 }),
     '1 holds, 2 fail, 1 undecided',
   );
+});
+
+test('beside the one that is opened up each other has a line, with the sign of its own verdict', () => {
+  const plain = createStyle({ isTTY: false }, {});
+  const tasks = /** @type {any} */ ([{ promises: ['a', 'b', 'c', 'd', 'e', 'f'] }]);
+  const all = (/** @type {string} */ verdict, /** @type {string[]} */ ids) =>
+    /** @type {any[]} */ (ids.map((id) => ({ id, verdict, got: `seen of ${id}\nand more` })));
+  const lines = (/** @type {any[]} */ others) => alsoLines(others, { tasks }, plain, 80);
+  assert.deepEqual(lines(all('failed', ['b'])), ['  ✖ [2/6] seen of b']);
+  assert.deepEqual(lines(all('inconclusive', ['b', 'c', 'd', 'e'])), [
+    '  ? [2/6] seen of b',
+    '  ? [3/6] seen of c',
+    '  ? [4/6] seen of d',
+    '  ? and 1 more',
+  ]);
 });

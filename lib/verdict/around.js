@@ -37,7 +37,7 @@ export const headingOf = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
 
 /**
- * What else fails, a line each.
+ * What else fails, or is undecided where nothing does, a line each.
  * @param {import('./outcome.js').PromiseRecord[]} others
  * @param {Pick<Result, 'tasks'>} result
  * @param {Style} style
@@ -46,12 +46,16 @@ export const headingOf = ({ name, title }) =>
  */
 export function alsoLines(others, { tasks = [] }, style, columns) {
   const order = tasks.flatMap(({ promises }) => promises);
-  const lines = others.slice(0, MOST_OTHERS).map(({ id, got = '' }) => {
+  const signOf = (/** @type {import('./outcome.js').Verdict} */ verdict) =>
+    verdict === 'failed' ? style.red('✖') : style.yellow('?');
+  const lines = others.slice(0, MOST_OTHERS).map(({ id, verdict, got = '' }) => {
     const place = `[${order.indexOf(id) + 1}/${order.length}] `;
     const [line] = got.split('\n');
     const room = columns - place.length - 4;
-    return `  ${style.red('✖')} ${place}${line.length > room ? `${line.slice(0, room - 1)}…` : line}`;
+    return `  ${signOf(verdict)} ${place}${line.length > room ? `${line.slice(0, room - 1)}…` : line}`;
   });
-  const more = others.length - lines.length;
-  return more > 0 ? [...lines, `  ${style.red('✖')} and ${more} more`] : lines;
+  const more = others.slice(MOST_OTHERS);
+  return more.length > 0
+    ? [...lines, `  ${signOf(more[0].verdict)} and ${more.length} more`]
+    : lines;
 }
