@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as shape from '../lib/common/shape.js';
 import { copyProgram } from '../lib/observe/copy.js';
-import { findRecording } from '../lib/web/recordings.js';
+import { findRecording } from '../lib/deck/recordings.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
 
 test('shapes: each question is answered with yes or no, whatever is asked about', () => {
