@@ -663,7 +663,7 @@ describe('the commands', () => {
     write(root, {
       [`checks/${keys[0]}/check.js`]: `
         import { check, demand } from '${door}';
-        check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ observe, hold }) => {
+        export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ observe, hold }) => {
           hold('greets', [observe([], async () => false)], (holds) => demand(holds, { got: 'it' }));
         });`,
     });

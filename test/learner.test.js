@@ -29,7 +29,7 @@ const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 /** A check that says what decided it. */
 const CHECK = `
 import { check, demand, momentOf } from '${door}';
-check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
+export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
   const look = observe([], async () => {
     const program = await launch();
     await program.until(() => false);

@@ -22,7 +22,7 @@ const main = join(rootFolder, 'lib/cli/main.cjs');
 
 const CHECK = `
 import { check, demand, momentOf } from '${door}';
-check('${key}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold, measured }) => {
+export default check('${key}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold, measured }) => {
   const look = observe([], async () => {
     const program = await launch();
     await program.until(() => Boolean(program.fate));

@@ -86,5 +86,5 @@ test('commands go on with a history of any kind', async () => {
 });
 
 const CHECK = `import { check, demand } from ${JSON.stringify(import.meta.resolve('../lib/check/checking.js'))};
-  check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ hold }) =>
+  export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ hold }) =>
     hold('greets', [], () => demand(false, { expected: 'hello', got: 'bye', why: 'why', try: 'this' })));`;
