@@ -53,7 +53,7 @@ const children = {
     'lib/xray/command.js',
     "(runCommand({ command: 'sleep 600 & sleep 600', cwd: '/', env: process.env }), later(300))",
   ],
-  'browser of slides --pdf': ['lib/web/export.js', `(${exporting}, later(1_500))`],
+  'browser of slides --pdf': ['lib/deck/export.js', `(${exporting}, later(1_500))`],
   hog: ['bench/hog.js', '(startHogs(1), later(200))'],
   'command of ours': [
     'lib/common/child.js',
@@ -97,7 +97,7 @@ for (const [name, [file, start]] of Object.entries(children)) {
 }
 
 describe('its guard killed, the browser of slides --pdf', onLinux, () => {
-  const imported = `import { exportPdf } from ${JSON.stringify(join(rootFolder, 'lib/web/export.js'))};`;
+  const imported = `import { exportPdf } from ${JSON.stringify(join(rootFolder, 'lib/deck/export.js'))};`;
   const killGuard = async (/** @type {import('node:test').TestContext} */ t) => {
     const watched = begin(t, `${imported} await ${exporting}.catch(() => {});`);
     await until('the browser runs', () => watched.running('sleep 600').length > 0, limitMs(10));
