@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { rootFolder } from '../lib/lessons/catalog.js';
-import { limitMs } from './limits.js';
-import { Watched, until } from './nothing-left.js';
+import { rootFolder } from '../../lib/lessons/catalog.js';
+import { limitMs } from '../limits.js';
+import { Watched, until } from '../nothing-left.js';
 
 const times = Number(process.env.FORKSHOP_TIMES ?? 1);
 const folder = mkdtempSync(join(tmpdir(), 'forkshop-lifeline-'));
