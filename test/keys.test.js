@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { ask } from '../lib/cli/ask.js';
-import { createFailures } from '../lib/cli/failures.js';
+import { createFailureViewer } from '../lib/cli/failure-viewer.js';
 import { listenForKeys } from '../lib/cli/keys.js';
 import { ioOf } from './fixture-root.js';
 
@@ -16,7 +16,7 @@ const failing = (id, more = {}) => ({
 
 test('n opens the next failure, and begins again; t says what to try about the failure that is open', () => {
   const io = ioOf('/nowhere');
-  const failures = createFailures(io);
+  const failures = createFailureViewer(io);
   const tasks = [{ promises: ['a', 'b', 'c'] }];
   const promises = [failing('c'), failing('a'), { ...failing('b'), verdict: 'passed' }];
   failures.take(/** @type {any} */ ({ promises, tasks }));

@@ -8,10 +8,10 @@ import {
   mean,
   meanOf,
   momentOf,
-  parseBody,
+  parseJsonBody,
   quickestOf,
   sumOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 
 const LEAST_MS = 9.5; // a timer may be half a millisecond early
@@ -36,7 +36,7 @@ export function demandListens(program, { answers: [{ status, error, limitMs }] }
   judge(status === 200 && !error, {
     expected: 'GET / is answered with status 200.',
     got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'start it with PORT=8080, then: curl -i localhost:8080/',
     shows: { program, moments: [momentOf(eventsOf(program.events, 'crash')[0], 'throws')] },
   });
@@ -52,7 +52,7 @@ function demandAnswered(program, path, answers, expected) {
     expected,
     got: `A request for ${path} ${how}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       (failed?.limitMs
         ? 'The handler never answers, or one client after the other waits for it far too long.'
         : `Every request for ${path} needs an answer, the first and the hundredth.`),
@@ -156,7 +156,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
   const expected = `${requests.length} reports asked for together each take 100 ms, side by side, and a /health is answered in the meantime.`;
   const shown = shownOf(program);
   demandAnswered(program, '/report', answers, expected);
-  const odd = answers.find(({ body }) => parseBody(body).rows !== 100);
+  const odd = answers.find(({ body }) => parseJsonBody(body).rows !== 100);
   demand(!odd, {
     expected: 'Each report says {"rows":100}.',
     got: `One said ${odd?.body.slice(0, 60)}`,
@@ -323,7 +323,7 @@ export function demandDelay(program, delay) {
   demandInTime(!error, {
     ...story,
     got: `GET /health failed: ${error}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'curl -i localhost:8080/health',
   });
   demand(isTrue, { ...story, why, try: repair });

@@ -7,7 +7,7 @@ import {
   get,
   haveTurned,
   nowMs,
-  parseBody,
+  parseJsonBody,
   requestsOf,
   whileFrozen,
 } from '../../lib/check/checking.js';
@@ -57,7 +57,7 @@ export async function readDelay(program) {
   const events = program.events.slice(first);
   const beats = eventsOf(events, 'beat').filter(({ pid, tid }) => pid === program.pid && !tid);
   const lateMs = Math.max(0, ...beats.map(({ late }) => late));
-  const [told, toldAgain] = answers.map(({ body }) => parseBody(body).eventLoopDelayMs);
+  const [told, toldAgain] = answers.map(({ body }) => parseJsonBody(body).eventLoopDelayMs);
   return {
     ...{ answers, told, toldAgain, lateMs, tookMs: answers[0].doneMs - sinceMs },
     home: requestsOf(events, '/')[0],

@@ -17,7 +17,7 @@ import {
   speedupOfBlocking,
   speedupOfCpu,
   watchMachine,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { CORES, TWELVE, WORKERS } from './looks.js';
 
@@ -89,7 +89,7 @@ export function demandOnePort(program) {
 
 export function demandAnswers(program, { requests, answers }) {
   const { events } = program;
-  const crash = whyOfCrash(events);
+  const crash = describeCrash(events);
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   const expected = `Each of the ${workers.length} workers answers some requests, and the primary none.`;
   const ofPrimary = requests.filter(({ pid }) => !workers.includes(pid));
@@ -168,7 +168,7 @@ export function demandOwnMemory(program, seen) {
   demandInTime(!error, {
     expected,
     got: `Headers are missing, because a request failed: ${error}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'curl -i localhost:8080/, several times',
   });
   const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? { got: undefined };

@@ -6,7 +6,7 @@ import {
   forksOf,
   howItEnded,
   momentOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { CONNECTIONS, WORKERS } from './looks.js';
 
@@ -33,7 +33,7 @@ const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws')
 
 /** A process that threw explains the rest. */
 function storyOfCrash({ events }) {
-  const why = whyOfCrash(events);
+  const why = describeCrash(events);
   const { error } = eventsOf(events, 'crash')[0] ?? {};
   return why && { why, try: hintOf(error) ?? 'fix what was thrown first' };
 }

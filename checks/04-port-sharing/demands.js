@@ -5,7 +5,7 @@ import {
   demandSpeedup,
   eventsOf,
   momentOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { CHILDREN, CROWD, areTurns, childrenOf, socketsOpened } from './looks.js';
 
@@ -39,7 +39,7 @@ export function tellClosed(error, program, give) {
   const heirs = new Set(eventsOf(events, 'listening').map(({ pid }) => pid));
   if (error.story && !fate && length > 0 && heirs.size === 0) {
     const got = `With --give ${give} it started ${length} children, and its port is not open.`;
-    const why = whyOfCrash(events);
+    const why = describeCrash(events);
     Object.assign(error.story, { got, ...(why ? { why, try: undefined } : NOT_OPEN[give]) });
   }
   throw error;
@@ -58,7 +58,7 @@ export function demandByHand(program) {
     why: 'This lesson builds by hand what the cluster module does, to see how it works.',
     shows: { program, moments: firstShown(forks, 'cluster.fork()') },
   });
-  const crash = whyOfCrash(events);
+  const crash = describeCrash(events);
   const isLost = `${crash}\n${program.output()}`.includes('Cannot find module');
   demand(!isLost, {
     ...story,
@@ -132,7 +132,7 @@ function demandAnswered(program, { lost, isFinal }, { taken, left }) {
   const clients = new Set(lost.map(({ client }) => client));
   const theirs = eventsOf(program.events, 'connection').filter(({ client }) => clients.has(client));
   const came = theirs.filter(({ pid }) => pid !== program.pid);
-  const crash = whyOfCrash(program.events);
+  const crash = describeCrash(program.events);
   demandUnless(isFinal || crash)(lost.length === 0, {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none. ${came.length} of their connections reached a server in a child.`,
@@ -152,7 +152,7 @@ export function demandShared(program, crowd) {
     events.some((event) => event.handle === 'received' && event.pid === pid),
   );
   const opened = socketsOpened(program);
-  const crash = whyOfCrash(events);
+  const crash = describeCrash(events);
   const story = {
     expected: `The parent opens the port and sends its server; each of ${children.length} children listens with that.`,
     got: `${heirs.length} of ${children.length} listen with a socket that came by message. Sockets opened with listen(port): ${opened.length}.`,
@@ -199,7 +199,7 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
       'Clients hang up before they are dealt. All processes stay, and the next clients are answered.',
     got: `${ended.map((pid) => nameOf(program, pid)).join(', ') || 'No process'} exited; ${lost.length} of the next clients got no answer.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       'A client that is gone may have no address, and no connection that could be sent.',
     try: 'look in the child at what it does when the handle has not arrived, and in the parent for what needs the client',
     shows: { program, moments: endShown(program, ended) },
@@ -221,7 +221,7 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
   demand(!fate, {
     expected,
     got: 'The parent exited as well.',
-    why: whyOfCrash(program.events) ?? 'It exits when a child does.',
+    why: describeCrash(program.events) ?? 'It exits when a child does.',
     try: 'look at what happens when a message is sent to a child that has just died',
     shows,
   });

@@ -12,7 +12,7 @@ import {
   howItEnded,
   primaryExitMoment,
   sumOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { ON_ITS_WAY, OTHER_CODE, RESTARTS, WAITS_MS, isTelling } from './looks.js';
 
@@ -122,7 +122,8 @@ function storyOfLoss(round) {
 }
 
 /** What the primary threw, if it exited by that. */
-const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
+const whyOfPrimary = ({ events, pid }) =>
+  describeCrash(events.filter((event) => event.pid === pid));
 
 const lossShown = ({ program, exits }) => [
   ...exits.slice(0, MARKED).map(exitMoment),

@@ -5,9 +5,9 @@ import {
   eventsOf,
   howItEnded,
   momentOf,
-  parseBody,
+  parseJsonBody,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import {
   CHILDREN,
@@ -218,7 +218,7 @@ function demandServer(program, fate, expected) {
   demand(!fate, {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
-    why: whyOfCrash(program.events) ?? 'It called process.exit(), or sent itself a signal.',
+    why: describeCrash(program.events) ?? 'It called process.exit(), or sent itself a signal.',
     try: 'look for what throws in a listener of a child',
   });
 }
@@ -389,7 +389,7 @@ function demandRight(program, reports, story) {
   const [wrong, ...others] = reports.filter((report) => report.answer && !isRight(report));
   if (!wrong) return;
   const { status, error, body = '' } = wrong.answer ?? {};
-  const { digest } = parseBody(body);
+  const { digest } = parseJsonBody(body);
   const owner = reports.find(({ job }) => digestOf(job) === digest)?.job.name;
   const isRefused = error || status !== 200;
   const what = isRefused ? (error ?? `status ${status}: ${shorten(body)}`) : shorten(body);
@@ -405,7 +405,7 @@ function demandRight(program, reports, story) {
 /** A child that has exited by itself is why a report is missing. */
 function storyOfExit(program) {
   const [exit] = childExitsOf(program);
-  const crash = whyOfCrash(program.events);
+  const crash = describeCrash(program.events);
   return (
     exit && {
       why:

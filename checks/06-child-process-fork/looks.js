@@ -14,7 +14,7 @@ import {
   mean,
   meanOf,
   nowMs,
-  parseBody,
+  parseJsonBody,
   requestsOf,
   untilAtRest,
   whileFrozen,
@@ -55,7 +55,7 @@ export function digestOf({ name, rows }) {
 }
 
 export const isRight = (/** @type {Report} */ { job, answer }) =>
-  answer?.status === 200 && !answer.error && parseBody(answer.body).digest === digestOf(job);
+  answer?.status === 200 && !answer.error && parseJsonBody(answer.body).digest === digestOf(job);
 
 /** The first report, from a server that was started in another folder. */
 export async function askFirst(program) {
@@ -299,7 +299,7 @@ async function delayOf(program) {
     ['a', 'b'].map((name) => get(`${program.url}/report?name=${name}&rows=${ROWS}`)),
   );
   await sleep(REST_MS);
-  return parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  return parseJsonBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
 }
 
 export function tellOfDelays({ measured, drawn }, { yours, before }) {

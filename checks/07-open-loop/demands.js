@@ -10,7 +10,7 @@ import {
   groupBy,
   howItEnded,
   momentOf,
-  parseBody,
+  parseJsonBody,
   primaryExitMoment,
   requestOf,
   requestsOf,
@@ -177,7 +177,7 @@ export function demandWork(program, { answers, requests }) {
 function faultOf(answer, requests) {
   const { status, error, body } = answer;
   if (error || status !== 200) return `A request got ${error ?? `status ${status}`}.`;
-  const { pid } = parseBody(body);
+  const { pid } = parseJsonBody(body);
   if (pid === undefined) return `It isn't JSON with a pid: ${JSON.stringify(body.slice(0, 40))}.`;
   const rendered = requestOf(requests, answer)?.pid;
   return pid === rendered

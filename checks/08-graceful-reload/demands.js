@@ -11,7 +11,7 @@ import {
   momentOf,
   primaryExitMoment,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { ASK_EVERY_MS, LIMIT_MS, LOAD_PER_SECOND, WORKERS } from './looks.js';
 
@@ -35,7 +35,7 @@ const exitsShown = (program, exits) => ({
 function demandUnbroken({ program, events, output }, expected) {
   const theirs = events.filter(({ pid }) => pid !== program.pid);
   const crashes = eventsOf(theirs, 'crash');
-  const why = whyOfCrash(theirs);
+  const why = describeCrash(theirs);
   demand(crashes.length === 0, {
     expected,
     got: 'A worker crashed.',
@@ -53,7 +53,7 @@ const DRAINS = 'It answers the requests in flight, then exits with exit code 0.'
 /** There is a worker to stop: a primary that has loaded worker.js has the port, and no worker can have it. */
 function demandServes({ program, pid, output }) {
   const crashes = eventsOf(program.events, 'crash');
-  const why = whyOfCrash(crashes);
+  const why = describeCrash(crashes);
   (why ? demand : demandInTime)(pid !== undefined, {
     expected: 'The workers listen; the primary serves nothing.',
     got: 'No worker listens.',
@@ -245,7 +245,7 @@ function demandRenewed(roll, { version, versions, expected, output = roll.output
     expected,
     got: `The primary exited (${howItEnded(fate ?? {})}).`,
     why:
-      whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
+      describeCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
       'SIGHUP ends a process that has no handler for it.',
     try: 'look at what SIGHUP does in the primary, also the second time',
     shows: exitsShown(program, []),
@@ -462,7 +462,7 @@ export function demandBadVersionStops(bad) {
     expected,
     got: `The primary exited (${howItEnded(fate ?? {})}).`,
     why:
-      whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
+      describeCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
       'The exit of a worker need not be the end of the primary.',
     try: 'look at what the reload does when a new worker exits before it listens',
     shows,

@@ -8,14 +8,15 @@ import {
   momentOf,
   primaryExitMoment,
   sumOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { PLACES } from './looks.js';
 
 const [EARLY_MS, LATE_MS] = [800, 2_000]; // of a question that should be given up after a second
 
 /** What the primary threw, if it ended by that. */
-const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
+const whyOfPrimary = ({ events, pid }) =>
+  describeCrash(events.filter((event) => event.pid === pid));
 
 const endShown = (program) => ({ program, moments: [primaryExitMoment(program)] });
 const crashShown = (program, crash = eventsOf(program.events, 'crash')[0]) => ({
@@ -35,7 +36,7 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     expected: 'Each client gets a 200 with { count }.',
     got: `A client asked for several seconds and got none. The last answer: ${wordsOf(unheard?.answer)}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       (owner === 'Redis'
         ? 'No count comes out of Redis: is the client connected, to the address in REDIS_URL?'
         : undefined),
@@ -155,13 +156,13 @@ export function demandExact({ program, sent, retried, told, fate }, owner) {
   demandInTime(!unheard, {
     expected: `${scene}: clients that ask again are answered by another worker.`,
     got: `One asked for several seconds and got no answer: ${wordsOf(unheard?.answer)}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'answer each question once, whatever else has died',
   });
   demandInTime(told.size > 0, {
     expected: `${scene}: the workers report the count.`,
     got: 'None did for several seconds.',
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'curl localhost:8080/count/figs',
   });
   const counts = [...told.values()];
@@ -194,7 +195,7 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
   demand(crashes.length === 0, {
     expected: `${owner} goes on and answers what was asked. Answers to questions that were given up are dropped.`,
     got: `${crashes.length} of the workers threw and exited.`,
-    why: whyOfCrash(crashes),
+    why: describeCrash(crashes),
     try: 'look at an answer that comes too late: what is there for its number?',
     shows: crashShown(program, crashes[0]),
   });
@@ -208,7 +209,7 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
   demandInTime(owner === 'Redis' || later.some(({ count }) => count === 0), {
     expected: `When ${owner} goes on, the questions that still wait are answered.`,
     got: 'None was.',
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'give up a question, but not the channel',
   });
 }
@@ -251,7 +252,7 @@ export function demandSticky({ program, rounds, used }) {
     expected: 'Every client is served.',
     got: `The client ${lost?.client} was not: ${wordsOf(lost?.answer)}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       'Its connection was hung up, or dealt and never served: placeOf() gave no place from 0 to size - 1, or the worker did not take the socket.',
     try: 'look at when a worker says that it is ready, and what it does with a socket',
     shows: crashShown(program),
@@ -322,7 +323,7 @@ function demandNoExit(program) {
     expected: 'Redis is down, and every process lives on.',
     got: fate ? 'The primary exited.' : `A worker exited (${howItEnded(exit ?? {})}).`,
     why: [
-      whyOfCrash(events),
+      describeCrash(events),
       "An 'error' event without a listener, or a rejection that is not caught, ends the process.",
     ]
       .filter(Boolean)

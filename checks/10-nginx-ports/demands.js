@@ -8,7 +8,7 @@ import {
   momentOf,
   primaryExitMoment,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { MACHINES, WORKERS, serversIn } from './looks.js';
 
@@ -52,7 +52,7 @@ export function demandOwnPorts({ program, count }) {
     expected,
     got: `Processes that listen: ${pids.size}; ports: ${list(ports) || 'none'}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       'Without the cluster module two processes cannot share a port. PORT 0 asks the system for a free one.',
     try: 'look at how the servers are started: how many, and each in a process of its own?',
     shows: serversShown(program),
@@ -75,7 +75,7 @@ export function demandValid({ program, count, first, hasNginx }) {
   (hasNginx ? demandInTime : demand)(first, {
     ...story,
     got: `Nothing listens on port ${program.port}.`,
-    why: whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
+    why: describeCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
     try: 'look at where nginx listens in conf.js, and whether server.js starts it',
   });
 }
@@ -234,7 +234,7 @@ export function demandReason({ program, env, fate, left, files, output }) {
     why: 'Exit code 1 alone tells the person on call nothing.',
     try: 'look at where the words of nginx go, and what you print yourself',
   });
-  const [crash] = /spawn \S+ E[A-Z]+/.exec(whyOfCrash(program.events) ?? '') ?? [];
+  const [crash] = /spawn \S+ E[A-Z]+/.exec(describeCrash(program.events) ?? '') ?? [];
   demandNothingLeft({ left, files }, story, crash);
 }
 
@@ -250,7 +250,9 @@ export function demandMachines(
   (isElsewhere ? demand : demandInTime)(machines.length === MACHINES.length, {
     ...story,
     got: `Listening on ${list(addresses) || 'nothing'}.`,
-    why: ['Two machines have two addresses.', whyOfCrash(program.events)].filter(Boolean).join(' '),
+    why: ['Two machines have two addresses.', describeCrash(program.events)]
+      .filter(Boolean)
+      .join(' '),
     try: 'look at how the machines are started: each on its address, with the port of nginx',
   });
   demandInTime(first?.status === 200, {
@@ -296,7 +298,8 @@ export function demandAnotherAnswers({
     ...{ ...story, expected },
     got: `The program ended with ${howItEnded(fate ?? {})}.`,
     why:
-      whyOfCrash(program.events) ?? 'One machine has died; the other, and nginx, should continue.',
+      describeCrash(program.events) ??
+      'One machine has died; the other, and nginx, should continue.',
     try: "child.on('exit', ...) of a machine starts it again, and ends nothing else",
   });
   const lost = answers.filter(({ status }) => status !== 200);

@@ -14,7 +14,7 @@ import {
   primaryExitMoment,
   quickestOf,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import {
   AT_WORK,
@@ -134,7 +134,7 @@ export function demandForks(program, { requests, answers }) {
     expected: `Each of the ${WORKERS} workers answers some of ${requests.length} requests.`,
     got: `${idle.length} of them answered none.${error ? ` A request failed: ${error}.` : ''}`,
     why:
-      whyOfCrash(events) ??
+      describeCrash(events) ??
       'A worker runs server.js from the top, and serves when it reaches the import().',
     try: 'look at which process reaches the import: each one has to',
     output,
@@ -152,7 +152,7 @@ export function demandCores({ forks, program }) {
     expected: `${PRETENDED_CORES} workers, where os.availableParallelism() is ${PRETENDED_CORES}.`,
     got: `It forked ${forks}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
     try: 'look at what the number is when NODE_CLUSTER_WORKERS is not set',
     shows: forksShown(program),
@@ -215,10 +215,10 @@ export function demandCleanStop(seen) {
     shows: exitsShown(program),
     output,
   };
-  demand(!whyOfCrash(theirs), {
+  demand(!describeCrash(theirs), {
     ...story,
     got: 'A worker threw.',
-    why: `${whyOfCrash(theirs)}. In a worker cluster.workers is undefined: only a primary has workers.`,
+    why: `${describeCrash(theirs)}. In a worker cluster.workers is undefined: only a primary has workers.`,
     try: 'the signal handlers only if (cluster.isPrimary)',
     shows: shown(program, eventsOf(theirs, 'crash'), 'throws'),
   });

@@ -64,8 +64,8 @@ export {
 } from '../observe/timeline.js';
 export { startRedis } from '../tools/redis.js';
 export { demandTool } from '../tools/tools.js';
-export { whyOfCrash } from '../verdict/thrown.js';
-export { faultOfRandomHex, parseBody } from '../verdict/bodies.js';
+export { describeCrash } from '../verdict/thrown-errors.js';
+export { faultOfRandomHex, parseJsonBody } from '../verdict/response-bodies.js';
 export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';
 

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { testAlone } from './alone.js';
 
 /** @type {Map<string, Definition | undefined>} by file */
@@ -16,7 +16,7 @@ let take;
 
 /** The file with the check of a lesson. */
 export const checkFile = (/** @type {string} */ root, /** @type {string} */ key) =>
-  join(root, placesOf(key).check);
+  join(root, lessonPaths(key).check);
 
 /** @type {Promise<unknown>} */
 let loading = Promise.resolve();

@@ -14,7 +14,7 @@ import { copyProgram } from '../observe/copy.js';
 import { noteProgram } from './looks.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
 import { entryOf, nameOf, starterFolder } from './subject.js';
-import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
+import { explainNotReady, explainStranger } from '../verdict/startup-failure.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 
 const END_TOLD_MS = 2_000;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rootFolder } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { Broken } from '../verdict/outcome.js';
 
 const MOST_NAMES = 5; // of files, in a message
@@ -14,7 +14,7 @@ const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
  * @param {string} [root]  the folder that holds the rooms
  */
 export function starterFolder(key, root = rootFolder) {
-  return join(root, placesOf(key).starter);
+  return join(root, lessonPaths(key).starter);
 }
 
 /**

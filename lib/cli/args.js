@@ -99,7 +99,7 @@ const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most
  * @returns {number} a port; 0 for any that is free
  * @throws {UsageError} for what is none
  */
-export function portOf(text, otherwise) {
+export function parsePort(text, otherwise) {
   if (text === undefined) return otherwise;
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;

@@ -5,7 +5,7 @@ import { hasCode } from '../common/files.js';
 /** @typedef {import('./progress.js').Io} Io */
 
 /** Instead of an answer: Ctrl-C, Ctrl-D, or the end of what was piped. */
-export const LEFT = undefined;
+export const NO_ANSWER = undefined;
 
 /** @type {WeakMap<object, AsyncIterator<string>>} the lines of a pipe, which one reader reads for all questions */
 const pipes = new WeakMap();
@@ -20,14 +20,14 @@ const pipes = new WeakMap();
  */
 export async function ask(io, question, signal) {
   const answer = await (io.stdin.isTTY ? askPerson(io, question, signal) : readPipe(io, question));
-  if (answer === LEFT) io.stdout.write('\n');
+  if (answer === NO_ANSWER) io.stdout.write('\n');
   return answer?.trim();
 }
 
 /** @returns {Promise<string | undefined>} */
 async function askPerson(/** @type {Io} */ io, /** @type {string} */ question, signal) {
   const prompt = createInterface({ input: io.stdin, output: io.stdout });
-  const left = new Promise((done) => prompt.once('close', () => setImmediate(done, LEFT))); // after a last line
+  const left = new Promise((done) => prompt.once('close', () => setImmediate(done, NO_ANSWER))); // after a last line
   const answer = await Promise.race([prompt.question(question, { signal }).catch(leftOr), left]);
   prompt.close();
   return answer;
@@ -35,7 +35,7 @@ async function askPerson(/** @type {Io} */ io, /** @type {string} */ question, s
 
 /** Some versions of Node reject the question, some never answer it. */
 function leftOr(/** @type {any} */ error) {
-  if (hasCode(error, 'ABORT_ERR')) return LEFT;
+  if (hasCode(error, 'ABORT_ERR')) return NO_ANSWER;
   throw error;
 }
 
@@ -45,7 +45,7 @@ async function readPipe(/** @type {Io} */ { stdin, stdout }, /** @type {string} 
   pipes.set(stdin, lines);
   stdout.write(question);
   const { value, done } = await lines.next();
-  if (done) return LEFT;
+  if (done) return NO_ANSWER;
   stdout.write(`${value}\n`); // a terminal would show it
   return value;
 }

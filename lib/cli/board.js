@@ -4,7 +4,7 @@ import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
 import { BOARD_PORT, HEARD } from '../web/seats.js';
 import { parseAddress } from './address.js';
-import { parse, portOf } from './args.js';
+import { parse, parsePort } from './args.js';
 
 const options = /** @type {const} */ ({
   host: { type: 'string' },
@@ -21,7 +21,7 @@ const options = /** @type {const} */ ({
  */
 export async function run(argv, io) {
   const { values } = parse(argv, options, io.env, 0);
-  const port = portOf(values.port, BOARD_PORT);
+  const port = parsePort(values.port, BOARD_PORT);
   const host = hostOf(values.host);
   const { serveBoard } = await import('../web/board.js');
   const { root } = io;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findLesson, listLessons } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
@@ -9,20 +9,26 @@ import { UsageError } from '../common/usage-error.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
-import { openOnes, tallyOf } from '../verdict/tally.js';
+import { openPromises, tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
 import { visible } from '../verdict/visible.js';
 import { parse } from './args.js';
-import { lastTime, nothingYet, stillFailing } from './last-time.js';
-import { earlierOf, nobody } from './page.js';
-import { nextLesson } from './place.js';
-import { keepVerdict } from './kept-verdict.js';
-import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
+import { lessonHistory, noHistory, stillFailing } from './lesson-history.js';
+import { earlierHeadlines, noPage } from './learner-page.js';
+import { nextLesson } from './current-lesson.js';
+import { saveVerdict } from './last-verdict.js';
+import {
+  appendHistory,
+  writablePath,
+  readHistory,
+  readProgress,
+  updateProgress,
+} from './progress.js';
 import { createReporter } from './report.js';
-import { keepPrediction, notePrediction, predictionOf } from './prediction.js';
-import { keepSolution } from './solutions.js';
+import { setPrediction, savePrediction, parsePrediction } from './prediction.js';
+import { saveSolutionResult } from './solution-results.js';
 import { runCheck } from '../check/run-check.js';
-import { tellUnkept } from './unkept.js';
+import { reportSaveErrors } from './save-errors.js';
 
 const MOST_OUTPUT = 4_000; // characters, on the page
 
@@ -53,9 +59,9 @@ export async function run(argv, io) {
   const lesson =
     name === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, name);
   const subject = subjectOf(values, lesson, io.root);
-  const prediction = predictionOf(values.predict, lesson);
+  const prediction = parsePrediction(values.predict, lesson);
   const isOnlyNoted = prediction !== undefined && !subject && !values.json && !values.only;
-  if (isOnlyNoted && notePrediction(lesson, prediction, io)) return 0;
+  if (isOnlyNoted && savePrediction(lesson, prediction, io)) return 0;
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -98,7 +104,7 @@ export async function run(argv, io) {
  * @param {AbortSignal} [options.signal]
  * @param {number} [options.deadlineMs]  how long the check may take; see runCheck
  * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
- * @param {import('./page.js').Audience} [options.audience]  who watches beside the terminal
+ * @param {import('./learner-page.js').Audience} [options.audience]  who watches beside the terminal
  * @returns {Promise<import('../check/run-check.js').CheckResult>}
  */
 export async function checkLesson({
@@ -113,14 +119,14 @@ export async function checkLesson({
   hasKeys,
   hasTimeline,
   signal,
-  audience = nobody,
+  audience = noPage,
   ...options
 }) {
-  const timelineFile = hasTimeline ? placeOf(io, 'timeline.jsonl') : undefined;
+  const timelineFile = hasTimeline ? writablePath(io, 'timeline.jsonl') : undefined;
   const { key } = lesson;
   const foretold = prediction ?? readProgress(io).predictions[key];
   const history = readHistory(io);
-  const before = subject ? nothingYet : lastTime(history, key);
+  const before = subject ? noHistory : lessonHistory(history, key);
   const { isLonger } = options;
   const known = { prediction: foretold, before, subject, isLonger, isHelped, hasKeys };
   const reporter = createReporter({ lesson, lessons, io, ...known });
@@ -138,16 +144,16 @@ export async function checkLesson({
   });
   if (signal?.aborted) return result;
   const tally = tallyOf(result, before.verdicts);
-  if (subject === solutionOf(root, key)) keepSolution(result, io);
+  if (subject === solutionOf(root, key)) saveSolutionResult(result, io);
   const progress = subject ? readProgress(io) : keep(result, prediction, before, io);
   if (isJson) printJson({ ...result, ...tally, prediction: foretold, timeline: timelineFile }, io);
   else reporter.end(result, progress);
   const { [key]: shown } = progress.predictions;
-  const told = { ...briefly(result, shown), ...tally, earlier: earlierOf(history, key) };
+  const told = { ...briefly(result, shown), ...tally, earlier: earlierHeadlines(history, key) };
   audience.end(told);
-  if (!subject) keepVerdict(io, key, { promises: result.promises, ...told });
+  if (!subject) saveVerdict(io, key, { promises: result.promises, ...told });
   if (timelineFile && !isJson) showTimeline(timelineFile, io);
-  tellUnkept(io);
+  reportSaveErrors(io);
   return result;
 }
 
@@ -185,13 +191,13 @@ function keep(result, prediction, before, io) {
   const { lesson, verdict, isWhole, promises, measurements, seconds, conditions } = result;
   const verdicts = Object.fromEntries(promises.map((one) => [one.id, one.verdict]));
   const isDone = verdict === 'passed' && isWhole;
-  const task = isDone ? null : (openOnes(result)[0]?.task ?? before.task); // with --only nothing may be open
+  const task = isDone ? null : (openPromises(result)[0]?.task ?? before.task); // with --only nothing may be open
   const told = { at, lesson, verdict, isWhole, verdicts, task };
   const failed = stillFailing(before, verdicts);
   appendHistory(io, { ...told, failed, measurements, prediction, seconds, conditions });
   return updateProgress(io, (progress) => {
     progress.lastLesson = lesson;
-    keepPrediction(progress, lesson, prediction);
+    setPrediction(progress, lesson, prediction);
     if (isDone) progress.passed[lesson] ??= { at };
   });
 }
@@ -224,7 +230,7 @@ async function promisesOf({ only }, { key, number }, root) {
   );
 }
 
-const solutionOf = (root, key) => join(root, placesOf(key).solution);
+const solutionOf = (root, key) => join(root, lessonPaths(key).solution);
 
 /** @param {Record<string, any>} values */
 function subjectOf({ in: folder, solution }, { key }, root) {

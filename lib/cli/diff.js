@@ -20,7 +20,7 @@ export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
   if (!lesson) return 0;
   const style = createStyle(io.stdout, io.env);
-  for (const { file, patch } of patchesOf(io.root, lesson.key))
+  for (const { file, patch } of solutionDiffs(io.root, lesson.key))
     io.stdout.write(patch ? coloured(patch, style) : `${file} is the same as in the solution.\n`);
   return 0;
 }
@@ -32,7 +32,7 @@ export async function run(argv, io) {
  * @param {string} key
  * @returns {{ file: string, patch: string }[]} patch: in unified format, made visible; empty where nothing differs
  */
-export const patchesOf = (root, key) =>
+export const solutionDiffs = (root, key) =>
   lessonFiles(root, key).map((file) => ({
     file,
     patch: visible(patchOf(root, `lessons/${key}/${file}`, `solutions/${key}/${file}`)),

@@ -4,7 +4,7 @@ import { rootFolder } from '../lessons/catalog.js';
 import { hasCode } from '../common/files.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { EnvironmentError, UsageError } from '../common/usage-error.js';
-import { tellUnkept } from './unkept.js';
+import { reportSaveErrors } from './save-errors.js';
 import { visible } from '../verdict/visible.js';
 
 /** @typedef {import('./progress.js').Io} Io */
@@ -85,7 +85,7 @@ export async function dispatch([name, ...rest], io) {
   } catch (error) {
     return report(error, io.stderr);
   } finally {
-    tellUnkept(io);
+    reportSaveErrors(io);
   }
 }
 

@@ -1,10 +1,10 @@
 import { availableParallelism, cpus, release } from 'node:os';
 import { lessonKeys } from '../lessons/catalog.js';
-import { compareRooms } from '../lessons/compare.js';
+import { compareRooms } from '../lessons/compare-rooms.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
 
-/** @typedef {import('../lessons/compare.js').Problem} Problem */
+/** @typedef {import('../lessons/compare-rooms.js').Problem} Problem */
 
 /**
  * `doctor [--json]`: compares the rooms, and says for each problem how to fix it. The JSON is one

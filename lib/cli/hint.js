@@ -2,8 +2,8 @@ import { findLesson, listLessons } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
 import { wrap } from '../verdict/terminal.js';
 import { parse } from './args.js';
-import { hintMore } from './hints.js';
-import { nextLesson } from './place.js';
+import { showNextHint } from './shown-hints.js';
+import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
 /**
@@ -19,7 +19,7 @@ export async function run(argv, io) {
   const lesson =
     wanted === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, wanted);
   const { number, title } = lesson;
-  const { name, shown, of } = hintMore(lesson, io);
+  const { name, shown, of } = showNextHint(lesson, io);
   const style = createStyle(io.stdout, io.env);
   const head = style.bold(`Lesson ${number}: ${title}`);
   if (!name) {

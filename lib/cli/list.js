@@ -2,7 +2,7 @@ import { listLessons } from '../lessons/catalog.js';
 import { findTool } from '../tools/tools.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
-import { nextLesson } from './place.js';
+import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
 /**

@@ -11,7 +11,7 @@ import { UsageError } from '../common/usage-error.js';
  * @returns {string}  its absolute path, the same for each way that leads to it
  * @throws {UsageError}
  */
-export function newFile(name, { cwd = '.', example }) {
+export function resolveNewFile(name, { cwd = '.', example }) {
   const file = resolve(cwd, name);
   const refuse = (/** @type {string} */ why) => new UsageError(why, `Name a new file: ${example}`);
   if (name === '') throw refuse('The file has no name.');
@@ -33,7 +33,7 @@ export function newFile(name, { cwd = '.', example }) {
  * @param {string} text
  * @returns {string[]}  why it could not be written, if so, as a sentence
  */
-export function writeNew(file, text) {
+export function writeNewFile(file, text) {
   try {
     writeFileSync(file, text, { flag: 'wx' });
     return [];

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { keyPattern, lessonKeys } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
 import { parse } from './args.js';
@@ -63,7 +63,7 @@ function refuseWrongNames(
 function partsOf(/** @type {string} */ key, /** @type {string} */ title) {
   const starter = serverSource('// Task 1: say here what the learner writes.', 'todo');
   const solution = serverSource("// The task's answer.", 'done');
-  const places = placesOf(key);
+  const places = lessonPaths(key);
   return {
     [places.text]: textSource(key, title),
     [places.about]: aboutSource(title),

@@ -17,7 +17,7 @@ const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times as fast' };
  * @returns {number | undefined}  in the lesson's unit
  * @throws {UsageError}  for what is no number above 0, or has another kind of unit
  */
-export function predictionOf(text, { number, predicts }) {
+export function parsePrediction(text, { number, predicts }) {
   if (text === undefined) return undefined;
   const [, digits, typed = ''] = /^\s*(.*?)\s*(ms|s|x|times)?\s*$/i.exec(text) ?? [];
   const unit = typed.toLowerCase().replace('x', 'times');
@@ -40,7 +40,7 @@ export const predictionInWords = (value, { predicts }) =>
  * @param {string} key
  * @param {number | undefined} value
  */
-export function keepPrediction({ passed, predictions }, key, value) {
+export function setPrediction({ passed, predictions }, key, value) {
   if (value !== undefined && !passed[key]) predictions[key] = value;
 }
 
@@ -51,12 +51,12 @@ export function keepPrediction({ passed, predictions }, key, value) {
  * @param {Io} io
  * @returns {boolean}  false: files were changed, so there is something to judge
  */
-export function notePrediction(lesson, value, io) {
+export function savePrediction(lesson, value, io) {
   const { key, number, title } = lesson;
   if (changedFiles(io.root, key).length > 0) return false;
   updateProgress(io, (progress) => {
     progress.lastLesson = key;
-    keepPrediction(progress, key, value);
+    setPrediction(progress, key, value);
   });
   const { bold } = createStyle(io.stdout, io.env);
   const kept = readProgress(io).predictions[key] ?? value;

@@ -14,8 +14,8 @@ import {
   recordOf,
 } from '../common/shape.js';
 import { visible } from '../verdict/visible.js';
-import { takeTurn } from './turn-file.js';
-import { WrongKind, attempt, keeping, refuse } from './unkept.js';
+import { lockFile } from './file-lock.js';
+import { WrongFileKind, tryFile, trySaving, noteSaveError } from './save-errors.js';
 
 const HISTORY = 'history.jsonl';
 
@@ -75,7 +75,7 @@ const unwritten = new WeakMap();
  */
 function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io, isOurTurn = true) {
   const file = join(homeFolder(io), 'progress.json');
-  const text = readKept(io, 'progress.json');
+  const text = readSaved(io, 'progress.json');
   /** @type {Progress} */
   const fresh = {
     version: 1,
@@ -96,7 +96,7 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io, isOurTurn =
     return { progress: { ...fresh, ...found }, text };
   if (!isOurTurn) return { progress: fresh, isUnread: true, isOdd: true, text };
   const aside = `${file}.unreadable-${timestamp()}`;
-  const isMoved = attempt(io, () => (renameSync(file, aside), true));
+  const isMoved = tryFile(io, () => (renameSync(file, aside), true));
   if (!isMoved) return { progress: fresh, isUnread: true, text };
   io.stderr.write(
     `Forkshop could not understand its progress file and starts a new one.\n` +
@@ -115,19 +115,20 @@ function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io, isOurTurn =
  * @returns {Progress} the new progress
  */
 export function updateProgress(io, change) {
-  const endTurn = attempt(io, () => takeTurn(placeOf(io, 'progress.json')));
+  const endTurn = tryFile(io, () => lockFile(writablePath(io, 'progress.json')));
   try {
     const { progress, isUnread, text: over } = load(io, endTurn !== undefined);
     change(progress);
     const isWritable = endTurn !== undefined && !isUnread;
-    if (!isWritable) refuse(io);
+    if (!isWritable) noteSaveError(io);
     const text = `${JSON.stringify(progress, null, 2)}\n`;
-    const isKept = isWritable && keeping(io, () => writeWhole(placeOf(io, 'progress.json'), text));
+    const isKept =
+      isWritable && trySaving(io, () => writeWhole(writablePath(io, 'progress.json'), text));
     if (isKept) unwritten.delete(io);
     else unwritten.set(io, { over: over ?? null, progress: structuredClone(progress) });
     return progress;
   } finally {
-    attempt(io, () => endTurn?.());
+    tryFile(io, () => endTurn?.());
   }
 }
 
@@ -140,8 +141,8 @@ export function updateProgress(io, change) {
  * @returns {void}
  */
 export function appendHistory(io, entry, name = HISTORY) {
-  keeping(io, () => {
-    const file = placeOf(io, name);
+  trySaving(io, () => {
+    const file = writablePath(io, name);
     const torn = !/(^|\n)$/.test(readIfThere(file) ?? '');
     appendFileSync(file, `${torn ? '\n' : ''}${JSON.stringify(entry)}\n`);
   });
@@ -155,7 +156,7 @@ export function appendHistory(io, entry, name = HISTORY) {
  * @returns {Record<string, any>[]} oldest first
  */
 export function readHistory(io, name = HISTORY) {
-  const lines = (readKept(io, name) || '').split('\n');
+  const lines = (readSaved(io, name) || '').split('\n');
   return lines.flatMap((line) => {
     const entry = parseAs(line, isEntry);
     if (!entry) return [];
@@ -180,10 +181,10 @@ const isMeasurement = having({
 });
 
 /** @returns {string | null | undefined} null where there is nothing, undefined where it cannot be read */
-function readKept(/** @type {Pick<Io, 'root' | 'env'>} */ io, /** @type {string} */ name) {
-  return attempt(io, () => {
-    demandKind(homeFolder(io), 'a folder');
-    demandKind(join(homeFolder(io), name), 'a file');
+function readSaved(/** @type {Pick<Io, 'root' | 'env'>} */ io, /** @type {string} */ name) {
+  return tryFile(io, () => {
+    assertKind(homeFolder(io), 'a folder');
+    assertKind(join(homeFolder(io), name), 'a file');
     return readIfThere(join(homeFolder(io), name)) ?? null;
   });
 }
@@ -194,21 +195,21 @@ function readKept(/** @type {Pick<Io, 'root' | 'env'>} */ io, /** @type {string}
  * @param {Pick<Io, 'root' | 'env'>} io
  * @param {string} name
  * @returns {string} absolute path
- * @throws {WrongKind} when something else is in its place
+ * @throws {WrongFileKind} when something else is in its place
  */
-export function placeOf(io, name) {
-  demandKind(homeFolder(io), 'a folder');
+export function writablePath(io, name) {
+  assertKind(homeFolder(io), 'a folder');
   mkdirSync(homeFolder(io), { recursive: true });
   const file = join(homeFolder(io), name);
-  demandKind(file, 'a file');
+  assertKind(file, 'a file');
   return file;
 }
 
 /** A pipe isn't a file either: reading it waits for ever. */
-function demandKind(/** @type {string} */ path, /** @type {'a file' | 'a folder'} */ kind) {
+function assertKind(/** @type {string} */ path, /** @type {'a file' | 'a folder'} */ kind) {
   const stats = statSync(path, { throwIfNoEntry: false });
   const isRight = !stats || (kind === 'a file' ? stats.isFile() : stats.isDirectory());
-  if (!isRight) throw new WrongKind(`${path} should be ${kind}. Remove it, or rename it.`);
+  if (!isRight) throw new WrongFileKind(`${path} should be ${kind}. Remove it, or rename it.`);
 }
 
 const isProgress = having({

@@ -1,13 +1,13 @@
 import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools/tools.js';
-import { aroundLines, headingOf } from '../verdict/around.js';
-import { explanationOf } from '../verdict/explanation.js';
+import { unjudgedTaskLines, taskHeading } from '../verdict/other-promises.js';
+import { failureLines } from '../verdict/failure-lines.js';
 import { createStyle } from '../verdict/style.js';
-import { countsInWords, openOnes, tallyOf } from '../verdict/tally.js';
+import { countsInWords, openPromises, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
-import { nothingYet } from './last-time.js';
-import { nextLesson } from './place.js';
+import { noHistory } from './lesson-history.js';
+import { nextLesson } from './current-lesson.js';
 
 /**
  * Prints a check for a person: its promises as they are decided, then the numbers, and at the end, where the eye is, what to
@@ -18,13 +18,13 @@ import { nextLesson } from './place.js';
  * @param {import('../lessons/catalog.js').Lesson[]} options.lessons
  * @param {import('./progress.js').Io} options.io
  * @param {number} [options.prediction]
- * @param {import('./last-time.js').LastTime} [options.before]
+ * @param {import('./lesson-history.js').LessonHistory} [options.before]
  * @param {string} [options.subject]
  * @param {boolean} [options.isLonger]  it was measured longer already
  * @param {boolean} [options.isHelped]  it says at once what to try, not when a promise fails a second time
  * @param {boolean} [options.hasKeys]  its reader has the keys of `npm start`
  */
-export function createReporter({ lesson, lessons, io, prediction, before = nothingYet, ...more }) {
+export function createReporter({ lesson, lessons, io, prediction, before = noHistory, ...more }) {
   const { subject, isLonger, isHelped = false, hasKeys = false } = more;
   const { stdout, env, root } = io;
   const style = createStyle(stdout, env);
@@ -42,7 +42,7 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
     begin: () =>
       print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
     promise({ promise, number, of, task }) {
-      if (task && task.number !== shown) print(`  ${style.dim(visible(headingOf(task)))}`);
+      if (task && task.number !== shown) print(`  ${style.dim(visible(taskHeading(task)))}`);
       shown = task?.number ?? 0;
       print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns));
     },
@@ -50,8 +50,8 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
       const result = allVisible(told);
       const { measurements, charts, spared = [], fault } = result;
       const tally = tallyOf(result, before.verdicts);
-      const [first, ...others] = openOnes(result);
-      const around = aroundLines(result, tally, style);
+      const [first, ...others] = openPromises(result);
+      const around = unjudgedTaskLines(result, tally, style);
       if (around.length > 0) print(...around);
       print('');
       if (fault) print(...faultLines(fault), '');
@@ -67,8 +67,8 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
         );
       for (const chart of charts) print(...chartLines(chart, style), '');
       if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
-      const isTold = isHelped || isAgain(first, before);
-      const explained = explanationOf(result, { isTold, used, root, columns, style });
+      const isTold = isHelped || failsAgain(first, before);
+      const explained = failureLines(result, { isTold, used, root, columns, style });
       if (explained.length > 0) print(...explained);
       const keys = hasKeys && keysLine({ first, others, isTold });
       print(
@@ -82,9 +82,9 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
 /**
  * Does the promise that is opened fail as it did last time?
  * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
- * @param {import('./last-time.js').LastTime} before
+ * @param {import('./lesson-history.js').LessonHistory} before
  */
-export const isAgain = (promise, before) =>
+export const failsAgain = (promise, before) =>
   promise?.verdict === 'failed' && before.verdicts[promise.id] === 'failed';
 
 function keysLine({ first, others, isTold }) {

@@ -1,12 +1,12 @@
 import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { filesBelow, findLesson, listLessons } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { UsageError } from '../common/usage-error.js';
 import { parse } from './args.js';
-import { LEFT, ask } from './ask.js';
+import { NO_ANSWER, ask } from './ask.js';
 import { hasCode, isFile, timestamp } from '../common/files.js';
-import { currentLesson } from './place.js';
+import { currentLesson } from './current-lesson.js';
 import { homeFolder, readProgress } from './progress.js';
 
 /** @typedef {import('./progress.js').Io} Io */
@@ -41,7 +41,7 @@ export async function run(argv, io) {
     io.stdout.write('Nothing was changed.\n');
     return 0;
   }
-  const backup = putBack(changed, io);
+  const backup = restoreStarter(changed, io);
   if (backup) io.stdout.write(`Your versions were kept in ${backup}\n`);
   io.stdout.write('Done. What you have passed stays passed.\n');
   return 0;
@@ -72,7 +72,7 @@ function lessonsToReset(
  * @param {Io} io
  * @returns {string | undefined} the folder of the backups; undefined when there was nothing to keep
  */
-export function putBack(changed, io) {
+export function restoreStarter(changed, io) {
   const backup = backUp(changed, io);
   for (const each of changed) restore(each, io.root);
   return backup;
@@ -86,10 +86,10 @@ export function putBack(changed, io) {
  * @returns {Changed[]}
  */
 export function changedFiles(root, key) {
-  const starters = filesBelow(join(root, placesOf(key).starter));
+  const starters = filesBelow(join(root, lessonPaths(key).starter));
   if (starters.length === 0) {
     throw new UsageError(
-      `${placesOf(key).starter} holds no files to go back to.`,
+      `${lessonPaths(key).starter} holds no files to go back to.`,
       'Download the workshop again, into another folder, and copy that folder from there.',
     );
   }
@@ -99,11 +99,11 @@ export function changedFiles(root, key) {
 }
 
 const starterPath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
-  join(root, placesOf(key).starter, file);
+  join(root, lessonPaths(key).starter, file);
 const minePath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
-  join(root, placesOf(key).mine, file);
+  join(root, lessonPaths(key).mine, file);
 const listOf = (/** @type {Changed[]} */ changed) =>
-  changed.map(({ key, file }) => `  ${placesOf(key).mine}/${file}\n`).join('');
+  changed.map(({ key, file }) => `  ${lessonPaths(key).mine}/${file}\n`).join('');
 
 function sameContent(/** @type {string} */ starter, /** @type {string} */ mine) {
   try {
@@ -122,7 +122,7 @@ async function confirm(/** @type {Io} */ io) {
     );
   }
   const answer = await ask(io, 'Go ahead? [y/N] ');
-  return answer !== LEFT && /^y(es)?$/i.test(answer);
+  return answer !== NO_ANSWER && /^y(es)?$/i.test(answer);
 }
 
 /** Copies what is there of the changed files; all of it before the first is restored. Pipes and sockets hold nothing. */

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
-import { parse, portOf } from './args.js';
-import { newFile } from './new-file.js';
+import { parse, parsePort } from './args.js';
+import { resolveNewFile } from './new-file.js';
 
 const DEFAULT_PORT = 4000;
 
@@ -41,7 +41,7 @@ export async function run(argv, io) {
     if (name !== undefined) return writePaper(io, what, { name, plan, hasNotes });
   }
   if (values.html !== undefined) return writeHtml(io, values.html, plan);
-  return serve(io, portOf(values.port, DEFAULT_PORT), day);
+  return serve(io, parsePort(values.port, DEFAULT_PORT), day);
 }
 
 async function serve(io, port, { plan, start }) {
@@ -82,7 +82,7 @@ async function recordAll(io, name) {
 /** @param {'pdf' | 'handout' | 'script'} what */
 async function writePaper(io, what, { name, plan, hasNotes }) {
   const example = `npm run slides -- --${what} ${what === 'pdf' ? 'deck' : what}.pdf`;
-  const file = newFile(name, { example });
+  const file = resolveNewFile(name, { example });
   const { exportHandout, exportPdf, exportScript } = await import('../web/export.js');
   const write = { pdf: exportPdf, handout: exportHandout, script: exportScript }[what];
   const pages = await write({ root: io.root, plan, file, hasNotes, env: io.env });

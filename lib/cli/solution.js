@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { findLesson, lessonFiles, listLessons } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
 import { parse } from './args.js';
-import { hintsLeft } from './hints.js';
-import { currentLesson } from './place.js';
+import { countHintsLeft } from './shown-hints.js';
+import { currentLesson } from './current-lesson.js';
 import { readProgress, updateProgress } from './progress.js';
-import { isUnkept } from './unkept.js';
+import { hasUnreportedError } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -42,7 +42,7 @@ export function lessonToReveal(argv, io) {
   const lessons = listLessons(io.root);
   const progress = readProgress(io);
   const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
-  const reasons = reasonsToWait(lesson, io);
+  const reasons = askForSolution(lesson, io);
   if (!reasons) return lesson;
   const { passedNot, hintsLeft: left } = reasons;
   const hint = left && `${left}: npm run hint lesson-${lesson.number}\n`;
@@ -59,7 +59,7 @@ export function lessonToReveal(argv, io) {
  * @returns {{ passedNot: string, hintsLeft: string } | undefined} the explanation; undefined when it may be seen;
  *   hintsLeft: without its full stop, empty when there are none
  */
-export function reasonsToWait(lesson, io) {
+export function askForSolution(lesson, io) {
   const { key, number } = lesson;
   const progress = readProgress(io);
   if (progress.passed[key]) return undefined;
@@ -67,8 +67,8 @@ export function reasonsToWait(lesson, io) {
   updateProgress(io, ({ solutionAsked }) => {
     solutionAsked[key] = asked + 1;
   });
-  if (asked > 0 || isUnkept(io)) return undefined; // nobody could ask twice
-  const left = hintsLeft(lesson, io);
+  if (asked > 0 || hasUnreportedError(io)) return undefined; // nobody could ask twice
+  const left = countHintsLeft(lesson, io);
   return {
     passedNot: `Lesson ${number} has not passed yet, and finding the answer is how you learn it.`,
     hintsLeft: left > 0 ? `You have ${left} of its hints left` : '',

@@ -2,14 +2,14 @@ import { checkFile, loadCheck } from '../check/definitions.js';
 import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
 import { findLesson, listLessons } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
-import { openedUp, promiseLine, wrap } from '../verdict/terminal.js';
+import { promiseDetails, promiseLine, wrap } from '../verdict/terminal.js';
 import { allVisible } from '../verdict/visible.js';
 import { parse } from './args.js';
-import { LEFT, ask } from './ask.js';
-import { currentLesson } from './place.js';
+import { NO_ANSWER, ask } from './ask.js';
+import { currentLesson } from './current-lesson.js';
 import { homeFolder, readProgress, updateProgress } from './progress.js';
 import { runCheck } from '../check/run-check.js';
-import { isUnkept } from './unkept.js';
+import { hasUnreportedError } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -35,7 +35,7 @@ export async function run(argv, io) {
   const progress = readProgress(io);
   const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
   if (!mayShow(lesson, io)) return 0;
-  const { promises, all, sitting } = await sittingOf(lesson, io);
+  const { promises, all, sitting } = await nextSitting(lesson, io);
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
@@ -46,7 +46,7 @@ export async function run(argv, io) {
       view.change(answer, { number: index + 1, of: sitting.length });
       const { signal } = interrupt;
       const said = await askWhich(Object.keys(promises), io, signal);
-      if (said === LEFT) return io.stdin.isTTY ? INTERRUPTED : 0;
+      if (said === NO_ANSWER) return io.stdin.isTTY ? INTERRUPTED : 0;
       io.stdout.write('\nIt is started and judged.\n');
       const { isSeen, result } = await judge({ lesson, answer, said, io, signal });
       if (signal.aborted) return INTERRUPTED;
@@ -62,9 +62,9 @@ export async function run(argv, io) {
 
 /** A learner who has not passed the lesson is told so, and may ask again. */
 function mayShow(/** @type {Lesson} */ lesson, /** @type {Io} */ io) {
-  const reason = reasonToWait(lesson, io);
+  const reason = askForSpot(lesson, io);
   if (reason) io.stdout.write(`${reason}\nTo go on anyway, run the same command again.\n`);
-  return !reason || isUnkept(io); // nobody could ask twice
+  return !reason || hasUnreportedError(io); // nobody could ask twice
 }
 
 /**
@@ -74,9 +74,9 @@ function mayShow(/** @type {Lesson} */ lesson, /** @type {Io} */ io) {
  * @param {Io} io
  * @returns {string | undefined} undefined when they are
  */
-export function reasonToWait({ key, number }, io) {
+export function askForSpot({ key, number }, io) {
   const { passed, spotAsked } = readProgress(io);
-  if (passed[key] || spotAsked[key] > 0 || isUnkept(io)) return undefined;
+  if (passed[key] || spotAsked[key] > 0 || hasUnreportedError(io)) return undefined;
   updateProgress(io, (progress) => void (progress.spotAsked[key] = 1));
   return `Lesson ${number} has not passed yet, and this changes its solution.`;
 }
@@ -88,11 +88,11 @@ export function reasonToWait({ key, number }, io) {
  * @param {Io} io
  * @returns {Promise<{ promises: Record<string, string>, all: Answer[], sitting: Answer[] }>} all: those that could be shown
  */
-export async function sittingOf({ key }, io) {
+export async function nextSitting({ key }, io) {
   const { promises } = await loadCheck(checkFile(io.root, key));
   const all = answersOf(io.root, key).filter((answer) => isShort(io.root, key, answer));
   const spotted = readProgress(io).spotted[key] ?? {};
-  return { promises, all, sitting: choose(all, spotted, Object.keys(promises)) };
+  return { promises, all, sitting: chooseAnswers(all, spotted, Object.keys(promises)) };
 }
 
 /** Is it a change that you can take in at a glance? */
@@ -115,7 +115,7 @@ function isShort(
  * @param {string[]} promises
  * @returns {Answer[]}
  */
-export function choose(all, spotted, promises) {
+export function chooseAnswers(all, spotted, promises) {
   const kindOf = (/** @type {Answer} */ { isRight, breaks }) =>
     isRight ? promises.length : promises.indexOf(breaks[0]);
   const rankOf = (/** @type {Answer} */ answer) => {
@@ -146,7 +146,7 @@ const mixed = (/** @type {string} */ name) =>
 async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io, signal) {
   for (;;) {
     const answer = await ask(io, `Your answer, 0 to ${ids.length}: `, signal);
-    if (answer === LEFT || answer === '') return LEFT;
+    if (answer === NO_ANSWER || answer === '') return NO_ANSWER;
     if (/^(0|none)$/i.test(answer)) return RIGHT;
     const id = /^\d+$/.test(answer) ? ids[Number(answer) - 1] : ids.find((one) => one === answer);
     if (id) return id;
@@ -228,7 +228,7 @@ function createView(/** @type {Lesson} */ lesson, promises, /** @type {Io} */ io
         print(
           promiseLine(one, { number: ids.indexOf(one.id) + 1, of: ids.length }, style, columns),
         );
-      if (told) print('', ...openedUp(told, { isTold: true }, style, columns));
+      if (told) print('', ...promiseDetails(told, { isTold: true }, style, columns));
       if (fault) print('', `  This is a bug in Forkshop: ${fault}`);
       const numbers = breaks.map((id) => ids.indexOf(id) + 1).join(' and ');
       const answer = isRight ? 'It is right.' : `It breaks ${numbers}.`;

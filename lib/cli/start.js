@@ -1,13 +1,13 @@
 import { listLessons } from '../lessons/catalog.js';
 import { createStyle } from '../verdict/style.js';
-import { parse, portOf } from './args.js';
-import { createChecker } from './checker.js';
-import { both, joiningOf, openLine } from './join.js';
+import { parse, parsePort } from './args.js';
+import { createCheckQueue } from './check-queue.js';
+import { combineAudiences, parseJoining, joinClass } from './join-class.js';
 import { listenForKeys } from './keys.js';
-import { nobody, openPage } from './page.js';
-import { nextLesson } from './place.js';
+import { noPage, openPage } from './learner-page.js';
+import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
-import { watchLessons } from './watch.js';
+import { watchLessons } from './watch-lessons.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */
@@ -32,12 +32,12 @@ const options = /** @type {const} */ ({
  */
 export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env, 1);
-  const port = portOf(values.port, DEFAULT_PORT);
-  const joining = await joiningOf(values, positionals, io);
+  const port = parsePort(values.port, DEFAULT_PORT);
+  const joining = await parseJoining(values, positionals, io);
   const hasPage =
     !values['no-page'] && !(io.env.npm_lifecycle_event && io.env.npm_config_page === '');
   const lessons = listLessons(io.root);
-  /** @type {{ checker?: ReturnType<typeof createChecker>, line?: Awaited<ReturnType<typeof openLine>> }} */
+  /** @type {{ checker?: ReturnType<typeof createCheckQueue>, line?: Awaited<ReturnType<typeof joinClass>> }} */
   const there = {}; // the page may ask for one before it is
   const check = (/** @type {Lesson} */ lesson) => there.checker?.check(lesson);
   const aside = (words, act) => there.checker?.aside(words, act) ?? false;
@@ -45,11 +45,11 @@ export async function run(argv, io) {
     told: () => there.line?.told() ?? { isUp: false, isHeard: false },
     turn: (/** @type {boolean} */ isUp) => there.line?.hand(isUp),
   };
-  const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : nobody;
+  const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : noPage;
   const lesson = nextLesson(lessons, readProgress(io));
-  const line = joining && (await openLine(joining, { lesson, io, onChange: () => page.tell() }));
-  const audience = line ? both(page, line) : page;
-  const checker = createChecker(lessons, io, audience);
+  const line = joining && (await joinClass(joining, { lesson, io, onChange: () => page.tell() }));
+  const audience = line ? combineAudiences(page, line) : page;
+  const checker = createCheckQueue(lessons, io, audience);
   Object.assign(there, { checker, line });
   const onSave = (lesson, file) => checker.check(lesson, { file });
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { lessonFiles, lessonKeys } from '../lessons/catalog.js';
 import { documentPaths, refreshDocument } from '../lessons/documents.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { parse } from './args.js';
 
 /** @typedef {{ path: string, what: string, write: () => void }} Change */
@@ -52,7 +52,7 @@ function starterChanges(/** @type {string} */ root) {
   const pairs = lessonKeys(root).flatMap((key) =>
     lessonFiles(root, key).map((file) => [
       `lessons/${key}/${file}`,
-      `${placesOf(key).starter}/${file}`,
+      `${lessonPaths(key).starter}/${file}`,
     ]),
   );
   return pairs

@@ -9,8 +9,8 @@ import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { wrap } from '../verdict/terminal.js';
 import { parse } from './args.js';
-import { LEFT, ask } from './ask.js';
-import { currentLesson } from './place.js';
+import { NO_ANSWER, ask } from './ask.js';
+import { currentLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
 /** @typedef {import('../check/lab.js').Experiment} Experiment */
@@ -33,12 +33,12 @@ export async function run(argv, io) {
     name === undefined ? currentLesson(lessons, readProgress(io)) : findLesson(lessons, name);
   const experiments = await readExperiments(io.root, lesson);
   const chosen = wanted ?? (await askForOne(lesson, experiments, io));
-  if (chosen === LEFT) return INTERRUPTED;
+  if (chosen === NO_ANSWER) return INTERRUPTED;
   if (chosen === '') return 0;
   let isAsExpected = true;
   for (const experiment of pick(experiments, chosen)) {
     const outcome = await perform(experiment, io);
-    if (outcome === LEFT) return INTERRUPTED;
+    if (outcome === NO_ANSWER) return INTERRUPTED;
     isAsExpected = outcome && isAsExpected;
   }
   return isAsExpected ? 0 : EXIT_CODES.inconclusive;
@@ -86,7 +86,7 @@ async function perform(/** @type {Experiment} */ experiment, io) {
     return false;
   }
   const isAsked = io.stdin.isTTY && io.stdout.isTTY;
-  if (isAsked && (await ask(io, '  Enter to look: ')) === LEFT) return LEFT;
+  if (isAsked && (await ask(io, '  Enter to look: ')) === NO_ANSWER) return NO_ANSWER;
   const { observed, because, asExpected, obstacle } = await performExperiment(experiment, io);
   if (obstacle) {
     print('It cannot be shown now', [obstacle.got, obstacle.why]);

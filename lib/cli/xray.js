@@ -14,8 +14,8 @@ import { look } from '../xray/look.js';
 import { costSection, scaleSection, trialSection } from '../xray/tell-trials.js';
 import { sectionLines, sectionsOf } from '../xray/tell.js';
 import { traceOf } from '../xray/trace.js';
-import { writeNew } from './new-file.js';
-import { planOf, read, trialsOf } from './xray-order.js';
+import { writeNewFile } from './new-file.js';
+import { planOf, parseXray, trialsOf } from './xray-options.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
@@ -32,7 +32,7 @@ const LAST_LINES = 12; // of what it printed
  * @returns {Promise<number>} exit code: 1 when there are findings, 3 when something was not decided, 130 after Ctrl-C
  */
 export async function run(argv, io) {
-  const { values, order } = read(argv, io);
+  const { values, order } = parseXray(argv, io);
   const plan = planOf(values);
   const trials = trialsOf(values, order, io);
   const interrupt = new AbortController();
@@ -125,13 +125,13 @@ async function tryAll(
 async function writeFiles({ values, order, plan, facts, events, sections, conclusion }) {
   const unwritten = [];
   if (values.trace)
-    unwritten.push(...writeNew(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
+    unwritten.push(...writeNewFile(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
   if (values.html) {
     const { titleOf, xrayPage } = await import('../web/xray-page.js');
     const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
     const shown = { sections, conclusion: allVisible(conclusion), events, facts };
     const page = xrayPage({ name: visible(titleOf(order)), about, ...shown });
-    unwritten.push(...writeNew(values.html, page));
+    unwritten.push(...writeNewFile(values.html, page));
   }
   return unwritten;
 }

@@ -18,7 +18,7 @@
  * @property {Patch[]} [patches]  what is different from the solution
  * @property {string} [place]  the file or folder, if it is a program of its own
  *
- * @typedef {Pick<Answer, 'name' | 'place' | 'patches'> & { isRight?: boolean }} Made
+ * @typedef {Pick<Answer, 'name' | 'place' | 'patches'> & { isRight?: boolean }} AnswerSource
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { writeFileSync } from 'node:fs';
@@ -29,10 +29,10 @@ import { readIfThere } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
 import { filesBelow, rootFolder } from './catalog.js';
 import { applyHunks, parseHunks } from './patch.js';
-import { placesOf } from './places.js';
-import { promiseIds } from './promises.js';
+import { lessonPaths } from './lesson-paths.js';
+import { promiseIds } from './promise-ids.js';
 
-/** @typedef {import('./compare.js').Problem} Problem */
+/** @typedef {import('./compare-rooms.js').Problem} Problem */
 
 const KINDS = [
   { kind: 'wrong-answers', isRight: false },
@@ -53,7 +53,7 @@ const howToWrite =
  */
 export function answersOf(root, key) {
   return KINDS.flatMap(({ kind, isRight }) => {
-    const path = `${placesOf(key).checks}/${kind}`;
+    const path = `${lessonPaths(key).checks}/${kind}`;
     const told = parseCatalogue(readIfThere(join(root, `${path}.md`)) ?? '', `${path}.md`, isRight);
     const folder = join(root, path);
     const programs = existsSync(folder) ? readdirSync(folder).sort() : [];
@@ -143,14 +143,14 @@ function firstLine(/** @type {string} */ place) {
  *
  * @param {string} root
  * @param {string} key
- * @param {Made} answer
+ * @param {AnswerSource} answer
  * @param {string} [home]  where such folders are kept
  * @returns {string}  the file or folder to judge; a folder that is made anew when the answer is told as a change
  * @throws {UsageError}  when it no longer fits the solution: where, and where it nearly does
  */
 export function makeAnswer(root, key, answer, home = join(root, '.forkshop')) {
   if (answer.place) return answer.place;
-  const solution = join(root, placesOf(key).solution);
+  const solution = join(root, lessonPaths(key).solution);
   const kind = answer.isRight ? 'right' : 'wrong';
   const folder = join(home, 'answers', key, `${kind}-${answer.name}`);
   const texts = applyPatches(solution, answer);
@@ -188,7 +188,7 @@ export function wrongAnswer(key, name) {
  *   region markers taken out
  */
 export function changesOf(root, key, answer) {
-  const solution = join(root, placesOf(key).solution);
+  const solution = join(root, lessonPaths(key).solution);
   return Object.entries(applyPatches(solution, answer)).map(([file, text]) => {
     const before = readSolution(solution, file) ?? '';
     const { hunks } = structuredPatch(file, file, before, text, '', '', { context: CONTEXT });
@@ -237,7 +237,7 @@ export function applyPatches(solution, { name, patches = [] }) {
  * @throws {UsageError}  when the catalogue cannot be read
  */
 export function* answerProblems(root, key) {
-  const { checks, solution } = placesOf(key);
+  const { checks, solution } = lessonPaths(key);
   const answers = answersOf(root, key);
   const known = promiseIds(root, key);
   for (const { kind, isRight } of KINDS) {

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasCode } from '../common/files.js';
-import { parseAbout } from './about.js';
+import { parseLessonYml } from './lesson-yml.js';
 import { parseHints } from './hints.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
 
@@ -63,7 +63,7 @@ export function chapterKeys(root) {
   const folder = join(root, 'slides');
   return existsSync(folder)
     ? readdirSync(folder)
-        .filter((name) => existsSync(join(root, placesOf(name).slides)))
+        .filter((name) => existsSync(join(root, lessonPaths(name).slides)))
         .sort()
     : [];
 }
@@ -90,10 +90,10 @@ export function listLessons(root) {
  * @throws {UsageError} when its text, its lesson.yml or its hints are missing or broken
  */
 export function readLesson(root, key) {
-  const { text, about, hints } = placesOf(key);
+  const { text, about, hints } = lessonPaths(key);
   const read = (/** @type {string} */ file) => readPart(root, file);
   const [, number, slug] = /** @type {RegExpExecArray} */ (keyPattern.exec(key));
-  const { needs = [], ...values } = parseAbout(read(about), about);
+  const { needs = [], ...values } = parseLessonYml(read(about), about);
   return {
     ...values,
     ...{ needs, key, number: Number(number), slug },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { chapterKeys, lessonKeys } from './catalog.js';
 import { hasCode } from '../common/files.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 import { refreshQuotes } from './quotes.js';
 import { UsageError } from '../common/usage-error.js';
 
@@ -14,8 +14,8 @@ import { UsageError } from '../common/usage-error.js';
  * @returns {string[]} paths from the root, of files that are there
  */
 export function documentPaths(root) {
-  const texts = lessonKeys(root).map((key) => placesOf(key).text);
-  const slides = chapterKeys(root).map((key) => placesOf(key).slides);
+  const texts = lessonKeys(root).map((key) => lessonPaths(key).text);
+  const slides = chapterKeys(root).map((key) => lessonPaths(key).slides);
   return ['README.md', 'CONTRIBUTING.md', ...texts, ...slides].filter((path) =>
     existsSync(join(root, path)),
   );

@@ -1,5 +1,5 @@
 import { UsageError } from '../common/usage-error.js';
-import { parseYaml } from './about.js';
+import { parseYaml } from './lesson-yml.js';
 
 /**
  * Parses the front matter of a chapter of the deck: YAML between two `---` lines, then Markdown.

@@ -9,9 +9,9 @@
  */
 import { join } from 'node:path';
 import { readIfThere } from '../common/files.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 
-/** @typedef {import('./compare.js').Problem} Problem */
+/** @typedef {import('./compare-rooms.js').Problem} Problem */
 
 const GROUP = /^ {2,4}(\d+): \{/gm; // in a check's file
 const HEADING = /^###[ \t]+Task[ \t]+(\d+):[ \t]*(\S.*?)[ \t]*\r?$/gm;
@@ -53,7 +53,7 @@ function nameOf(first, last) {
  * @returns {Generator<Problem>}
  */
 export function* taskProblems(root, { key, text, hints }) {
-  const places = placesOf(key);
+  const places = lessonPaths(key);
   const { check: where } = places;
   const source = readIfThere(join(root, where));
   if (source === undefined) return; // a problem of its own

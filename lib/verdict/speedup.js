@@ -1,6 +1,6 @@
 /** The verdict on a measured speedup: passed, failed, or inconclusive with its cause. */
 import { Undecided, demand } from './outcome.js';
-import { storyOfWork } from './own-work.js';
+import { blockedByOwnWork } from './blocked-by-own-work.js';
 
 /** Of the ceiling. Work that burns no CPU never fell below it for lack of cores: 4 workers beside 6 CPU hogs gave 3.7, and a
  * right answer at a load of 20 on two cores once gave less than half. */
@@ -25,7 +25,7 @@ export function demandSpeedup({ side, value, low, high, target, ceiling, ...more
       ? `${value.toFixed(2)} times (95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}).`
       : 'There were stretches of time when nothing was served, so there is no telling.',
   };
-  demand(!own, { ...story, ...(own && storyOfWork(own)) });
+  demand(!own, { ...story, ...(own && blockedByOwnWork(own)) });
   if (busiest > UNEVEN / ceiling) {
     const why = `One worker executed ${Math.round(100 * busiest)} % of the requests: it got most of the connections this time.`;
     throw new Undecided({ ...story, why, try: 'check again' });

@@ -29,7 +29,7 @@ export function tallyOf({ promises, tasks = [] }, before = {}) {
  * What does not hold, in the order of the lesson: what fails, or where nothing does what is undecided. The first is opened up.
  * @param {{ promises: import('./outcome.js').PromiseRecord[], tasks: { promises: string[] }[] }} result
  */
-export function openOnes({ promises, tasks = [] }) {
+export function openPromises({ promises, tasks = [] }) {
   const order = tasks.flatMap((task) => task.promises);
   const sorted = [...promises].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
   const those = (/** @type {string} */ wanted) =>

@@ -60,7 +60,7 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
  * @param {number} columns  of the terminal
  * @returns {string[]}
  */
-export function openedUp(
+export function promiseDetails(
   { sentence, ...record },
   { isTold = false, most = FIELD_LINES },
   style,

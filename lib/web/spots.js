@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
 import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
 import { chapterKeys } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { Undecided } from '../verdict/outcome.js';
 import { escapeHtml, measureOf } from './code.js';
 
@@ -57,7 +57,7 @@ export const demoName = (/** @type {string} */ key, /** @type {string} */ name) 
  */
 export function spotDemos(root) {
   return chapterKeys(root).flatMap((key) => {
-    const text = readFileSync(join(root, placesOf(key).slides), 'utf8');
+    const text = readFileSync(join(root, lessonPaths(key).slides), 'utf8');
     return [...text.matchAll(FENCE)].map(([, name]) => ({
       key,
       name: demoName(key, name),
@@ -93,6 +93,6 @@ function findAnswer(
   if (answer) return answer;
   throw new UsageError(
     `Lesson ${key} has no answer "${name}" that is told as a change.`,
-    `${placesOf(key).checks}/wrong-answers.md has them.`,
+    `${lessonPaths(key).checks}/wrong-answers.md has them.`,
   );
 }

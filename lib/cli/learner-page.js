@@ -4,15 +4,15 @@
  */
 import { get } from '../observe/client.js';
 import { visible } from '../verdict/visible.js';
-import { hintMore, hinted } from './hints.js';
-import { followVerdicts, keptVerdict } from './kept-verdict.js';
-import { lastTime } from './last-time.js';
-import { nextLesson } from './place.js';
+import { showNextHint, shownHints } from './shown-hints.js';
+import { watchVerdicts, readVerdict } from './last-verdict.js';
+import { lessonHistory } from './lesson-history.js';
+import { nextLesson } from './current-lesson.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
-import { keepPrediction } from './prediction.js';
-import { reachOf } from './reach.js';
-import { solutionsOf } from './solutions.js';
-import { whyUnkept } from './unkept.js';
+import { setPrediction } from './prediction.js';
+import { pageActionsOf } from './page-actions.js';
+import { readSolutionResults } from './solution-results.js';
+import { lastSaveError } from './save-errors.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */
@@ -33,7 +33,7 @@ const ANSWERED_MS = 500;
 const ignore = () => {};
 
 /** @type {Page} */
-export const nobody = {
+export const noPage = {
   tell: ignore,
   begin: ignore,
   program: ignore,
@@ -56,14 +56,14 @@ export const nobody = {
 export async function openPage({ lessons, io, port, check, aside, hand }) {
   try {
     const { serveLearner } = await import('../web/learner.js');
-    const learner = { ...learnerOf(lessons, io, check), ...reachOf(io), aside, hand };
+    const learner = { ...learnerOf(lessons, io, check), ...pageActionsOf(io), aside, hand };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
     return undisturbed(page, io);
   } catch (/** @type {any} */ error) {
     const isRunning = await isLearnersPage(port);
     io.stdout.write(isRunning ? runningAlready(port) : `${leftOut(error)}\n`);
-    return nobody;
+    return noPage;
   }
 }
 
@@ -113,18 +113,18 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
       const checks = readHistory(io).filter(({ measurements }) => measurements?.length > 0);
       const measured = [...new Set(checks.map(({ lesson }) => lesson))];
       const current = nextLesson(lessons, progress).key;
-      const [solutions, unkept] = [solutionsOf(io), whyUnkept(io)];
+      const [solutions, unkept] = [readSolutionResults(io), lastSaveError(io)];
       return { current, passed, predictions, measured, solutions, unkept };
     },
     check,
     foretell(key, value) {
-      updateProgress(io, (progress) => keepPrediction(progress, key, value));
+      updateProgress(io, (progress) => setPrediction(progress, key, value));
     },
-    before: (key) => lastTime(readHistory(io), key).verdicts,
-    kept: (key) => keptVerdict(io, key),
-    followKept: (tell) => followVerdicts(io, tell),
-    hinted: (lesson) => hinted(lesson, io),
-    hint: (lesson) => hintMore(lesson, io),
+    before: (key) => lessonHistory(readHistory(io), key).verdicts,
+    kept: (key) => readVerdict(io, key),
+    followKept: (tell) => watchVerdicts(io, tell),
+    hinted: (lesson) => shownHints(lesson, io),
+    hint: (lesson) => showNextHint(lesson, io),
   };
 }
 
@@ -136,7 +136,7 @@ const MOST_EARLIER = 8;
  * @param {string} key
  * @returns {{ value: number, low?: number, high?: number }[]}
  */
-export function earlierOf(history, key) {
+export function earlierHeadlines(history, key) {
   const headlines = history
     .filter(({ lesson }) => lesson === key)
     .flatMap(({ measurements = [] }) => measurements.filter(({ isHeadline }) => isHeadline));

@@ -30,7 +30,7 @@ const fields = {
 const howToMend = 'Fix it there; text with a colon needs quotes around it.';
 
 /**
- * @typedef {object} About
+ * @typedef {object} LessonYml
  * @property {string} title
  * @property {number} minutes how long the lesson takes
  * @property {string} goal
@@ -45,10 +45,10 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
  *
  * @param {string} source with LF or CRLF
  * @param {string} file its name, for messages
- * @returns {About} unknown fields are left out
+ * @returns {LessonYml} unknown fields are left out
  * @throws {UsageError} that names the file, every field that is wrong, and what to do
  */
-export function parseAbout(source, file) {
+export function parseLessonYml(source, file) {
   const given = parseYaml(source, file);
   const names = Object.keys(fields);
   const wrong = names.filter((name) => !fields[name][0](given[name]));

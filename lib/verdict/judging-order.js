@@ -1,7 +1,7 @@
 /**
  * Which promises of a check are judged, and in which order.
  *
- * @typedef {object} Held  a promise as a check declares it
+ * @typedef {object} DeclaredPromise  a promise as a check declares it
  * @property {string} id
  * @property {number} task  that it belongs to; in declared order a task comes before the next
  * @property {string[]} needs  promises without which it means nothing
@@ -10,25 +10,25 @@
 
 /**
  * Promises with everything they depend on, in declared order.
- * @param {Held[]} held  all of the check, in declared order
+ * @param {DeclaredPromise[]} held  all of the check, in declared order
  * @param {string[]} ids
  * @returns {string[]}
  */
-export function standingOn(held, ids) {
+export function withDependencies(held, ids) {
   const wanted = new Set(ids);
   for (const one of [...held].reverse()) {
-    if (wanted.has(one.id)) groundsOf(held, one).forEach((id) => wanted.add(id));
+    if (wanted.has(one.id)) dependenciesOf(held, one).forEach((id) => wanted.add(id));
   }
   return held.map(({ id }) => id).filter((id) => wanted.has(id));
 }
 
 /**
  * What one promise depends on directly: the promises that it needs, and every gate before it.
- * @param {Held[]} held
- * @param {Held} one
+ * @param {DeclaredPromise[]} held
+ * @param {DeclaredPromise} one
  * @returns {string[]}
  */
-export function groundsOf(held, one) {
+export function dependenciesOf(held, one) {
   const before = held.slice(0, held.indexOf(one));
   return [...one.needs, ...before.filter(({ isGate }) => isGate).map(({ id }) => id)];
 }
@@ -36,22 +36,22 @@ export function groundsOf(held, one) {
 /**
  * The rounds of a check: one for each task, in order. The task that was open last time comes before the others, with what it
  * depends on, and what failed in it before the rest of it.
- * @param {Held[]} held
+ * @param {DeclaredPromise[]} held
  * @param {{ only?: string[], first?: string[], isThrough?: boolean }} wanted  only: these and nothing else; isThrough: one
  *   round, of all
  * @returns {string[][]}  ids; some may be in several rounds
  */
 export function roundsOf(held, { only, first = [], isThrough = false }) {
-  if (only) return [standingOn(held, only)];
+  if (only) return [withDependencies(held, only)];
   if (isThrough) return [held.map(({ id }) => id)];
-  const tasks = [...new Set(held.map(({ task }) => task))].map((task) => idsIn(held, task));
+  const tasks = [...new Set(held.map(({ task }) => task))].map((task) => idsOfTask(held, task));
   const open = tasks.find((ids) => ids.some((id) => first.includes(id))) ?? [];
   const failed = open.filter((id) => first.includes(id));
-  return [standingOn(held, failed), standingOn(held, open), ...tasks].filter(
+  return [withDependencies(held, failed), withDependencies(held, open), ...tasks].filter(
     (ids) => ids.length > 0,
   );
 }
 
-/** The promises of a task. @param {Held[]} held @param {number} wanted */
-export const idsIn = (held, wanted) =>
+/** The promises of a task. @param {DeclaredPromise[]} held @param {number} wanted */
+export const idsOfTask = (held, wanted) =>
   held.filter(({ task }) => task === wanted).map(({ id }) => id);

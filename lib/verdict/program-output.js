@@ -17,7 +17,7 @@ const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // of an 
  * @param {string} [options.root]  folder that is left out of paths
  * @returns {string[]}  at least one, unless nothing is left
  */
-export function printedLines(output, { most, root = '' }) {
+export function outputLines(output, { most, root = '' }) {
   const lines = withoutOurs(output.trimEnd().split('\n')).map((line) => shorten(line, root));
   const error = lines.findLastIndex((line) => ERROR.test(line));
   const last = Math.max(0, lines.length - most);

@@ -26,7 +26,7 @@ const DRAWING = 0; // no number is known yet
  * @returns {() => void}  ends the turn
  * @throws {Error}  with the code EBUSY, when a living process keeps its turn for longer
  */
-export function takeTurn(file, waitMs = WAIT_MS) {
+export function lockFile(file, waitMs = WAIT_MS) {
   const drawing = ticketPath(file, DRAWING);
   /** @type {string | undefined} */
   let mine;

@@ -33,7 +33,7 @@ export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {
  * @param {string} body
  * @returns {any}  an object, without anything in it where the body isn't JSON
  */
-export function parseBody(body) {
+export function parseJsonBody(body) {
   try {
     return Object(JSON.parse(body));
   } catch {

@@ -12,7 +12,7 @@ const MOST_OTHERS = 3;
  * @param {Style} style
  * @returns {string[]}
  */
-export function aroundLines({ tasks = [], promises, of, conditions }, { heldBefore }, style) {
+export function unjudgedTaskLines({ tasks = [], promises, of, conditions }, { heldBefore }, style) {
   const judged = new Set(promises.map(({ id }) => id));
   const lines = tasks.flatMap((task) => {
     const left = task.promises.filter((id) => !judged.has(id));
@@ -20,9 +20,9 @@ export function aroundLines({ tasks = [], promises, of, conditions }, { heldBefo
     if (left.length === 0) return [];
     const words = held === 1 ? '1 promise held before' : `${held} promises held before`;
     if (held === left.length)
-      return [`  ${style.green(style.dim('✔'))} ${style.dim(`${headingOf(task)}: ${words}`)}`];
+      return [`  ${style.green(style.dim('✔'))} ${style.dim(`${taskHeading(task)}: ${words}`)}`];
     const note = held > 0 ? ` (${words})` : '';
-    return [`  ${style.dim(`· ${headingOf(task)}: not yet${note}`)}`];
+    return [`  ${style.dim(`· ${taskHeading(task)}: not yet${note}`)}`];
   });
   if (!conditions?.overrunBy) return lines;
   const were = `${of - judged.size} of ${of} promises were not judged`;
@@ -33,7 +33,7 @@ export function aroundLines({ tasks = [], promises, of, conditions }, { heldBefo
  * How a task is named above its promises.
  * @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task
  */
-export const headingOf = ({ name, title }) =>
+export const taskHeading = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
 
 /**
@@ -44,7 +44,7 @@ export const headingOf = ({ name, title }) =>
  * @param {number} columns
  * @returns {string[]}
  */
-export function alsoLines(others, { tasks = [] }, style, columns) {
+export function otherFailureLines(others, { tasks = [] }, style, columns) {
   const order = tasks.flatMap(({ promises }) => promises);
   const signOf = (/** @type {import('./outcome.js').Verdict} */ verdict) =>
     verdict === 'failed' ? style.red('✖') : style.yellow('?');

@@ -2,22 +2,22 @@
  * What the history knows about a lesson: pure functions over its entries.
  *
  * @typedef {import('../verdict/outcome.js').Verdict} Verdict
- * @typedef {object} LastTime
+ * @typedef {object} LessonHistory
  * @property {string[]} failed  the promises that have failed and have not held since
  * @property {Record<string, Verdict>} verdicts  of each promise, when it was judged last
  * @property {number | null} [task]  the first that was open then; null when all had passed; undefined before the first check
  * @property {Record<string, number>} measured  the values that were measured last, by name
  */
 
-/** @type {LastTime} */
-export const nothingYet = { failed: [], task: undefined, verdicts: {}, measured: {} };
+/** @type {LessonHistory} */
+export const noHistory = { failed: [], task: undefined, verdicts: {}, measured: {} };
 
 /**
  * @param {Record<string, any>[]} history  oldest first
  * @param {string} key  the lesson's
- * @returns {LastTime}
+ * @returns {LessonHistory}
  */
-export function lastTime(history, key) {
+export function lessonHistory(history, key) {
   const checks = history.filter(({ lesson }) => lesson === key);
   const measurements = checks.findLast((one) => one.measurements?.length > 0)?.measurements ?? [];
   return {
@@ -30,7 +30,7 @@ export function lastTime(history, key) {
 
 /**
  * The promises to begin with next time: what fails now, and what failed before and was not judged again.
- * @param {LastTime} before
+ * @param {LessonHistory} before
  * @param {Record<string, Verdict>} now  of the promises that were judged
  */
 export function stillFailing(before, now) {

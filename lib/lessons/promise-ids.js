@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readIfThere } from '../common/files.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 
 /**
  * Collects the ids of the promises in a lesson's check: the keys in kebab-case whose value is a text,
@@ -11,7 +11,7 @@ import { placesOf } from './places.js';
  * @returns {Set<string>} empty when there is no check
  */
 export function promiseIds(root, key) {
-  const source = readIfThere(join(root, placesOf(key).check)) ?? '';
+  const source = readIfThere(join(root, lessonPaths(key).check)) ?? '';
   const pairs = source.matchAll(/^[\s{]*(['"]?)([a-z0-9]+(?:-[a-z0-9]+)*)\1:\s*['"`]/gm);
   return new Set([...pairs].map((pair) => pair[2]));
 }

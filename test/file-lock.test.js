@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { readProgress, updateProgress } from '../lib/cli/progress.js';
-import { takeTurn } from '../lib/cli/turn-file.js';
+import { lockFile } from '../lib/cli/file-lock.js';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
@@ -97,7 +97,7 @@ test('a living process is waited for, and named when it takes too long', async (
   const { pid } = await holdTurn(t, root);
   const file = join(folderOf(root), 'progress.json');
   const expected = { code: 'EBUSY', message: new RegExp(`^Process ${pid} has been changing `) };
-  assert.throws(() => takeTurn(file, 20), expected);
+  assert.throws(() => lockFile(file, 20), expected);
   const { code, stderr } = await forkshop(root, ['hint', '1']);
   assert.equal(code, 0);
   assert.match(stderr, new RegExp(`could not be kept: Process ${pid} has .* End it, or wait`));

@@ -5,8 +5,8 @@ import { createRunner } from '../observe/run.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
 import { checkLesson } from './check.js';
-import { createFailures } from './failures.js';
-import { nextLesson } from './place.js';
+import { createFailureViewer } from './failure-viewer.js';
+import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -16,9 +16,9 @@ import { readProgress } from './progress.js';
  * One check at a time, or something else: a save in the middle of one ends it and begins another.
  * @param {Lesson[]} lessons
  * @param {Io} io
- * @param {import('./page.js').Audience} audience
+ * @param {import('./learner-page.js').Audience} audience
  */
-export function createChecker(lessons, io, audience) {
+export function createCheckQueue(lessons, io, audience) {
   let current = nextLesson(lessons, readProgress(io));
   let interrupt = new AbortController();
   let asked = 0; // of them some may wait
@@ -26,7 +26,7 @@ export function createChecker(lessons, io, audience) {
   /** @type {import('../observe/run.js').Runner | undefined} its keeper waits for the next check */
   let runner;
   const open = () => (runner = runner?.isOpen() ? runner : createRunner());
-  const failures = createFailures(io);
+  const failures = createFailureViewer(io);
   const hasKeys = Boolean(io.stdin.isTTY && io.stdout.isTTY);
   /** @type {Lesson | undefined} it has passed, and nothing was checked since */
   let passed;

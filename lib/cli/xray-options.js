@@ -10,7 +10,7 @@ import { tryReload } from '../xray/reload.js';
 import { tryScale } from '../xray/scale.js';
 import { tryKill, tryStop } from '../xray/trials.js';
 import { parse } from './args.js';
-import { newFile } from './new-file.js';
+import { resolveNewFile } from './new-file.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
@@ -46,7 +46,7 @@ const MOST_STEPS = 5;
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** What to start, from where. A script comes before `--`; without one, the command comes behind it. */
-export function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
+export function parseXray(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const end = argv.indexOf('--');
   const [mine, theirs] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
   const { values, positionals } = parse(mine, options, io.env, Infinity);
@@ -56,7 +56,7 @@ export function read(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const [script] = positionals;
   for (const name of /** @type {const} */ (['trace', 'html']))
     if (values[name] !== undefined)
-      values[name] = newFile(values[name], { cwd, example: `--${name} ${EXAMPLES[name]}` });
+      values[name] = resolveNewFile(values[name], { cwd, example: `--${name} ${EXAMPLES[name]}` });
   if (values.trace !== undefined && values.trace === values.html)
     throw new UsageError(
       `--trace and --html both name ${values.trace}.`,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { keyPattern, lessonFiles, lessonKeys } from './catalog.js';
 import { brokenLinks, documentPaths, refreshDocument } from './documents.js';
 import { UsageError } from '../common/usage-error.js';
-import { partProblems, aboutProblems, regionProblems } from './parts.js';
+import { partProblems, aboutProblems, regionProblems } from './part-problems.js';
 import { answerProblems } from './answers.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 
 /**
  * @typedef {object} Problem
@@ -27,11 +27,11 @@ export async function compareRooms(root) {
   const keys = lessonKeys(root);
   const problems = [...judge('lessons', () => strangers(root, keys))];
   for (const key of keys) {
-    problems.push(...judge(placesOf(key).about, () => aboutProblems(root, key)));
-    problems.push(...judge(placesOf(key).check, () => partProblems(root, key)));
-    problems.push(...judge(placesOf(key).checks, () => answerProblems(root, key)));
+    problems.push(...judge(lessonPaths(key).about, () => aboutProblems(root, key)));
+    problems.push(...judge(lessonPaths(key).check, () => partProblems(root, key)));
+    problems.push(...judge(lessonPaths(key).checks, () => answerProblems(root, key)));
     for (const file of lessonFiles(root, key)) {
-      const starter = `${placesOf(key).starter}/${file}`;
+      const starter = `${lessonPaths(key).starter}/${file}`;
       problems.push(...judge(starter, () => regionProblems(root, key, file)));
     }
   }

@@ -2,7 +2,7 @@
  * Why a program is not what was expected: from the facts of its run to sentences that name the repair.
  */
 import { Broken } from './outcome.js';
-import { crashOf } from './thrown.js';
+import { describeStartError } from './thrown-errors.js';
 
 const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
@@ -64,7 +64,7 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
     };
   }
   if (kind === 'excess') return fromExcess(of, amount);
-  const why = crashOf({ name, events, output });
+  const why = describeStartError({ name, events, output });
   const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
   const workers = events.filter(({ what }) => what === 'worker-exit').length;
   const when = events.some(({ what }) => what === 'listening')
@@ -121,8 +121,8 @@ function fromWorkers(run) {
   if (isFutile && count('worker-exit') > 0) {
     return {
       got: `Its workers end before they listen, and it forks others in their place, endlessly: ${count('worker-exit')} so far.`,
-      why: crashOf(run) ?? 'They run to their end: nothing keeps them alive.',
-      ...knownCrash(crashOf(run), run.port),
+      why: describeStartError(run) ?? 'They run to their end: nothing keeps them alive.',
+      ...knownCrash(describeStartError(run), run.port),
     };
   }
   if (count('listening') > 0 || count('child') < MANY_CHILDREN) return undefined;

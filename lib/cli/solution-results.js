@@ -12,7 +12,7 @@ const FILE = 'solutions.jsonl';
  * @param {import('../check/run-check.js').CheckResult} result
  * @param {Io} io
  */
-export function keepSolution({ lesson, measurements, conditions }, io) {
+export function saveSolutionResult({ lesson, measurements, conditions }, io) {
   const at = new Date().toISOString();
   if (measurements.length > 0) appendHistory(io, { at, lesson, measurements, conditions }, FILE);
 }
@@ -22,7 +22,7 @@ export function keepSolution({ lesson, measurements, conditions }, io) {
  * @param {Io} io
  * @returns {Record<string, Measured>} by lesson key
  */
-export function solutionsOf(io) {
+export function readSolutionResults(io) {
   const here = readHistory(io, FILE).filter(isOfHere);
   const headlines = here.flatMap(({ at, lesson, measurements = [] }) =>
     measurements

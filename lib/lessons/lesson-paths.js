@@ -4,7 +4,7 @@
  * @param {string} key  NN-slug
  * @returns paths from the root
  */
-export const placesOf = (key) => ({
+export const lessonPaths = (key) => ({
   text: `lessons/${key}/README.md`,
   about: `lessons/${key}/lesson.yml`,
   mine: `lessons/${key}`,

@@ -8,7 +8,7 @@ const LITTLE = 0.1;
  * @param {NonNullable<ReturnType<import('../observe/program.js').Program['ownWork']>>} own
  * @returns {{ why: string, try: string }}
  */
-export function storyOfWork({ pid, keptMs, computedMs, queuedMs, path, printedBytes }) {
+export function blockedByOwnWork({ pid, keptMs, computedMs, queuedMs, path, printedBytes }) {
   const inMs = (/** @type {number} */ ms) => `${Math.round(ms).toLocaleString('en-US')} ms`;
   const where = path === undefined ? 'Something' : `The handler of ${path}`;
   const waited = queuedMs > LITTLE * keptMs ? `, and waited for a core for ${inMs(queuedMs)}` : '';

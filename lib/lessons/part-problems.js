@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesBelow, lessonFiles, readLesson } from './catalog.js';
 import { withoutRegions } from './regions.js';
-import { placesOf } from './places.js';
-import { promiseIds } from './promises.js';
+import { lessonPaths } from './lesson-paths.js';
+import { promiseIds } from './promise-ids.js';
 import { taskProblems } from './tasks.js';
 
-/** @typedef {import('./compare.js').Problem} Problem */
+/** @typedef {import('./compare-rooms.js').Problem} Problem */
 
 /**
  * Reads what is told of a lesson: is it right, and does `starterFails` name real promises?
@@ -21,14 +21,14 @@ export function* aboutProblems(root, key) {
   const { starterFails, text, predicts } = lesson;
   const known = promiseIds(root, key);
   for (const id of starterFails.filter((each) => !known.has(each))) {
-    const where = placesOf(key).about;
+    const where = lessonPaths(key).about;
     const problem = `starterFails names "${id}", which checks/${key}/check.js does not hold.`;
     yield { where, problem, mend: 'Name a promise of the check by its id.' };
   }
   yield* taskProblems(root, lesson);
   if (!text.includes('--predict') || predicts) return;
   const problem = 'The text asks for a prediction, and nothing says in which unit.';
-  yield { where: placesOf(key).about, problem, mend: 'Add predicts: ms, s or times.' };
+  yield { where: lessonPaths(key).about, problem, mend: 'Add predicts: ms, s or times.' };
 }
 
 /**
@@ -48,7 +48,7 @@ export function* partProblems(root, key) {
       mend: 'Write the finished files there.',
     };
   }
-  const { check, experiments, slides, starter } = placesOf(key);
+  const { check, experiments, slides, starter } = lessonPaths(key);
   if (!existsSync(join(root, check))) {
     const where = check;
     yield { where, problem: 'The lesson has no check.', mend: 'Write its promises there.' };
@@ -88,7 +88,7 @@ export function* partProblems(root, key) {
  * @throws {UsageError} when the regions of either are broken
  */
 export function* regionProblems(root, key, file) {
-  const places = placesOf(key);
+  const places = lessonPaths(key);
   const starter = `${places.starter}/${file}`;
   const solution = `${places.solution}/${file}`;
   if (!existsSync(join(root, starter))) {

@@ -1,11 +1,11 @@
 /** What failed in the last check, for the keys of `npm start`: the next failure opened up, and what to try. */
-import { openOnes } from '../verdict/tally.js';
+import { openPromises } from '../verdict/tally.js';
 import { createStyle } from '../verdict/style.js';
-import { openedUp } from '../verdict/terminal.js';
+import { promiseDetails } from '../verdict/terminal.js';
 import { allVisible } from '../verdict/visible.js';
 
 /** @param {import('./progress.js').Io} io */
-export function createFailures(io) {
+export function createFailureViewer(io) {
   /** @type {import('../verdict/outcome.js').PromiseRecord[]} */
   let failures = [];
   let at = 0;
@@ -14,12 +14,12 @@ export function createFailures(io) {
     void io.stdout.write(`\n${lines.join('\n')}\n`);
   const open = (/** @type {boolean} */ isTold) => {
     const columns = Math.min(io.stdout.columns ?? 100, 110);
-    print(...openedUp(failures[at], { isTold }, style, columns));
+    print(...promiseDetails(failures[at], { isTold }, style, columns));
   };
   return {
     /** @param {import('../check/run-check.js').CheckResult} result  of the last check */
     take(result) {
-      failures = openOnes(allVisible(result));
+      failures = openPromises(allVisible(result));
       at = 0;
     },
     next() {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { runCheck } from '../check/run-check.js';
 import { UsageError } from '../common/usage-error.js';
 import { changesOf } from '../lessons/answers.js';
-import { placesOf } from '../lessons/places.js';
-import { patchesOf } from './diff.js';
-import { changedFiles, putBack } from './reset.js';
-import { reasonsToWait } from './solution.js';
-import { keepSolution } from './solutions.js';
-import { RIGHT, judge, reasonToWait, sittingOf } from './spot.js';
-import { isUnkept } from './unkept.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
+import { solutionDiffs } from './diff.js';
+import { changedFiles, restoreStarter } from './reset.js';
+import { askForSolution } from './solution.js';
+import { saveSolutionResult } from './solution-results.js';
+import { RIGHT, judge, askForSpot, nextSitting } from './spot.js';
+import { hasUnreportedError } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -19,26 +19,26 @@ import { isUnkept } from './unkept.js';
  * @param {Io} io
  * @returns {Omit<Reach, 'aside'>}
  */
-export function reachOf(io) {
+export function pageActionsOf(io) {
   const { root } = io;
   /** @type {{ key: string, sitting: import('../lessons/answers.js').Answer[], ids: string[] } | undefined} */
   let shown;
   return {
     compare(lesson) {
-      const reasons = reasonsToWait(lesson, io);
-      if (!reasons) return { files: patchesOf(root, lesson.key) };
+      const reasons = askForSolution(lesson, io);
+      if (!reasons) return { files: solutionDiffs(root, lesson.key) };
       const { passedNot, hintsLeft } = reasons;
       return { reason: `${passedNot} ${hintsLeft && `${hintsLeft}.`}`.trim() };
     },
     changed: ({ key }) => changedFiles(root, key).map(pathOf),
     reset({ key }) {
       const changed = changedFiles(root, key);
-      return { changed: changed.map(pathOf), backup: putBack(changed, io) };
+      return { changed: changed.map(pathOf), backup: restoreStarter(changed, io) };
     },
     async spots(lesson) {
-      const reason = reasonToWait(lesson, io);
-      if (reason && !isUnkept(io)) return { reason };
-      const { promises, sitting } = await sittingOf(lesson, io);
+      const reason = askForSpot(lesson, io);
+      if (reason && !hasUnreportedError(io)) return { reason };
+      const { promises, sitting } = await nextSitting(lesson, io);
       shown = { key: lesson.key, sitting, ids: Object.keys(promises) };
       return {
         changes: sitting.map((answer) => changesOf(root, lesson.key, answer)),
@@ -55,10 +55,10 @@ export function reachOf(io) {
       return { isSeen, isRight, breaks, why, bug: result.fault };
     },
     async measure({ key }, { signal, ...hear }) {
-      const subject = join(root, placesOf(key).solution);
+      const subject = join(root, lessonPaths(key).solution);
       const result = await runCheck({ root, key, subject, signal, ...hear });
       const { fault, verdict, measurements } = result;
-      if (!signal.aborted) keepSolution(result, io);
+      if (!signal.aborted) saveSolutionResult(result, io);
       if (fault) return { fault: `This is a fault in Forkshop: ${fault}` };
       const isMeasured = measurements.some(({ isHeadline }) => isHeadline);
       return isMeasured ? { verdict } : { fault: unmeasured(result) };
@@ -67,7 +67,7 @@ export function reachOf(io) {
 }
 
 const pathOf = (/** @type {import('./reset.js').Changed} */ { key, file }) =>
-  `${placesOf(key).mine}/${file}`;
+  `${lessonPaths(key).mine}/${file}`;
 
 /** Nothing was measured: a promise of the solution could not be decided here. */
 function unmeasured(/** @type {import('../check/run-check.js').CheckResult} */ { promises }) {

@@ -4,10 +4,10 @@ import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
 import { LONGEST_NAME, nameOf } from '../web/names.js';
 import { BOARD_PORT, HEARD } from '../web/seats.js';
-import { LEFT, ask } from './ask.js';
+import { NO_ANSWER, ask } from './ask.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./page.js').Audience} Audience */
+/** @typedef {import('./learner-page.js').Audience} Audience */
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {{ url: string, code: string, name: string }} Joining */
 
@@ -22,7 +22,7 @@ const EXAMPLE = 'npm start -- --join 192.168.1.20:4020 K7QM-3XPD --name Ada';
  * @returns {Promise<Joining | undefined>}  undefined when no board is to be joined
  * @throws {UsageError}
  */
-export async function joiningOf({ join, name }, [code], io) {
+export async function parseJoining({ join, name }, [code], io) {
   if (join === undefined) {
     if (code !== undefined)
       throw new UsageError(`${quoted(code)} means nothing here.`, 'Type: npm start');
@@ -30,16 +30,16 @@ export async function joiningOf({ join, name }, [code], io) {
       throw new UsageError('--name is for the board of a class.', `With it: ${EXAMPLE}`);
     return undefined;
   }
-  const url = urlOf(join);
+  const url = parseUrl(join);
   if (code === undefined)
     throw new UsageError(
       'After --join come the address and the code that the board shows.',
       `For example: ${EXAMPLE}`,
     );
-  return { url, code, name: await chosen(name, io) };
+  return { url, code, name: await nameFor(name, io) };
 }
 
-function urlOf(/** @type {string} */ address) {
+function parseUrl(/** @type {string} */ address) {
   const plain = isIPv6(address) ? `[${address}]` : address;
   const text = /^http:\/\//.test(plain) ? plain : `http://${plain}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -59,10 +59,10 @@ function urlOf(/** @type {string} */ address) {
   return url.href;
 }
 
-async function chosen(/** @type {string | undefined} */ typed, /** @type {Io} */ io) {
+async function nameFor(/** @type {string | undefined} */ typed, /** @type {Io} */ io) {
   const wanted =
     typed ??
-    (io.stdin.isTTY ? await ask(io, 'Your name on the board, whichever you like: ') : LEFT);
+    (io.stdin.isTTY ? await ask(io, 'Your name on the board, whichever you like: ') : NO_ANSWER);
   const name = nameOf(wanted);
   if (name) return name;
   throw new UsageError(
@@ -82,7 +82,7 @@ async function chosen(/** @type {string | undefined} */ typed, /** @type {Io} */
  * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../web/learner.js').Hand }>}  hand: up, or
  *   down again, whichever it is not
  */
-export async function openLine({ url, code, name }, { lesson, io, onChange }) {
+export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   const { joinBoard } = await import('../web/join.js');
   const say = (/** @type {string} */ line) => void io.stdout.write(`${line}\n`);
   say(`Joining the board at ${url} as ${name}. It hears:\n  ${HEARD}.`);
@@ -119,7 +119,7 @@ export async function openLine({ url, code, name }, { lesson, io, onChange }) {
 }
 
 /** Tells two what happens in a check. @param {Audience} one  @param {Audience} other  @returns {Audience} */
-export const both = (one, other) => ({
+export const combineAudiences = (one, other) => ({
   async begin(lesson, file) {
     await Promise.all([one.begin(lesson, file), other.begin(lesson, file)]);
   },

@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path';
 import { readIfThere, writeWhole } from '../common/files.js';
 import { having, isCount, isText, listOf, parseAs } from '../common/shape.js';
 import { followFolder } from '../web/follow.js';
-import { homeFolder, placeOf } from './progress.js';
-import { attempt, keeping } from './unkept.js';
+import { homeFolder, writablePath } from './progress.js';
+import { tryFile, trySaving } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../web/check-records.js').Kept & { pid: number }} KeptVerdict  pid: of the process that checked */
+/** @typedef {import('../web/check-records.js').Kept & { pid: number }} SavedVerdict  pid: of the process that checked */
 
 const FOLDER = 'verdicts';
 const fileOf = (/** @type {string} */ key) => join(FOLDER, `${key}.json`);
@@ -29,10 +29,10 @@ const isVerdict = having({
  * @param {string} key  the lesson's
  * @param {object} told  what is told of the check, with its promises
  */
-export function keepVerdict(io, key, told) {
+export function saveVerdict(io, key, told) {
   const kept = { at: new Date().toISOString(), pid: process.pid, ...told };
-  keeping(io, () => {
-    const file = placeOf(io, fileOf(key));
+  trySaving(io, () => {
+    const file = writablePath(io, fileOf(key));
     mkdirSync(dirname(file), { recursive: true });
     writeWhole(file, `${JSON.stringify(kept)}\n`);
   });
@@ -41,10 +41,10 @@ export function keepVerdict(io, key, told) {
 /**
  * @param {Io} io
  * @param {string} key  the lesson's
- * @returns {KeptVerdict | undefined}  undefined where there is none that can be understood
+ * @returns {SavedVerdict | undefined}  undefined where there is none that can be understood
  */
-export function keptVerdict(io, key) {
-  const text = attempt(io, () => readIfThere(join(homeFolder(io), fileOf(key))));
+export function readVerdict(io, key) {
+  const text = tryFile(io, () => readIfThere(join(homeFolder(io), fileOf(key))));
   return text === undefined ? undefined : parseAs(text, isVerdict);
 }
 
@@ -53,4 +53,4 @@ export function keptVerdict(io, key) {
  * @param {Io} io
  * @param {() => void} tell
  */
-export const followVerdicts = (io, tell) => followFolder(join(homeFolder(io), FOLDER), tell);
+export const watchVerdicts = (io, tell) => followFolder(join(homeFolder(io), FOLDER), tell);

@@ -8,13 +8,13 @@ import { visible } from '../verdict/visible.js';
 /** @typedef {import('./progress.js').Io} Io */
 
 /** @type {WeakMap<Pick<Io, 'root'>, string>} why, until it is reported */
-const untold = new WeakMap();
+const unreported = new WeakMap();
 
 /** @type {WeakMap<Pick<Io, 'root'>, string>} why the last thing that was to be kept could not be */
-const refused = new WeakMap();
+const lastErrors = new WeakMap();
 
 /** What is there in place of the progress is the wrong kind: a file instead of a folder. */
-export class WrongKind extends UsageError {}
+export class WrongFileKind extends UsageError {}
 
 /**
  * Reads or writes what is kept.
@@ -23,13 +23,13 @@ export class WrongKind extends UsageError {}
  * @param {() => T} action
  * @returns {T | undefined}  undefined when the operating system refused
  */
-export function attempt(io, action) {
+export function tryFile(io, action) {
   try {
     return action();
   } catch (/** @type {any} */ error) {
-    const isRefusal = error instanceof WrongKind || /^E[A-Z0-9]+$/.test(error?.code);
+    const isRefusal = error instanceof WrongFileKind || /^E[A-Z0-9]+$/.test(error?.code);
     if (!isRefusal) throw error;
-    untold.set(io, whyOf(error));
+    unreported.set(io, whyOf(error));
     return undefined;
   }
 }
@@ -52,34 +52,34 @@ function whyOf(/** @type {any} */ { code, message }) {
  * @param {() => void} action
  * @returns {boolean}  it could
  */
-export function keeping(io, action) {
-  const isKept = attempt(io, () => (action(), true));
-  if (isKept) refused.delete(io);
-  else refuse(io);
+export function trySaving(io, action) {
+  const isKept = tryFile(io, () => (action(), true));
+  if (isKept) lastErrors.delete(io);
+  else noteSaveError(io);
   return isKept === true;
 }
 
 /** What was to be kept is not, for the reason that was met last. @param {Pick<Io, 'root'>} io */
-export const refuse = (io) => void refused.set(io, String(untold.get(io)));
+export const noteSaveError = (io) => void lastErrors.set(io, String(unreported.get(io)));
 
 /**
  * Why what was to be kept last could not be; undefined when it could. For who shows it for as long as it is so.
  * @param {Pick<Io, 'root'>} io
  */
-export const whyUnkept = (io) => refused.get(io);
+export const lastSaveError = (io) => lastErrors.get(io);
 
 /**
  * Is there something that could not be kept, and was not reported yet?
  * @param {Pick<Io, 'root'>} io
  */
-export const isUnkept = (io) => untold.has(io);
+export const hasUnreportedError = (io) => unreported.has(io);
 
 /**
  * Says what could not be kept, if anything, and why.
  * @param {Pick<Io, 'root' | 'stderr'>} io
  */
-export function tellUnkept(io) {
-  const why = untold.get(io);
+export function reportSaveErrors(io) {
+  const why = unreported.get(io);
   if (why !== undefined) io.stderr.write(visible(`Your progress could not be kept: ${why}\n`));
-  untold.delete(io);
+  unreported.delete(io);
 }

@@ -1,7 +1,7 @@
 // Verifies that of what a program printed the lines that matter to its author are shown.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printedLines } from '../lib/verdict/printed.js';
+import { outputLines } from '../lib/verdict/program-output.js';
 
 const root = '/home/ada/forkshop';
 const TRACE = `worker 1 listens
@@ -22,7 +22,7 @@ Node.js v20.20.2
 `;
 
 test('of a stack trace the place in the source, the error and the frames of the program', () => {
-  assert.deepEqual(printedLines(TRACE, { most: 12, root }), [
+  assert.deepEqual(outputLines(TRACE, { most: 12, root }), [
     'worker 1 listens',
     'lessons/05-crash-restart/server.js:12',
     '    if (error) throw error;',
@@ -33,7 +33,7 @@ test('of a stack trace the place in the source, the error and the frames of the 
 });
 
 test('with little room the last error, and its place above it', () => {
-  assert.deepEqual(printedLines(TRACE.repeat(3), { most: 4, root }), [
+  assert.deepEqual(outputLines(TRACE.repeat(3), { most: 4, root }), [
     'lessons/05-crash-restart/server.js:12',
     '    if (error) throw error;',
     '               ^',
@@ -51,7 +51,7 @@ Error: spawn nginx ENOENT
 Emitted 'error' event on ChildProcess instance at:
     at onErrorNT (node:internal/child_process:483:16)
 `;
-  assert.deepEqual(printedLines(output, { most: 12 }), [
+  assert.deepEqual(outputLines(output, { most: 12 }), [
     'Error: spawn nginx ENOENT',
     "Emitted 'error' event on ChildProcess instance at:",
   ]);
@@ -59,6 +59,6 @@ Emitted 'error' event on ChildProcess instance at:
 
 test('without an error the last lines', () => {
   const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
-  assert.deepEqual(printedLines(lines.join('\n'), { most: 3 }), lines.slice(-3));
-  assert.deepEqual(printedLines('\n \n', { most: 3 }), []);
+  assert.deepEqual(outputLines(lines.join('\n'), { most: 3 }), lines.slice(-3));
+  assert.deepEqual(outputLines('\n \n', { most: 3 }), []);
 });

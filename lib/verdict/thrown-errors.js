@@ -17,7 +17,7 @@ const CARET = /^\s*\^+\s*$/;
  * @param {import('../observe/timeline.js').Event[]} events
  * @returns {string | undefined}  for example `A process threw and ended: TypeError: no (server.js, line 4)`
  */
-export function whyOfCrash(events) {
+export function describeCrash(events) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
   return stack && `A process threw and ended: ${withPlace(stack.split('\n'))}`;
 }
@@ -27,7 +27,7 @@ export function whyOfCrash(events) {
  * @param {string} output
  * @returns {string | undefined}  for example `A handler threw TypeError: no (server.js, line 4).`
  */
-export function whyOfHandler(output) {
+export function describeHandlerError(output) {
   const lines = output.split('\n');
   for (const [index, line] of lines.entries()) {
     const isUncaught = CARET.test(lines[index - 2] ?? ''); // Node.js shows the source line above: a process ended by it
@@ -44,7 +44,7 @@ export function whyOfHandler(output) {
  * @param {string} output
  * @returns {string | undefined}  the same, with the place behind the error
  */
-export function withPlaceOfSyntax(why, output) {
+export function addSyntaxErrorPlace(why, output) {
   const [, file, line, error] = SYNTAX.exec(output) ?? [];
   if (!error || !why?.includes(error) || /line \d+\)/.test(why)) return why;
   return why.replace(error, placed(error, file, line));
@@ -80,7 +80,7 @@ const placed = (
  * @param {string} run.output
  * @returns {string | undefined}
  */
-export function crashOf({ name, events, output }) {
+export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
   const error = stack?.split('\n')[0] ?? lastError(output);
   if (!error) return undefined;
