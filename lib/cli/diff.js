@@ -9,12 +9,9 @@ import { lessonToReveal } from './solution.js';
 /** @typedef {import('../verdict/style.js').Style} Style */
 
 /**
- * `diff [lesson]`: shows how the learner's files differ from the finished ones, in unified format;
- * before the lesson has passed, only when asked twice. Line ends make no difference.
- *
- * @param {string[]} argv
- * @param {import('./progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `diff [lesson]`: prints a unified diff from the learner's files to the solution, ignoring line ends. Before the lesson has
+ * passed the command must be repeated.
+ * @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
@@ -26,11 +23,9 @@ export async function run(argv, io) {
 }
 
 /**
- * How each of the learner's files differs from the finished one.
- *
  * @param {string} root
  * @param {string} key
- * @returns {{ file: string, patch: string }[]} patch: in unified format, made visible; empty where nothing differs
+ * @returns {{ file: string, patch: string }[]}  patch: a unified diff with control characters escaped; '' if nothing differs
  */
 export const solutionDiffs = (root, key) =>
   lessonFiles(root, key).map((file) => ({

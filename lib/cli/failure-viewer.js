@@ -1,4 +1,4 @@
-/** What failed in the last check, for the keys of `npm start`: the next failure opened up, and what to try. */
+/** Shows the failures of the last check one by one, for the keys n and t of `npm start`. */
 import { openPromises } from '../verdict/tally.js';
 import { createStyle } from '../verdict/style.js';
 import { promiseDetails } from '../verdict/terminal.js';
@@ -17,8 +17,8 @@ export function createFailureViewer(io) {
     print(...promiseDetails(failures[at], { isTold }, style, columns));
   };
   return {
-    /** @param {import('../check/run-check.js').CheckResult} result  of the last check */
-    take(result) {
+    /** @param {import('../check/run-check.js').CheckResult} result */
+    load(result) {
       failures = openPromises(allVisible(result));
       at = 0;
     },

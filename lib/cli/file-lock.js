@@ -1,7 +1,7 @@
 /**
- * One process at a time changes a file, and a process that is killed keeps no other from it: Lamport's bakery. Each process
- * that waits has a file of its own, whose name holds the number that it drew and the process itself; the lowest number is
- * first. What a killed process has left is known by that name, so that removing it never ends the turn of another.
+ * A lock on a file, which the death of its owner releases: Lamport's bakery algorithm. Each waiting process has a ticket, a file
+ * whose name holds its number, pid and start time; the lowest number has the lock. So a ticket of a killed process can be
+ * recognized and removed.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -9,28 +9,21 @@ import { isAlive, processAt } from '../observe/processes.js';
 
 const WAIT_MS = 5_000;
 const POLL_MS = 2;
-const DRAWING = 0; // no number is known yet
+const DRAWING = 0; // the number of a ticket whose process is still choosing one
+
+/** @typedef {{ path: string, number: number, pid: number, born: number }} Ticket  born: see processAt() */
 
 /**
- * @typedef {object} Ticket
- * @property {string} path
- * @property {number} number
- * @property {number} pid
- * @property {number} born
- */
-
-/**
- * Waits for this process's turn to change a file.
- * @param {string} file  in a folder that exists
- * @param {number} [waitMs]  at the most
- * @returns {() => void}  ends the turn
- * @throws {Error}  with the code EBUSY, when a living process keeps its turn for longer
+ * @param {string} file  in an existing folder
+ * @param {number} [waitMs]  at most
+ * @returns {() => void}  unlocks
+ * @throws {Error}  EBUSY, if a living process holds the lock for longer
  */
 export function lockFile(file, waitMs = WAIT_MS) {
   const drawing = ticketPath(file, DRAWING);
   /** @type {string | undefined} */
   let mine;
-  const leave = () => [drawing, mine].forEach((path) => path && rmSync(path, { force: true }));
+  const unlock = () => [drawing, mine].forEach((path) => path && rmSync(path, { force: true }));
   try {
     writeFileSync(drawing, '');
     const number = 1 + Math.max(0, ...ticketsOf(file).map((ticket) => ticket.number));
@@ -38,9 +31,9 @@ export function lockFile(file, waitMs = WAIT_MS) {
     writeFileSync(mine, '');
     rmSync(drawing);
     waitUntilFirst(file, mine, waitMs);
-    return leave;
+    return unlock;
   } catch (error) {
-    leave();
+    unlock();
     throw error;
   }
 }
@@ -56,7 +49,7 @@ function waitUntilFirst(/** @type {string} */ file, /** @type {string} */ mine, 
 }
 
 /**
- * The listing of a folder is no snapshot: nobody may be drawing in a first one before the numbers in a second one count.
+ * A directory listing is no snapshot: while a process is choosing its number, a lower one may still appear.
  * @returns {Ticket | undefined}
  */
 function ticketBefore(/** @type {string} */ file, /** @type {string} */ mine) {
@@ -76,7 +69,7 @@ function ticketPath(/** @type {string} */ file, /** @type {number} */ number) {
   return `${file}.turn.${number}.${process.pid}.${ownBirth}`;
 }
 
-/** The tickets of processes that are alive; those of others are removed. @returns {Ticket[]} */
+/** The tickets of living processes; removes the others. @returns {Ticket[]} */
 function ticketsOf(/** @type {string} */ file) {
   const start = `${basename(file)}.turn.`;
   return readdirSync(dirname(file)).flatMap((name) => {

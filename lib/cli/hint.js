@@ -7,11 +7,8 @@ import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
 /**
- * `hint [lesson]`: shows one more hint each time for the task that is open, and all that were shown before.
- *
- * @param {string[]} argv
- * @param {import('./progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `hint [lesson]`: shows the next hint for the open task below those that were shown before.
+ * @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const [wanted] = parse(argv, {}, io.env).positionals;

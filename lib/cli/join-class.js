@@ -1,4 +1,4 @@
-/** `npm start` on the board of a class: what was typed, and what is told of each check. */
+/** `npm start -- --join`: reports each check to the board of a class. */
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
@@ -14,12 +14,12 @@ import { NO_ANSWER, ask } from './ask.js';
 const EXAMPLE = 'npm start -- --join 192.168.1.20:4020 K7QM-3XPD --name Ada';
 
 /**
- * What was typed after --join; who has typed no name is asked for one.
+ * Parses --join and what follows it; asks for a name if none was typed.
  *
  * @param {{ join?: string, name?: string }} values
  * @param {string[]} positionals  the code
  * @param {Io} io
- * @returns {Promise<Joining | undefined>}  undefined when no board is to be joined
+ * @returns {Promise<Joining | undefined>}  undefined without --join
  * @throws {UsageError}
  */
 export async function parseJoining({ join, name }, [code], io) {
@@ -74,13 +74,13 @@ async function nameFor(/** @type {string | undefined} */ typed, /** @type {Io} *
 }
 
 /**
- * Joins the board, and tells it of each check.
+ * Joins the board, and reports each check to it.
  *
  * @param {Joining} joining
- * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: where the learner is; onChange: told when the board
- *   has come to know the learner, or knows them no more
- * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../web/learner.js').Hand }>}  hand: up, or
- *   down again, whichever it is not
+ * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: the current one; onChange: called
+ *   when the board has accepted or lost this learner
+ * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../web/learner.js').Hand }>}  hand: raises
+ *   or lowers it; without an argument, toggles it
  */
 export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   const { joinBoard } = await import('../web/join.js');
@@ -118,7 +118,7 @@ export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   };
 }
 
-/** Tells two what happens in a check. @param {Audience} one  @param {Audience} other  @returns {Audience} */
+/** An audience that passes everything to two others. @param {Audience} one  @param {Audience} other  @returns {Audience} */
 export const combineAudiences = (one, other) => ({
   async begin(lesson, file) {
     await Promise.all([one.begin(lesson, file), other.begin(lesson, file)]);

@@ -1,17 +1,17 @@
 /**
- * The last verdict on each lesson, in a file of its own: the page shows it whichever terminal the check ran in, and also when
- * `npm start` has been started again.
+ * The last verdict on each lesson, in one file per lesson: the page shows it after a restart of `npm start`, and after a check in
+ * another terminal.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeWhole } from '../common/files.js';
 import { having, isCount, isText, listOf, parseAs } from '../common/shape.js';
 import { followFolder } from '../web/follow.js';
-import { homeFolder, writablePath } from './progress.js';
+import { homeFolder, writablePath } from './saved-files.js';
 import { tryFile, trySaving } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../web/check-records.js').Kept & { pid: number }} SavedVerdict  pid: of the process that checked */
+/** @typedef {import('../web/check-records.js').Kept & { pid: number }} SavedVerdict  pid: the command that checked */
 
 const FOLDER = 'verdicts';
 const fileOf = (/** @type {string} */ key) => join(FOLDER, `${key}.json`);
@@ -27,21 +27,21 @@ const isVerdict = having({
 /**
  * @param {Io} io
  * @param {string} key  the lesson's
- * @param {object} told  what is told of the check, with its promises
+ * @param {object} verdict  including its promises
  */
-export function saveVerdict(io, key, told) {
-  const kept = { at: new Date().toISOString(), pid: process.pid, ...told };
+export function saveVerdict(io, key, verdict) {
+  const saved = { at: new Date().toISOString(), pid: process.pid, ...verdict };
   trySaving(io, () => {
     const file = writablePath(io, fileOf(key));
     mkdirSync(dirname(file), { recursive: true });
-    writeWhole(file, `${JSON.stringify(kept)}\n`);
+    writeWhole(file, `${JSON.stringify(saved)}\n`);
   });
 }
 
 /**
  * @param {Io} io
  * @param {string} key  the lesson's
- * @returns {SavedVerdict | undefined}  undefined where there is none that can be understood
+ * @returns {SavedVerdict | undefined}  undefined if there is none, or none that can be parsed
  */
 export function readVerdict(io, key) {
   const text = tryFile(io, () => readIfThere(join(homeFolder(io), fileOf(key))));
@@ -49,8 +49,7 @@ export function readVerdict(io, key) {
 }
 
 /**
- * Calls `tell` whenever a verdict may have been kept.
  * @param {Io} io
- * @param {() => void} tell
+ * @param {() => void} onChange  called whenever a verdict may have been saved
  */
-export const watchVerdicts = (io, tell) => followFolder(join(homeFolder(io), FOLDER), tell);
+export const watchVerdicts = (io, onChange) => followFolder(join(homeFolder(io), FOLDER), onChange);

@@ -1,14 +1,12 @@
-/**
- * The learner's page beside the terminal. Whatever goes wrong with it is said in one line, and `npm start` goes on: the
- * terminal tells all that the page tells.
- */
+/** The learner's page beside the terminal: if it fails, one line says so and `npm start` continues without it. */
 import { get } from '../observe/client.js';
 import { visible } from '../verdict/visible.js';
 import { showNextHint, shownHints } from './shown-hints.js';
 import { watchVerdicts, readVerdict } from './last-verdict.js';
 import { lessonHistory } from './lesson-history.js';
 import { nextLesson } from './current-lesson.js';
-import { readHistory, readProgress, updateProgress } from './progress.js';
+import { readHistory } from './history.js';
+import { readProgress, updateProgress } from './progress.js';
 import { setPrediction } from './prediction.js';
 import { pageActionsOf } from './page-actions.js';
 import { readSolutionResults } from './solution-results.js';
@@ -18,7 +16,7 @@ import { lastSaveError } from './save-errors.js';
 /** @typedef {import('./progress.js').Io} Io */
 
 /**
- * Who watches a check: nobody, unless there is a page.
+ * Receives what happens in a check: the page, the board of a class, or noPage.
  * @typedef {object} Audience
  * @property {(lesson: Lesson, file: string) => Promise<void> | void} begin
  * @property {(started: import('../check/programs.js').Started) => void} program
@@ -26,15 +24,15 @@ import { lastSaveError } from './save-errors.js';
  * @property {(result: object) => void} end
  * @property {() => Promise<void> | void} close
  *
- * @typedef {Audience & { tell: () => void }} Page  tell: what else it shows has changed
+ * @typedef {Audience & { refresh: () => void }} Page  refresh: something beside the check has changed
  */
 
-const ANSWERED_MS = 500;
+const PROBE_MS = 500;
 const ignore = () => {};
 
 /** @type {Page} */
 export const noPage = {
-  tell: ignore,
+  refresh: ignore,
   begin: ignore,
   program: ignore,
   promise: ignore,
@@ -43,14 +41,13 @@ export const noPage = {
 };
 
 /**
- * Serves the page.
  * @param {object} options
  * @param {Lesson[]} options.lessons
  * @param {Io} options.io
  * @param {number} options.port
- * @param {(lesson: Lesson) => void} options.check  checks a lesson as if it had been saved
- * @param {import('../web/reach.js').Reach['aside']} options.aside  does something else when nothing runs
- * @param {import('../web/learner.js').Learner['hand']} [options.hand]  where a board is joined
+ * @param {(lesson: Lesson) => void} options.check  as after a save
+ * @param {import('../web/reach.js').Reach['aside']} options.aside  runs something else if nothing is being checked
+ * @param {import('../web/learner.js').Learner['hand']} [options.hand]  with --join
  * @returns {Promise<Page>}
  */
 export async function openPage({ lessons, io, port, check, aside, hand }) {
@@ -59,10 +56,10 @@ export async function openPage({ lessons, io, port, check, aside, hand }) {
     const learner = { ...learnerOf(lessons, io, check), ...pageActionsOf(io), aside, hand };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
-    return undisturbed(page, io);
+    return isolated(page, io);
   } catch (/** @type {any} */ error) {
     const isRunning = await isLearnersPage(port);
-    io.stdout.write(isRunning ? runningAlready(port) : `${leftOut(error)}\n`);
+    io.stdout.write(isRunning ? runningAlready(port) : `${skippedPage(error)}\n`);
     return noPage;
   }
 }
@@ -71,27 +68,27 @@ const runningAlready = (/** @type {number} */ port) =>
   `npm start is running already, in another terminal: its page is http://127.0.0.1:${port}/\n` +
   'This one has no page. Both check what is saved; leave one of them with q.\n';
 
-/** Is it a page such as ours that has the port? */
+/** Recognizes the page of another `npm start` by its HTML. */
 async function isLearnersPage(/** @type {number} */ port) {
-  const { body = '' } = await get(`http://127.0.0.1:${port}/`, { timeoutMs: ANSWERED_MS });
+  const { body = '' } = await get(`http://127.0.0.1:${port}/`, { timeoutMs: PROBE_MS });
   return body.includes('id="verdict-title"');
 }
 
-function leftOut(/** @type {any} */ { message, hint }) {
+function skippedPage(/** @type {any} */ { message, hint }) {
   const [first] = String(message).split('\n');
   return visible(`The page is left out: ${first}${hint ? ` ${hint}` : ''}`);
 }
 
-/** A page that fails is told once, and spoils no check. @returns {Page} */
-function undisturbed(page, io) {
-  let isWell = true;
+/** Reports the page's first failure, then ignores the page. @returns {Page} */
+function isolated(page, io) {
+  let isWorking = true;
   const attempt = async (/** @type {() => any} */ action) => {
-    if (!isWell) return;
+    if (!isWorking) return;
     try {
       await action();
     } catch (error) {
-      isWell = false;
-      io.stdout.write(`${leftOut(error)}\n`);
+      isWorking = false;
+      io.stdout.write(`${skippedPage(error)}\n`);
     }
   };
   return {
@@ -99,7 +96,7 @@ function undisturbed(page, io) {
     program: (started) => void attempt(() => page.program(started)),
     promise: (decided) => void attempt(() => page.promise(decided)),
     end: (result) => void attempt(() => page.end(result)),
-    tell: () => void attempt(() => page.tell()),
+    refresh: () => void attempt(() => page.tell()),
     close: () => page.close(),
   };
 }
@@ -122,23 +119,8 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
     },
     before: (key) => lessonHistory(readHistory(io), key).verdicts,
     kept: (key) => readVerdict(io, key),
-    followKept: (tell) => watchVerdicts(io, tell),
+    followKept: (onChange) => watchVerdicts(io, onChange),
     hinted: (lesson) => shownHints(lesson, io),
     hint: (lesson) => showNextHint(lesson, io),
   };
-}
-
-const MOST_EARLIER = 8;
-
-/**
- * The headline of a lesson's earlier checks, oldest first: what has a change done?
- * @param {Record<string, any>[]} history  oldest first
- * @param {string} key
- * @returns {{ value: number, low?: number, high?: number }[]}
- */
-export function earlierHeadlines(history, key) {
-  const headlines = history
-    .filter(({ lesson }) => lesson === key)
-    .flatMap(({ measurements = [] }) => measurements.filter(({ isHeadline }) => isHeadline));
-  return headlines.slice(-MOST_EARLIER).map(({ value, low, high }) => ({ value, low, high }));
 }

@@ -1,20 +1,20 @@
 /**
- * What the history knows about a lesson: pure functions over its entries.
+ * Summarizes the earlier checks of one lesson.
  *
  * @typedef {import('../verdict/outcome.js').Verdict} Verdict
  * @typedef {object} LessonHistory
- * @property {string[]} failed  the promises that have failed and have not held since
- * @property {Record<string, Verdict>} verdicts  of each promise, when it was judged last
- * @property {number | null} [task]  the first that was open then; null when all had passed; undefined before the first check
- * @property {Record<string, number>} measured  the values that were measured last, by name
+ * @property {string[]} failed  promises that failed and have not held since
+ * @property {Record<string, Verdict>} verdicts  the last one on each promise
+ * @property {number | null} [task]  the first open one; null: all had passed; undefined: never checked
+ * @property {Record<string, number>} measured  the last values, by name
  */
 
 /** @type {LessonHistory} */
 export const noHistory = { failed: [], task: undefined, verdicts: {}, measured: {} };
 
 /**
- * @param {Record<string, any>[]} history  oldest first
- * @param {string} key  the lesson's
+ * @param {Record<string, any>[]} history  of all lessons, oldest first
+ * @param {string} key
  * @returns {LessonHistory}
  */
 export function lessonHistory(history, key) {
@@ -29,12 +29,27 @@ export function lessonHistory(history, key) {
 }
 
 /**
- * The promises to begin with next time: what fails now, and what failed before and was not judged again.
+ * The promises to judge first next time: those that fail now, and those that failed before and were not judged again.
  * @param {LessonHistory} before
- * @param {Record<string, Verdict>} now  of the promises that were judged
+ * @param {Record<string, Verdict>} now  by promise
  */
 export function stillFailing(before, now) {
   const failing = Object.keys(now).filter((id) => now[id] === 'failed');
   const open = before.failed.filter((id) => now[id] === undefined || now[id] === 'skipped');
   return [...failing, ...open];
+}
+
+const MOST_EARLIER = 8;
+
+/**
+ * The headline numbers of a lesson's latest checks, so that the effect of each change shows.
+ * @param {Record<string, any>[]} history  oldest first
+ * @param {string} key
+ * @returns {{ value: number, low?: number, high?: number }[]}  oldest first
+ */
+export function earlierHeadlines(history, key) {
+  const headlines = history
+    .filter(({ lesson }) => lesson === key)
+    .flatMap(({ measurements = [] }) => measurements.filter(({ isHeadline }) => isHeadline));
+  return headlines.slice(-MOST_EARLIER).map(({ value, low, high }) => ({ value, low, high }));
 }

@@ -10,11 +10,7 @@ import { parse } from './args.js';
 const example = 'For example: npm run new 12-worker-threads "Threads beside processes"';
 
 /**
- * `new NN-slug "Title"`: an author's command. Creates every part of a lesson, ready to be filled in.
- *
- * @param {string[]} argv
- * @param {import('./progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `new NN-slug "Title"`: for authors. Creates every part of a lesson, ready to be filled in. @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const [key, title] = parse(argv, {}, io.env, 2).positionals;
@@ -59,7 +55,7 @@ function refuseWrongNames(
   if (sameNumber) throw new UsageError(`${sameNumber} already has that number.`, 'Choose another.');
 }
 
-/** @returns {Record<string, string>} texts by their paths from the root */
+/** @returns {Record<string, string>} path from the root → text */
 function partsOf(/** @type {string} */ key, /** @type {string} */ title) {
   const starter = serverSource('// Task 1: say here what the learner writes.', 'todo');
   const solution = serverSource("// The task's answer.", 'done');

@@ -1,4 +1,4 @@
-/** What the page can have done: the parts of the commands try, spot, diff, reset and check --solution, for a learner's page. */
+/** What buttons of the learner's page trigger: diff, reset, spot, and measuring the solution. */
 import { join } from 'node:path';
 import { runCheck } from '../check/run-check.js';
 import { UsageError } from '../common/usage-error.js';
@@ -15,10 +15,7 @@ import { hasUnreportedError } from './save-errors.js';
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('../web/reach.js').Reach} Reach */
 
-/**
- * @param {Io} io
- * @returns {Omit<Reach, 'aside'>}
- */
+/** @param {Io} io @returns {Omit<Reach, 'aside'>} */
 export function pageActionsOf(io) {
   const { root } = io;
   /** @type {{ key: string, sitting: import('../lessons/answers.js').Answer[], ids: string[] } | undefined} */
@@ -69,7 +66,7 @@ export function pageActionsOf(io) {
 const pathOf = (/** @type {import('./reset.js').Changed} */ { key, file }) =>
   `${lessonPaths(key).mine}/${file}`;
 
-/** Nothing was measured: a promise of the solution could not be decided here. */
+/** Says which promise of the solution kept it from being measured. */
 function unmeasured(/** @type {import('../check/run-check.js').CheckResult} */ { promises }) {
   const open = promises.find(({ verdict }) => verdict !== 'passed');
   return ['The solution could not be measured here.', open?.got, open?.why]

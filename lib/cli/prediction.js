@@ -1,4 +1,4 @@
-/** A learner's prediction of the number that a lesson measures: as it is typed, and in words. */
+/** A learner's prediction of the number that a lesson measures. */
 import { UsageError } from '../common/usage-error.js';
 import { createStyle } from '../verdict/style.js';
 import { format } from '../verdict/terminal.js';
@@ -12,10 +12,10 @@ const IN_MS = { ms: 1, s: 1000 };
 const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times as fast' };
 
 /**
- * @param {string | undefined} text  a number; its unit may follow
+ * @param {string | undefined} text  a number, perhaps with a unit
  * @param {Pick<Lesson, 'number' | 'predicts'>} lesson
  * @returns {number | undefined}  in the lesson's unit
- * @throws {UsageError}  for what is no number above 0, or has another kind of unit
+ * @throws {UsageError}  unless it is above 0 and its unit can be converted
  */
 export function parsePrediction(text, { number, predicts }) {
   if (text === undefined) return undefined;
@@ -35,8 +35,8 @@ export const predictionInWords = (value, { predicts }) =>
   `${format(value)}${predicts ? ` ${UNITS[predicts]}` : ''}`;
 
 /**
- * Keeps a prediction until its lesson has passed.
- * @param {import('./progress.js').Progress} progress  is changed
+ * Sets a prediction, unless its lesson has passed.
+ * @param {import('./progress.js').Progress} progress  changed in place
  * @param {string} key
  * @param {number | undefined} value
  */
@@ -45,11 +45,11 @@ export function setPrediction({ passed, predictions }, key, value) {
 }
 
 /**
- * Notes the prediction for a lesson that the learner has not begun, and says so: there is nothing else to judge.
+ * Saves the prediction for a lesson whose files are still the starter's, and says that there is nothing to judge yet.
  * @param {Lesson} lesson
  * @param {number} value
  * @param {Io} io
- * @returns {boolean}  false: files were changed, so there is something to judge
+ * @returns {boolean}  false: the learner has changed files, so judge them
  */
 export function savePrediction(lesson, value, io) {
   const { key, number, title } = lesson;

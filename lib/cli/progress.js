@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { readIfThere, timestamp, writeWhole } from '../common/files.js';
+/** The learner's progress: which lessons have passed, and what was shown and predicted. */
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { timestamp, writeWhole } from '../common/files.js';
 import {
   having,
   isCount,
@@ -8,208 +9,114 @@ import {
   isNumber,
   isRecord,
   isText,
-  listOf,
   maybe,
   parseAs,
   recordOf,
 } from '../common/shape.js';
 import { visible } from '../verdict/visible.js';
 import { lockFile } from './file-lock.js';
-import { WrongFileKind, tryFile, trySaving, noteSaveError } from './save-errors.js';
-
-const HISTORY = 'history.jsonl';
+import { noteSaveError, tryFile, trySaving } from './save-errors.js';
+import { homeFolder, readSaved, writablePath } from './saved-files.js';
 
 /**
- * @typedef {object} Io what a command may use of the world
+ * @typedef {object} Io  what a command may use of the world
  * @property {NodeJS.WritableStream & { isTTY?: boolean, columns?: number }} stdout
  * @property {NodeJS.WritableStream & { isTTY?: boolean }} stderr
  * @property {NodeJS.ReadableStream & { isTTY?: boolean }} stdin
  * @property {Record<string, string | undefined>} env
- * @property {string} root absolute path of the folder that holds the rooms
- */
-
-/**
- * @typedef {object} Progress
+ * @property {string} root  absolute path of the repository
+ *
+ * @typedef {object} Progress  records are by lesson key
  * @property {1} version
- * @property {Record<string, { at: string, [more: string]: unknown }>} passed by lesson key; `at` is ISO 8601
- * @property {Record<string, number>} hints by lesson key and task, as in 02-cluster-fork/1: how many hints were shown
- * @property {Record<string, number>} solutionAsked by lesson key: how often it was asked for before passing
- * @property {Record<string, number>} predictions by lesson key: what the learner foretold last
- * @property {Record<string, number>} spotAsked by lesson key: how often its faults were asked for before passing
- * @property {Record<string, Record<string, boolean>>} spotted by lesson key and answer: was its fault seen, the last time?
- * @property {string | null} lastLesson key of the lesson that was last worked on
+ * @property {Record<string, { at: string, [more: string]: unknown }>} passed  at: ISO 8601
+ * @property {Record<string, number>} hints  by lesson and task, as in 02-cluster-fork/1: how many were shown
+ * @property {Record<string, number>} solutionAsked  how often it was asked for before passing
+ * @property {Record<string, number>} predictions  the last one
+ * @property {Record<string, number>} spotAsked  how often `spot` was asked for before passing
+ * @property {Record<string, Record<string, boolean>>} spotted  by answer: did the learner see its fault, the last time?
+ * @property {string | null} lastLesson  key of the lesson that was last worked on
+ *
+ * @typedef {Pick<Io, 'root' | 'env' | 'stderr'>} FileIo
  */
 
-/**
- * Tells where progress, history and backups live: .forkshop in the root, or FORKSHOP_HOME.
- *
- * @param {Pick<Io, 'root' | 'env'>} io
- * @returns {string} absolute path; the folder may not be there yet
- */
-export function homeFolder({ root, env }) {
-  return resolve(root, env.FORKSHOP_HOME || '.forkshop');
-}
+const FILE = 'progress.json';
+/** @type {Progress} */
+const EMPTY = {
+  version: 1,
+  passed: {},
+  hints: {},
+  solutionAsked: {},
+  predictions: {},
+  spotAsked: {},
+  spotted: {},
+  lastLesson: null,
+};
 
 /**
- * Reads the learner's progress. A file that cannot be understood is moved aside and kept, and a
- * message on stderr says where. Where it cannot be read, it begins anew: see unkept.js.
- *
- * @param {Pick<Io, 'root' | 'env' | 'stderr'>} io
+ * Progress that could not be saved: a command that keeps running, such as `npm start`, saves it as soon as it can, unless the file
+ * has changed since. base: the file's text at that time.
+ * @type {WeakMap<object, { base: string | null, progress: Progress }>}
+ */
+const unsaved = new WeakMap();
+
+/**
+ * Reads the progress. A file that can't be parsed is renamed, and a message on stderr names the copy; without a readable file it
+ * starts empty.
+ * @param {FileIo} io
  * @returns {Progress}
  */
 export function readProgress(io) {
-  const { progress, isOdd } = load(io, false);
-  return isOdd ? updateProgress(io, () => {}) : progress;
+  const { progress, isInvalid } = load(io, { isLocked: false });
+  return isInvalid ? updateProgress(io, () => {}) : progress;
 }
 
 /**
- * What could not be written, by what stands there in its place: a command that goes on (npm start) remembers it, and writes it
- * as soon as it can. Where something else stands there by then, that counts.
- * @type {WeakMap<object, { over: string | null, progress: Progress }>}
- */
-const unwritten = new WeakMap();
-
-/**
- * isUnread: there is one, which can be neither read nor moved aside, and is not to be written over. isOdd: it could not be
- * understood, and only in its turn may a command move it aside, since another one may just have replaced it.
- */
-function load(/** @type {Pick<Io, 'root' | 'env' | 'stderr'>} */ io, isOurTurn = true) {
-  const file = join(homeFolder(io), 'progress.json');
-  const text = readSaved(io, 'progress.json');
-  /** @type {Progress} */
-  const fresh = {
-    version: 1,
-    passed: {},
-    hints: {},
-    solutionAsked: {},
-    predictions: {},
-    spotAsked: {},
-    spotted: {},
-    lastLesson: null,
-  };
-  const kept = unwritten.get(io);
-  if (kept && kept.over === (text ?? null))
-    return { progress: structuredClone(kept.progress), isUnread: text === undefined, text };
-  if (typeof text !== 'string') return { progress: fresh, isUnread: text === undefined, text };
-  const found = parseAs(text, isRecord);
-  if (found && isProgress({ ...fresh, ...found }))
-    return { progress: { ...fresh, ...found }, text };
-  if (!isOurTurn) return { progress: fresh, isUnread: true, isOdd: true, text };
-  const aside = `${file}.unreadable-${timestamp()}`;
-  const isMoved = tryFile(io, () => (renameSync(file, aside), true));
-  if (!isMoved) return { progress: fresh, isUnread: true, text };
-  io.stderr.write(
-    `Forkshop could not understand its progress file and starts a new one.\n` +
-      `The old one was kept as ${visible(aside)}\n`,
-  );
-  return { progress: fresh, text: null };
-}
-
-/**
- * Changes the learner's progress. At any moment, also after a crash, the file holds either all of
- * the old progress or all of the new, and what several commands change at once is all in it. Where it cannot be written, it
- * is remembered for as long as the command runs.
- *
- * @param {Pick<Io, 'root' | 'env' | 'stderr'>} io
- * @param {(progress: Progress) => void} change changes the object that it gets
- * @returns {Progress} the new progress
+ * Changes the progress, atomically also beside other commands and in a crash. If it can't be saved, this process remembers it.
+ * @param {FileIo} io
+ * @param {(progress: Progress) => void} change  changes its argument in place
+ * @returns {Progress}  the new progress
  */
 export function updateProgress(io, change) {
-  const endTurn = tryFile(io, () => lockFile(writablePath(io, 'progress.json')));
+  const unlock = tryFile(io, () => lockFile(writablePath(io, FILE)));
   try {
-    const { progress, isUnread, text: over } = load(io, endTurn !== undefined);
+    const { progress, mustStay, text } = load(io, { isLocked: unlock !== undefined });
     change(progress);
-    const isWritable = endTurn !== undefined && !isUnread;
+    const isWritable = unlock !== undefined && !mustStay;
     if (!isWritable) noteSaveError(io);
-    const text = `${JSON.stringify(progress, null, 2)}\n`;
-    const isKept =
-      isWritable && trySaving(io, () => writeWhole(writablePath(io, 'progress.json'), text));
-    if (isKept) unwritten.delete(io);
-    else unwritten.set(io, { over: over ?? null, progress: structuredClone(progress) });
+    const json = `${JSON.stringify(progress, null, 2)}\n`;
+    const isSaved = isWritable && trySaving(io, () => writeWhole(writablePath(io, FILE), json));
+    if (isSaved) unsaved.delete(io);
+    else unsaved.set(io, { base: text ?? null, progress: structuredClone(progress) });
     return progress;
   } finally {
-    tryFile(io, () => endTurn?.());
+    tryFile(io, () => unlock?.());
   }
 }
 
 /**
- * Appends one finished check to the history, where that can be written.
- *
- * @param {Pick<Io, 'root' | 'env'>} io
- * @param {object} entry becomes one line of JSON
- * @param {string} [name] of another file of such lines
- * @returns {void}
+ * mustStay: the file can be neither read nor renamed, so don't overwrite it. isInvalid: it could not be parsed; rename it only
+ * under the lock, because another command may have just replaced it.
  */
-export function appendHistory(io, entry, name = HISTORY) {
-  trySaving(io, () => {
-    const file = writablePath(io, name);
-    const torn = !/(^|\n)$/.test(readIfThere(file) ?? '');
-    appendFileSync(file, `${torn ? '\n' : ''}${JSON.stringify(entry)}\n`);
-  });
-}
-
-/**
- * Reads the history. A line that a crash tore is left out, and so is one that isn't an entry, and what isn't a measurement.
- *
- * @param {Pick<Io, 'root' | 'env'>} io
- * @param {string} [name] of another file of such lines
- * @returns {Record<string, any>[]} oldest first
- */
-export function readHistory(io, name = HISTORY) {
-  const lines = (readSaved(io, name) || '').split('\n');
-  return lines.flatMap((line) => {
-    const entry = parseAs(line, isEntry);
-    if (!entry) return [];
-    if (!('measurements' in entry)) return [entry];
-    const { measurements } = entry;
-    return [
-      {
-        ...entry,
-        measurements: Array.isArray(measurements) ? measurements.filter(isMeasurement) : [],
-      },
-    ];
-  });
-}
-
-const isEntry = having({
-  ...{ at: maybe(isText), lesson: maybe(isText), conditions: maybe(isRecord) },
-  ...{ failed: maybe(listOf(isText)), task: maybe(isNumber), verdicts: maybe(recordOf(isText)) },
-});
-
-const isMeasurement = having({
-  ...{ name: isText, value: isNumber, low: maybe(isNumber), high: maybe(isNumber) },
-});
-
-/** @returns {string | null | undefined} null where there is nothing, undefined where it cannot be read */
-function readSaved(/** @type {Pick<Io, 'root' | 'env'>} */ io, /** @type {string} */ name) {
-  return tryFile(io, () => {
-    assertKind(homeFolder(io), 'a folder');
-    assertKind(join(homeFolder(io), name), 'a file');
-    return readIfThere(join(homeFolder(io), name)) ?? null;
-  });
-}
-
-/**
- * Where to write a file that is kept; its folder is there.
- *
- * @param {Pick<Io, 'root' | 'env'>} io
- * @param {string} name
- * @returns {string} absolute path
- * @throws {WrongFileKind} when something else is in its place
- */
-export function writablePath(io, name) {
-  assertKind(homeFolder(io), 'a folder');
-  mkdirSync(homeFolder(io), { recursive: true });
-  const file = join(homeFolder(io), name);
-  assertKind(file, 'a file');
-  return file;
-}
-
-/** A pipe isn't a file either: reading it waits for ever. */
-function assertKind(/** @type {string} */ path, /** @type {'a file' | 'a folder'} */ kind) {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  const isRight = !stats || (kind === 'a file' ? stats.isFile() : stats.isDirectory());
-  if (!isRight) throw new WrongFileKind(`${path} should be ${kind}. Remove it, or rename it.`);
+function load(/** @type {FileIo} */ io, { isLocked }) {
+  const text = readSaved(io, FILE);
+  const empty = structuredClone(EMPTY);
+  const mine = unsaved.get(io);
+  if (mine && mine.base === (text ?? null))
+    return { progress: structuredClone(mine.progress), mustStay: text === undefined, text };
+  if (typeof text !== 'string') return { progress: empty, mustStay: text === undefined, text };
+  const found = parseAs(text, isRecord);
+  if (found && isProgress({ ...empty, ...found }))
+    return { progress: { ...empty, ...found }, text };
+  if (!isLocked) return { progress: empty, mustStay: true, isInvalid: true, text };
+  const file = join(homeFolder(io), FILE);
+  const copy = `${file}.unreadable-${timestamp()}`;
+  const isMoved = tryFile(io, () => (renameSync(file, copy), true));
+  if (!isMoved) return { progress: empty, mustStay: true, text };
+  io.stderr.write(
+    `Forkshop could not understand its progress file and starts a new one.\n` +
+      `The old one was kept as ${visible(copy)}\n`,
+  );
+  return { progress: empty, text: null };
 }
 
 const isProgress = having({

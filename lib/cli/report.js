@@ -10,8 +10,8 @@ import { noHistory } from './lesson-history.js';
 import { nextLesson } from './current-lesson.js';
 
 /**
- * Prints a check for a person: its promises as they are decided, then the numbers, and at the end, where the eye is, what to
- * fix first and what next.
+ * Prints a check at a terminal: promises as they are decided, then the numbers, and at the end, where the reader looks, what to
+ * fix first and the next command.
  *
  * @param {object} options
  * @param {import('../lessons/catalog.js').Lesson} options.lesson
@@ -20,9 +20,9 @@ import { nextLesson } from './current-lesson.js';
  * @param {number} [options.prediction]
  * @param {import('./lesson-history.js').LessonHistory} [options.before]
  * @param {string} [options.subject]
- * @param {boolean} [options.isLonger]  it was measured longer already
- * @param {boolean} [options.isHelped]  it says at once what to try, not when a promise fails a second time
- * @param {boolean} [options.hasKeys]  its reader has the keys of `npm start`
+ * @param {boolean} [options.isLonger]  it ran with --longer
+ * @param {boolean} [options.isHelped]  print what to try at the first failure, not only at the second
+ * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
  */
 export function createReporter({ lesson, lessons, io, prediction, before = noHistory, ...more }) {
   const { subject, isLonger, isHelped = false, hasKeys = false } = more;
@@ -30,17 +30,17 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
   const style = createStyle(stdout, env);
   const columns = Math.min(stdout.columns ?? 100, 110);
   let used = 0;
-  let shown = 0; // the task whose name stands above the promises
+  let shown = 0; // task whose heading was printed last
   const print = (/** @type {string[]} */ ...lines) => {
     const text = lines.join('\n');
     used += text.split('\n').length;
     stdout.write(`${text}\n`);
   };
   const longer = isLonger ? '' : `npm run check lesson-${lesson.number} -- --longer`;
-  const place = visible(relative(root, subject ?? join(root, 'lessons', lesson.key)));
+  const path = visible(relative(root, subject ?? join(root, 'lessons', lesson.key)));
   return {
     begin: () =>
-      print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
+      print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(path)}`, ''),
     promise({ promise, number, of, task }) {
       if (task && task.number !== shown) print(`  ${style.dim(visible(taskHeading(task)))}`);
       shown = task?.number ?? 0;
@@ -51,20 +51,13 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
       const { measurements, charts, spared = [], fault } = result;
       const tally = tallyOf(result, before.verdicts);
       const [first, ...others] = openPromises(result);
-      const around = unjudgedTaskLines(result, tally, style);
-      if (around.length > 0) print(...around);
-      print('');
+      print(...unjudgedTaskLines(result, tally, style), '');
       if (fault) print(...faultLines(fault), '');
-      for (const one of measurements)
-        print(
-          ...measurementLines(one, {
-            prediction: prediction ?? progress.predictions?.[lesson.key], // made meanwhile, on the page
-            before: before.measured[one.name],
-            longer,
-            style,
-          }),
-          '',
-        );
+      const predicted = prediction ?? progress.predictions?.[lesson.key]; // perhaps on the page, during the check
+      for (const one of measurements) {
+        const help = { prediction: predicted, before: before.measured[one.name], longer, style };
+        print(...measurementLines(one, help), '');
+      }
       for (const chart of charts) print(...chartLines(chart, style), '');
       if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
       const isTold = isHelped || failsAgain(first, before);
@@ -80,7 +73,7 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
 }
 
 /**
- * Does the promise that is opened fail as it did last time?
+ * Did this promise fail the last time as well?
  * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
  * @param {import('./lesson-history.js').LessonHistory} before
  */
@@ -118,7 +111,7 @@ function summary({ verdict, isWhole, seconds, conditions, of = 0 }, { counts }, 
   return `${words[verdict]} ${said}. ${seconds.toFixed(1)} s.${machine}`;
 }
 
-/** The next command, always in the last line. */
+/** The last line: the next command. */
 function next({ result: { verdict, isWhole }, lesson, lessons, progress, subject }) {
   const name = `lesson-${lesson.number}`;
   if (verdict === 'inconclusive') {

@@ -7,25 +7,22 @@ import { parse } from './args.js';
 import { NO_ANSWER, ask } from './ask.js';
 import { hasCode, isFile, timestamp } from '../common/files.js';
 import { currentLesson } from './current-lesson.js';
-import { homeFolder, readProgress } from './progress.js';
+import { readProgress } from './progress.js';
+import { homeFolder } from './saved-files.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {{ key: string, file: string }} Changed a file that differs from the starter's */
 
-// npm has a setting named yes, so a --yes that npm took may have been meant for another purpose.
+// npm has a setting named yes, which may be set for another reason.
 const options = /** @type {const} */ ({
   all: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y', fromNpm: false },
 });
 
 /**
- * `reset [lesson] [--all] [--yes]`: puts the files of a lesson back to how they were, after asking
- * and after copying what the learner changed to the backups. Progress is kept.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code
+ * `reset [lesson] [--all] [--yes]`: restores a lesson's starter files, after asking and after a backup of what the learner
+ * changed. Progress stays. @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env);
@@ -66,11 +63,10 @@ function lessonsToReset(
 }
 
 /**
- * Puts files back to how they were, after copying what the learner changed to the backups.
- *
+ * Restores files from the starter, after a backup.
  * @param {Changed[]} changed
  * @param {Io} io
- * @returns {string | undefined} the folder of the backups; undefined when there was nothing to keep
+ * @returns {string | undefined}  the folder of the backup; undefined if there was nothing to copy
  */
 export function restoreStarter(changed, io) {
   const backup = backUp(changed, io);
@@ -78,13 +74,7 @@ export function restoreStarter(changed, io) {
   return backup;
 }
 
-/**
- * The files of a lesson that differ from the starter's.
- *
- * @param {string} root
- * @param {string} key
- * @returns {Changed[]}
- */
+/** @param {string} root @param {string} key @returns {Changed[]}  files that differ from the starter's */
 export function changedFiles(root, key) {
   const starters = filesBelow(join(root, lessonPaths(key).starter));
   if (starters.length === 0) {
@@ -125,14 +115,14 @@ async function confirm(/** @type {Io} */ io) {
   return answer !== NO_ANSWER && /^y(es)?$/i.test(answer);
 }
 
-/** Copies what is there of the changed files; all of it before the first is restored. Pipes and sockets hold nothing. */
+/** Copies the changed files that exist; pipes and sockets have no content to copy. */
 function backUp(/** @type {Changed[]} */ changed, /** @type {Io} */ io) {
   const folder = join(homeFolder(io), 'backups', timestamp());
-  const present = changed.filter((each) => holdsSomething(minePath(io.root, each)));
+  const present = changed.filter((each) => hasContent(minePath(io.root, each)));
   for (const each of present) {
     const target = join(folder, each.key, each.file);
     mkdirSync(dirname(target), { recursive: true });
-    const options = { recursive: true, errorOnExist: true, force: false, filter: holdsSomething };
+    const options = { recursive: true, errorOnExist: true, force: false, filter: hasContent };
     cpSync(minePath(io.root, each), target, options);
   }
   return present.length > 0 ? folder : undefined;
@@ -145,7 +135,7 @@ function restore(/** @type {Changed} */ changed, /** @type {string} */ root) {
   cpSync(starterPath(root, changed), target);
 }
 
-function holdsSomething(/** @type {string} */ path) {
+function hasContent(/** @type {string} */ path) {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return Boolean(stats?.isFile() || stats?.isDirectory() || stats?.isSymbolicLink());
 }

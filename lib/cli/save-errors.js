@@ -1,27 +1,27 @@
 /**
- * Where progress cannot be kept (a folder that may not be written, a full disk) a command does its work all the same, and
- * says at its end, in one line, that this was not remembered.
+ * When progress can't be saved (read-only folder, full disk) a command does its work anyway, and reports the error in one line at
+ * its end.
  */
 import { UsageError } from '../common/usage-error.js';
 import { visible } from '../verdict/visible.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
-/** @type {WeakMap<Pick<Io, 'root'>, string>} why, until it is reported */
+/** @type {WeakMap<Pick<Io, 'root'>, string>} */
 const unreported = new WeakMap();
 
-/** @type {WeakMap<Pick<Io, 'root'>, string>} why the last thing that was to be kept could not be */
+/** @type {WeakMap<Pick<Io, 'root'>, string>} why the last save failed, until one succeeds */
 const lastErrors = new WeakMap();
 
-/** What is there in place of the progress is the wrong kind: a file instead of a folder. */
+/** The path exists but is the wrong kind, for example a file instead of a folder. */
 export class WrongFileKind extends UsageError {}
 
 /**
- * Reads or writes what is kept.
+ * Reads or writes saved files, and notes an error of the operating system.
  * @template T
  * @param {Pick<Io, 'root'>} io
  * @param {() => T} action
- * @returns {T | undefined}  undefined when the operating system refused
+ * @returns {T | undefined}  undefined after such an error
  */
 export function tryFile(io, action) {
   try {
@@ -35,7 +35,7 @@ export function tryFile(io, action) {
 }
 
 const ELSEWHERE = 'or keep it elsewhere, as in: FORKSHOP_HOME=~/forkshop npm start';
-/** What to do about it. @type {[codes: RegExp, advice: string][]} */
+/** @type {[codes: RegExp, advice: string][]} */
 const ADVICE = [
   [/^(ENOSPC|EDQUOT)$/, `Make room there, ${ELSEWHERE}`],
   [/^(EROFS|EACCES|EPERM)$/, `Let Forkshop write there, ${ELSEWHERE}`],
@@ -47,10 +47,10 @@ function whyOf(/** @type {any} */ { code, message }) {
 }
 
 /**
- * Writes what is kept, and notes whether it could be.
+ * Runs an action that saves, and notes whether it failed.
  * @param {Pick<Io, 'root'>} io
  * @param {() => void} action
- * @returns {boolean}  it could
+ * @returns {boolean}  saved
  */
 export function trySaving(io, action) {
   const isKept = tryFile(io, () => (action(), true));
@@ -59,25 +59,16 @@ export function trySaving(io, action) {
   return isKept === true;
 }
 
-/** What was to be kept is not, for the reason that was met last. @param {Pick<Io, 'root'>} io */
+/** Notes a failed save, with the error that tryFile() met last. @param {Pick<Io, 'root'>} io */
 export const noteSaveError = (io) => void lastErrors.set(io, String(unreported.get(io)));
 
-/**
- * Why what was to be kept last could not be; undefined when it could. For who shows it for as long as it is so.
- * @param {Pick<Io, 'root'>} io
- */
+/** Why the last save failed; undefined if it succeeded. @param {Pick<Io, 'root'>} io */
 export const lastSaveError = (io) => lastErrors.get(io);
 
-/**
- * Is there something that could not be kept, and was not reported yet?
- * @param {Pick<Io, 'root'>} io
- */
+/** @param {Pick<Io, 'root'>} io */
 export const hasUnreportedError = (io) => unreported.has(io);
 
-/**
- * Says what could not be kept, if anything, and why.
- * @param {Pick<Io, 'root' | 'stderr'>} io
- */
+/** Reports the last error that was not reported yet. @param {Pick<Io, 'root' | 'stderr'>} io */
 export function reportSaveErrors(io) {
   const why = unreported.get(io);
   if (why !== undefined) io.stderr.write(visible(`Your progress could not be kept: ${why}\n`));

@@ -1,6 +1,7 @@
-/** The hints of a lesson: of the task that is open, one more each time. */
+/** Counts which hints of a lesson were shown. */
 import { lessonHistory } from './lesson-history.js';
-import { readHistory, readProgress, updateProgress } from './progress.js';
+import { readHistory } from './history.js';
+import { readProgress, updateProgress } from './progress.js';
 import { hasUnreportedError } from './save-errors.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -8,13 +9,13 @@ import { hasUnreportedError } from './save-errors.js';
 
 /**
  * @typedef {object} ShownHints
- * @property {string} name  of the task, as in `Task 2`; empty where the last check has passed
- * @property {string[]} shown  so far
- * @property {number} of  how many there are for this task
+ * @property {string} name  of the task, as in `Task 2`; '' once the lesson has passed
+ * @property {string[]} shown
+ * @property {number} of  all hints of this task
  */
 
 /**
- * What was shown of the task that the last check left open; before the first check of the first.
+ * The shown hints of the task that the last check left open; before any check, of the first task.
  * @param {Lesson} lesson
  * @param {Io} io
  * @returns {ShownHints}
@@ -24,13 +25,13 @@ export function shownHints(lesson, io) {
   if (task === null) return { name: '', shown: [], of: 0 };
   const open = lesson.hints.find((one) => one.task >= (task ?? 0)) ?? lesson.hints[0];
   const count = hasUnreportedError(io)
-    ? open.hints.length // all, if they cannot be counted
+    ? open.hints.length // without a count that can be saved, show all
     : (readProgress(io).hints[counterOf(lesson, open)] ?? 0);
   return { name: open.name, shown: open.hints.slice(0, count), of: open.hints.length };
 }
 
 /**
- * Shows one more. Where the last check has passed there is none, and none is counted.
+ * Counts one more hint as shown, unless the lesson has passed.
  * @param {Lesson} lesson
  * @param {Io} io
  * @returns {ShownHints}
@@ -47,13 +48,13 @@ export function showNextHint(lesson, io) {
   return shownHints(lesson, io);
 }
 
-/** How many hints of a lesson were not shown. @param {Lesson} lesson @param {Io} io */
+/** @param {Lesson} lesson @param {Io} io @returns {number}  hints of the lesson that were not shown */
 export function countHintsLeft(lesson, io) {
   const { hints: counts } = readProgress(io);
   const left = lesson.hints.map((one) => one.hints.length - (counts[counterOf(lesson, one)] ?? 0));
   return left.reduce((sum, each) => sum + each, 0);
 }
 
-/** How a task's count is named in what is kept. */
+/** The task's key in Progress.hints. */
 const counterOf = (/** @type {Lesson} */ { key }, /** @type {{ task: number }} */ { task }) =>
   `${key}/${task}`;

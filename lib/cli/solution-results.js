@@ -1,26 +1,22 @@
-/** The headline of each lesson's solution, as it was measured on this machine. */
+/** What each lesson's solution measured on this machine. */
 import { availableParallelism } from 'node:os';
-import { appendHistory, readHistory } from './progress.js';
+import { appendHistory, readHistory } from './history.js';
 
 /** @typedef {Pick<import('./progress.js').Io, 'root' | 'env'>} Io */
 /** @typedef {{ value: number, low?: number, high?: number, at: string }} Measured  at: ISO 8601 */
 
 const FILE = 'solutions.jsonl';
 
-/**
- * Remembers what was measured of a solution, if anything was.
- * @param {import('../check/run-check.js').CheckResult} result
- * @param {Io} io
- */
+/** @param {import('../check/run-check.js').CheckResult} result  of a solution @param {Io} io */
 export function saveSolutionResult({ lesson, measurements, conditions }, io) {
   const at = new Date().toISOString();
   if (measurements.length > 0) appendHistory(io, { at, lesson, measurements, conditions }, FILE);
 }
 
 /**
- * The last headline of each lesson's solution that was measured with as many cores and the same Node as now.
+ * The last headline measurement of each solution, taken with the same number of cores and the same Node.js as now.
  * @param {Io} io
- * @returns {Record<string, Measured>} by lesson key
+ * @returns {Record<string, Measured>}  by lesson key
  */
 export function readSolutionResults(io) {
   const here = readHistory(io, FILE).filter(isOfHere);

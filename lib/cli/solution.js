@@ -12,11 +12,7 @@ import { hasUnreportedError } from './save-errors.js';
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 
 /**
- * `solution [lesson]`: shows the finished files; before the lesson has passed, only when asked twice.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code
+ * `solution [lesson]`: prints the finished files. Before the lesson has passed the command must be repeated. @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
@@ -31,11 +27,10 @@ export async function run(argv, io) {
 }
 
 /**
- * Finds the lesson whose solution somebody asks for, unless it may not be seen yet.
- *
+ * The lesson whose solution may be shown now; otherwise prints why not.
  * @param {string[]} argv
  * @param {Io} io
- * @returns {Lesson | undefined} undefined when the explanation was printed instead
+ * @returns {Lesson | undefined}
  */
 export function lessonToReveal(argv, io) {
   const [name] = parse(argv, {}, io.env).positionals;
@@ -51,13 +46,11 @@ export function lessonToReveal(argv, io) {
 }
 
 /**
- * Says whether a lesson's solution may be seen: always when it has passed; otherwise the first time explains instead,
- * and later times show it.
- *
+ * Counts that the solution was asked for. It may be shown if the lesson has passed, or from the second time on.
  * @param {Lesson} lesson
  * @param {Io} io
- * @returns {{ passedNot: string, hintsLeft: string } | undefined} the explanation; undefined when it may be seen;
- *   hintsLeft: without its full stop, empty when there are none
+ * @returns {{ passedNot: string, hintsLeft: string } | undefined}  why not yet; undefined: show it; hintsLeft: '' or a sentence
+ *   without its full stop
  */
 export function askForSolution(lesson, io) {
   const { key, number } = lesson;
@@ -67,7 +60,7 @@ export function askForSolution(lesson, io) {
   updateProgress(io, ({ solutionAsked }) => {
     solutionAsked[key] = asked + 1;
   });
-  if (asked > 0 || hasUnreportedError(io)) return undefined; // nobody could ask twice
+  if (asked > 0 || hasUnreportedError(io)) return undefined; // a count that can't be saved never reaches two
   const left = countHintsLeft(lesson, io);
   return {
     passedNot: `Lesson ${number} has not passed yet, and finding the answer is how you learn it.`,

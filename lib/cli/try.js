@@ -19,12 +19,7 @@ import { readProgress } from './progress.js';
 const INTERRUPTED = 130;
 
 /**
- * `try [lesson] [experiment]`: shows a lesson's experiments, and runs one by its number or name, or all of them.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code: 3 when something was seen that is not explained, or something is not installed,
- *   130 when a question was left with Ctrl-C or Ctrl-D
+ * `try [lesson] [experiment]`: lists a lesson's experiments, and runs one by its number or name, or all of them. @type {import('./dispatch.js').Command} exit code 3: an unexpected observation, or a tool is missing; 130: Ctrl-C or Ctrl-D
  */
 export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;
@@ -44,10 +39,7 @@ export async function run(argv, io) {
   return isAsExpected ? 0 : EXIT_CODES.inconclusive;
 }
 
-/**
- * The menu; on a terminal it asks which.
- * @returns {Promise<string | undefined>}
- */
+/** Prints the menu, and asks at a terminal. @returns {Promise<string | undefined>} */
 async function askForOne({ number, title }, experiments, io) {
   const { bold } = createStyle(io.stdout, io.env);
   const lines = experiments.map(
@@ -68,7 +60,7 @@ async function askForOne({ number, title }, experiments, io) {
 const pick = (experiments, chosen) =>
   chosen === 'all' ? experiments : [findExperiment(experiments, chosen)];
 
-/** Prints the question first and what was seen after it, so that there is a moment to think. */
+/** Prints the question before the observation, so that the reader can predict. */
 async function perform(/** @type {Experiment} */ experiment, io) {
   const { title, question } = experiment;
   const { bold, cyan } = createStyle(io.stdout, io.env);

@@ -1,12 +1,10 @@
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 
-const SETTLE_MS = 60; // editors write in several steps: one save is one check
+const DEBOUNCE_MS = 60; // editors save in several steps
 
 /**
- * Watches the lessons' folders for programs that are saved. Folders are watched, not files: many editors replace a
- * file with another of the same name.
- *
+ * Watches the lessons' folders for saved programs; not the files, because many editors replace a file when they save.
  * @param {string} root
  * @param {import('../lessons/catalog.js').Lesson[]} lessons
  * @param {(lesson: import('../lessons/catalog.js').Lesson, file: string) => void} onSave
@@ -19,7 +17,7 @@ export function watchLessons(root, lessons, onSave) {
     watch(join(root, 'lessons', lesson.key), (event, file) => {
       if (!file || !/\.[cm]?js$/.test(file) || file.startsWith('.')) return;
       clearTimeout(timer);
-      timer = setTimeout(onSave, SETTLE_MS, lesson, file);
+      timer = setTimeout(onSave, DEBOUNCE_MS, lesson, file);
     }),
   );
   return {

@@ -1,4 +1,4 @@
-/** What `xray` is asked for: what to start, the load, and what is tried. */
+/** The options of `xray`: the server to start, the load, and the trials. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
@@ -39,13 +39,13 @@ const options = /** @type {const} */ ({
 const RATE = 50;
 const SECONDS = 10;
 const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535, times: 50 };
-const MOST_REQUESTS = 10_000; // each on a connection of its own, whose port is not free again for a minute
+const MOST_REQUESTS = 10_000; // each takes a port of its own, which stays in TIME_WAIT for a minute
 const SCALE = '1,2,4';
 const MOST_WORKERS = 16;
 const MOST_STEPS = 5;
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** What to start, from where. A script comes before `--`; without one, the command comes behind it. */
+/** Parses the command line: a script comes before `--`, otherwise a command follows it. */
 export function parseXray(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const end = argv.indexOf('--');
   const [mine, theirs] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
@@ -139,7 +139,6 @@ function headerOf(/** @type {string} */ text) {
   );
 }
 
-/** A whole number from 1 to the most that is allowed. */
 function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ text) {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= MOST[name]) return value;
@@ -181,7 +180,7 @@ export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { 
   return trials;
 }
 
-/** A trial with a program of its own. */
+/** Runs a trial on a program that was started for it alone. */
 const startedAnew =
   (/** @type {(up: import('../xray/launch.js').Up, plan: any) => Promise<any>} */ attempt) =>
   async (runner, order, plan) => {
@@ -193,7 +192,7 @@ const startedAnew =
     }
   };
 
-/** Numbers of workers, from the fewest up. */
+/** Parses "4,1,2" to [1, 2, 4]. */
 function countsOf(/** @type {string} */ text) {
   const counts = [...new Set(text.split(',').map(Number))].sort((a, b) => a - b);
   const isFine = counts.every((one) => Number.isInteger(one) && one >= 1 && one <= MOST_WORKERS);
@@ -213,7 +212,7 @@ function variableOf(/** @type {string} */ name = 'NODE_CLUSTER_WORKERS') {
   );
 }
 
-/** A signal, or else a command: what looks like a signal is none. */
+/** SIGHUP and SIGUSR2 are signals; any other name of a signal is refused rather than run as a command. */
 function howToReload(/** @type {string} */ text, cwd, env) {
   const signal = /** @type {NodeJS.Signals} */ (text.toUpperCase());
   if (['SIGHUP', 'SIGUSR2'].includes(signal)) return { signal };
