@@ -14,10 +14,7 @@ import { UsageError } from '../common/usage-error.js';
  * Parses a command's arguments. Without a `--` before them, npm 10 and 11 take the flags of `npm run check lesson-3 --json
  * --predict 4` themselves: the command gets `['lesson-3', '4']`, npm_config_json=true and npm_config_predict=true. So flags
  * without a value and `--predict=4` are read from the environment, and `--predict 4` is refused with an explanation.
- *
- * @param {string[]} argv
- * @param {Record<string, Option>} options
- * @param {Record<string, string | undefined>} env
+ * @param {string[]} argv @param {Record<string, Option>} options @param {Record<string, string | undefined>} env
  * @param {number} [most]  arguments other than flags
  * @returns {{ values: Record<string, any>, positionals: string[] }}
  * @throws {UsageError}  for unknown flags and superfluous arguments

@@ -27,11 +27,8 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
 
 /**
  * The task that was open last time is judged first; if it is still open, the other tasks are not judged.
- *
- * @param {object} options
- * @param {import('../lessons/catalog.js').Lesson} options.lesson
- * @param {import('../lessons/catalog.js').Lesson[]} options.lessons
- * @param {Io} options.io
+ * @param {object} options @param {import('../lessons/catalog.js').Lesson} options.lesson
+ * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {Io} options.io
  * @param {string} [options.subject]  default: the learner's files
  * @param {number} [options.prediction]
  * @param {string[]} [options.only]  judge these promises and their dependencies
@@ -41,8 +38,7 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
  * @param {boolean} [options.isLonger]  measure several times as long
  * @param {boolean} [options.isHelped]  print what to try at once
  * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
- * @param {boolean} [options.hasTimeline]
- * @param {AbortSignal} [options.signal]
+ * @param {boolean} [options.hasTimeline] @param {AbortSignal} [options.signal]
  * @param {number} [options.deadlineMs]  see runCheck
  * @param {import('../observe/run.js').Runner} [options.runner]  reused from the previous check
  * @param {import('./learner-page.js').Audience} [options.audience]  beside the terminal

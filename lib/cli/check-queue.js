@@ -14,11 +14,7 @@ import { readProgress } from './progress.js';
 
 const WAITING = 'Waiting for the next save.';
 
-/**
- * @param {Lesson[]} lessons
- * @param {Io} io
- * @param {import('./learner-page.js').Audience} audience
- */
+/** @param {Lesson[]} lessons @param {Io} io @param {import('./learner-page.js').Audience} audience */
 export function createCheckQueue(lessons, io, audience) {
   let current = nextLesson(lessons, readProgress(io));
   const checks = createChecks(lessons, io, audience);

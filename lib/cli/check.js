@@ -28,10 +28,7 @@ const options = /** @type {const} */ ({
   try: { type: 'boolean', fromNpm: false },
 });
 
-/**
- * `check [lesson]`: runs a lesson's check and reports what the server really did.
- * @type {import('./dispatch.js').Command}
- */
+/** `check [lesson]`: runs a lesson's check and reports what the server really did. @type {import('./dispatch.js').Command} */
 export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env);
   const lessons = listLessons(io.root);

@@ -8,8 +8,7 @@ export function currentLesson(lessons, progress) {
 
 /**
  * The lesson to work on: the current one until it has passed, then the next that hasn't; the current one if all have passed.
- * @param {Lesson[]} lessons
- * @param {Progress} progress
+ * @param {Lesson[]} lessons @param {Progress} progress
  * @returns {Lesson}
  */
 export function nextLesson(lessons, progress) {

@@ -23,8 +23,7 @@ export async function run(argv, io) {
 }
 
 /**
- * @param {string} root
- * @param {string} key
+ * @param {string} root @param {string} key
  * @returns {{ file: string, patch: string }[]}  patch: a unified diff with control characters escaped; '' if nothing differs
  */
 export const solutionDiffs = (root, key) =>

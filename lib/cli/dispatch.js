@@ -70,7 +70,6 @@ const asWorker = new EnvironmentError(
 
 /**
  * Runs one command and reports its errors.
- *
  * @param {string[]} argv  the command's name, then its arguments
  * @param {Io} io
  * @returns {Promise<number>}  the exit code

@@ -1,6 +1,6 @@
 /**
- * A lock on a file, which the death of its owner releases: Lamport's bakery algorithm. Each waiting process has a ticket, a file
- * whose name holds its number, pid and start time; the lowest number has the lock. So a ticket of a killed process can be
+ * A lock on a file, which the death of its owner releases: Lamport's bakery algorithm. Each waiting process has a ticket, a
+ * file whose name holds its number, pid and start time; the lowest number has the lock. So a ticket of a killed process can be
  * recognized and removed.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -33,7 +33,6 @@ export function appendHistory(io, entry, name = HISTORY) {
 
 /**
  * Reads the history without torn lines, which a crash leaves, and other invalid entries and measurements.
- *
  * @param {Pick<Io, 'root' | 'env'>} io
  * @param {string} [name]  another file of the same format
  * @returns {Record<string, any>[]}  oldest first

@@ -15,7 +15,6 @@ const EXAMPLE = 'npm start -- --join 192.168.1.20:4020 K7QM-3XPD --name Ada';
 
 /**
  * Parses --join and what follows it; asks for a name if none was typed.
- *
  * @param {{ join?: string, name?: string }} values
  * @param {string[]} positionals  the code
  * @param {Io} io
@@ -75,10 +74,9 @@ async function nameFor(/** @type {string | undefined} */ typed, /** @type {Io} *
 
 /**
  * Joins the board, and reports each check to it.
- *
  * @param {Joining} joining
- * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: the current one; onChange: called
- *   when the board has accepted or lost this learner
+ * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: the current one; onChange: called when the board
+ *   has accepted or lost this learner
  * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../web/learner.js').Hand }>}  hand: raises
  *   or lowers it; without an argument, toggles it
  */

@@ -2,7 +2,6 @@ import { emitKeypressEvents } from 'node:readline';
 
 /**
  * Calls an action when its key is pressed. Ctrl-C and Ctrl-D act as q, because in raw mode the terminal sends no signal.
- *
  * @param {any} stdin  a terminal; undefined: listen to nothing
  * @param {Record<string, () => unknown>} actions  by key
  * @returns {{ close(): void }}

@@ -1,6 +1,6 @@
 /**
- * The last verdict on each lesson, in one file per lesson: the page shows it after a restart of `npm start`, and after a check in
- * another terminal.
+ * The last verdict on each lesson, in one file per lesson: the page shows it after a restart of `npm start`, and after a check
+ * in another terminal.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,11 +24,7 @@ const isVerdict = having({
   promises: listOf(isPromise),
 });
 
-/**
- * @param {Io} io
- * @param {string} key  the lesson's
- * @param {object} verdict  including its promises
- */
+/** @param {Io} io @param {string} key  the lesson's @param {object} verdict  including its promises */
 export function saveVerdict(io, key, verdict) {
   const saved = { at: new Date().toISOString(), pid: process.pid, ...verdict };
   trySaving(io, () => {
@@ -48,8 +44,5 @@ export function readVerdict(io, key) {
   return text === undefined ? undefined : parseAs(text, isVerdict);
 }
 
-/**
- * @param {Io} io
- * @param {() => void} onChange  called whenever a verdict may have been saved
- */
+/** @param {Io} io @param {() => void} onChange  called whenever a verdict may have been saved */
 export const watchVerdicts = (io, onChange) => followFolder(join(homeFolder(io), FOLDER), onChange);

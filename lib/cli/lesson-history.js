@@ -12,11 +12,7 @@
 /** @type {LessonHistory} */
 export const noHistory = { failed: [], task: undefined, verdicts: {}, measured: {} };
 
-/**
- * @param {Record<string, any>[]} history  of all lessons, oldest first
- * @param {string} key
- * @returns {LessonHistory}
- */
+/** @param {Record<string, any>[]} history  of all lessons, oldest first @param {string} key @returns {LessonHistory} */
 export function lessonHistory(history, key) {
   const checks = history.filter(({ lesson }) => lesson === key);
   const measurements = checks.findLast((one) => one.measurements?.length > 0)?.measurements ?? [];

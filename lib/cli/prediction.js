@@ -37,8 +37,7 @@ export const predictionInWords = (value, { predicts }) =>
 /**
  * Sets a prediction, unless its lesson has passed.
  * @param {import('./progress.js').Progress} progress  changed in place
- * @param {string} key
- * @param {number | undefined} value
+ * @param {string} key @param {number | undefined} value
  */
 export function setPrediction({ passed, predictions }, key, value) {
   if (value !== undefined && !passed[key]) predictions[key] = value;
@@ -46,9 +45,7 @@ export function setPrediction({ passed, predictions }, key, value) {
 
 /**
  * Saves the prediction for a lesson whose files are still the starter's, and says that there is nothing to judge yet.
- * @param {Lesson} lesson
- * @param {number} value
- * @param {Io} io
+ * @param {Lesson} lesson @param {number} value @param {Io} io
  * @returns {boolean}  false: the learner has changed files, so judge them
  */
 export function savePrediction(lesson, value, io) {

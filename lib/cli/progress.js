@@ -53,15 +53,15 @@ const EMPTY = {
 };
 
 /**
- * Progress that could not be saved: a command that keeps running, such as `npm start`, saves it as soon as it can, unless the file
- * has changed since. base: the file's text at that time.
+ * Progress that could not be saved: a command that keeps running, such as `npm start`, saves it as soon as it can, unless the
+ * file has changed since. base: the file's text at that time.
  * @type {WeakMap<object, { base: string | null, progress: Progress }>}
  */
 const unsaved = new WeakMap();
 
 /**
- * Reads the progress. A file that can't be parsed is renamed, and a message on stderr names the copy; without a readable file it
- * starts empty.
+ * Reads the progress. A file that can't be parsed is renamed, and a message on stderr names the copy; without a readable file
+ * it starts empty.
  * @param {FileIo} io
  * @returns {Progress}
  */

@@ -12,13 +12,9 @@ import { nextLesson } from './current-lesson.js';
 /**
  * Prints a check at a terminal: promises as they are decided, then the numbers, and at the end, where the reader looks, what to
  * fix first and the next command.
- *
- * @param {object} options
- * @param {import('../lessons/catalog.js').Lesson} options.lesson
- * @param {import('../lessons/catalog.js').Lesson[]} options.lessons
- * @param {import('./progress.js').Io} options.io
- * @param {number} [options.prediction]
- * @param {import('./lesson-history.js').LessonHistory} [options.before]
+ * @param {object} options @param {import('../lessons/catalog.js').Lesson} options.lesson
+ * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {import('./progress.js').Io} options.io
+ * @param {number} [options.prediction] @param {import('./lesson-history.js').LessonHistory} [options.before]
  * @param {string} [options.subject]
  * @param {boolean} [options.isLonger]  it ran with --longer
  * @param {boolean} [options.isHelped]  print what to try at the first failure, not only at the second

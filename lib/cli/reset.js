@@ -64,8 +64,7 @@ function lessonsToReset(
 
 /**
  * Restores files from the starter, after a backup.
- * @param {Changed[]} changed
- * @param {Io} io
+ * @param {Changed[]} changed @param {Io} io
  * @returns {string | undefined}  the folder of the backup; undefined if there was nothing to copy
  */
 export function restoreStarter(changed, io) {

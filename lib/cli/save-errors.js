@@ -1,6 +1,6 @@
 /**
- * When progress can't be saved (read-only folder, full disk) a command does its work anyway, and reports the error in one line at
- * its end.
+ * When progress can't be saved (read-only folder, full disk) a command does its work anyway, and reports the error in one line
+ * at its end.
  */
 import { UsageError } from '../common/usage-error.js';
 import { visible } from '../verdict/visible.js';
@@ -19,8 +19,7 @@ export class WrongFileKind extends UsageError {}
 /**
  * Reads or writes saved files, and notes an error of the operating system.
  * @template T
- * @param {Pick<Io, 'root'>} io
- * @param {() => T} action
+ * @param {Pick<Io, 'root'>} io @param {() => T} action
  * @returns {T | undefined}  undefined after such an error
  */
 export function tryFile(io, action) {
@@ -48,8 +47,7 @@ function whyOf(/** @type {any} */ { code, message }) {
 
 /**
  * Runs an action that saves, and notes whether it failed.
- * @param {Pick<Io, 'root'>} io
- * @param {() => void} action
+ * @param {Pick<Io, 'root'>} io @param {() => void} action
  * @returns {boolean}  saved
  */
 export function trySaving(io, action) {

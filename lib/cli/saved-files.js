@@ -12,11 +12,7 @@ import { WrongFileKind, tryFile } from './save-errors.js';
  */
 export const homeFolder = ({ root, env }) => resolve(root, env.FORKSHOP_HOME || '.forkshop');
 
-/**
- * @param {Io} io
- * @param {string} name
- * @returns {string | null | undefined}  null: no such file; undefined: unreadable
- */
+/** @param {Io} io @param {string} name @returns {string | null | undefined}  null: no such file; undefined: unreadable */
 export const readSaved = (io, name) =>
   tryFile(io, () => {
     assertKind(homeFolder(io), 'a folder');
@@ -26,8 +22,7 @@ export const readSaved = (io, name) =>
 
 /**
  * Creates the folder if needed.
- * @param {Io} io
- * @param {string} name
+ * @param {Io} io @param {string} name
  * @returns {string}  absolute path of the file
  * @throws {WrongFileKind}  if something else is at that path
  */

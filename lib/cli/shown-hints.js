@@ -16,8 +16,7 @@ import { hasUnreportedError } from './save-errors.js';
 
 /**
  * The shown hints of the task that the last check left open; before any check, of the first task.
- * @param {Lesson} lesson
- * @param {Io} io
+ * @param {Lesson} lesson @param {Io} io
  * @returns {ShownHints}
  */
 export function shownHints(lesson, io) {
@@ -30,12 +29,7 @@ export function shownHints(lesson, io) {
   return { name: open.name, shown: open.hints.slice(0, count), of: open.hints.length };
 }
 
-/**
- * Counts one more hint as shown, unless the lesson has passed.
- * @param {Lesson} lesson
- * @param {Io} io
- * @returns {ShownHints}
- */
+/** Counts one more hint as shown, unless the lesson has passed. @param {Lesson} lesson @param {Io} io @returns {ShownHints} */
 export function showNextHint(lesson, io) {
   const { name, of } = shownHints(lesson, io);
   const open = lesson.hints.find((one) => one.name === name);

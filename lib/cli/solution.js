@@ -12,7 +12,8 @@ import { hasUnreportedError } from './save-errors.js';
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 
 /**
- * `solution [lesson]`: prints the finished files. Before the lesson has passed the command must be repeated. @type {import('./dispatch.js').Command}
+ * `solution [lesson]`: prints the finished files. Before the lesson has passed the command must be repeated. @type
+ * {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
@@ -28,8 +29,7 @@ export async function run(argv, io) {
 
 /**
  * The lesson whose solution may be shown now; otherwise prints why not.
- * @param {string[]} argv
- * @param {Io} io
+ * @param {string[]} argv @param {Io} io
  * @returns {Lesson | undefined}
  */
 export function lessonToReveal(argv, io) {
@@ -47,8 +47,7 @@ export function lessonToReveal(argv, io) {
 
 /**
  * Counts that the solution was asked for. It may be shown if the lesson has passed, or from the second time on.
- * @param {Lesson} lesson
- * @param {Io} io
+ * @param {Lesson} lesson @param {Io} io
  * @returns {{ passedNot: string, hintsLeft: string } | undefined}  why not yet; undefined: show it; hintsLeft: '' or a sentence
  *   without its full stop
  */

@@ -58,8 +58,7 @@ function mayShow(/** @type {Lesson} */ lesson, /** @type {Io} */ io) {
 
 /**
  * Counts that `spot` was asked for. It may be shown if the lesson has passed, or from the second time on.
- * @param {Lesson} lesson
- * @param {Io} io
+ * @param {Lesson} lesson @param {Io} io
  * @returns {string | undefined}  why not yet; undefined: show it
  */
 export function askForSpot({ key, number }, io) {
@@ -70,8 +69,7 @@ export function askForSpot({ key, number }, io) {
 }
 
 /**
- * @param {Lesson} lesson
- * @param {Io} io
+ * @param {Lesson} lesson @param {Io} io
  * @returns {Promise<{ promises: Record<string, string>, all: Answer[], sitting: Answer[] }>}  all: every answer that is short
  *   enough; sitting: those to show now
  */
@@ -93,12 +91,10 @@ function isShort(
 }
 
 /**
- * Chooses the answers of a sitting: those missed the last time, then new ones, then those already spotted. Within each group the
- * first answer of every promise comes before the second ones, with a right answer now and then.
- *
+ * Chooses the answers of a sitting: those missed the last time, then new ones, then those already spotted. Within each group
+ * the first answer of every promise comes before the second ones, with a right answer now and then.
  * @param {Answer[]} all  in the order of the catalogue, the most tempting first
- * @param {Record<string, boolean>} spotted
- * @param {string[]} promises
+ * @param {Record<string, boolean>} spotted @param {string[]} promises
  * @returns {Answer[]}
  */
 export function chooseAnswers(all, spotted, promises) {
@@ -143,12 +139,9 @@ async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io, signa
 /**
  * Judges the promises that an answer breaks, and the one that the learner named; judges a right answer whole. Saves whether the
  * learner saw the fault.
- * @param {object} options
- * @param {Lesson} options.lesson
- * @param {Answer} options.answer
+ * @param {object} options @param {Lesson} options.lesson @param {Answer} options.answer
  * @param {string} options.said  the id of a promise, or RIGHT
- * @param {Io} options.io
- * @param {AbortSignal} options.signal
+ * @param {Io} options.io @param {AbortSignal} options.signal
  * @param {Partial<Parameters<typeof runCheck>[0]>} [options.hear]  onPromise, onProgram
  * @returns {Promise<{ isSeen: boolean, result: import('../check/run-check.js').CheckResult }>}
  */

@@ -46,8 +46,7 @@ const howToWrite =
   'CONTRIBUTING.md shows how: a heading, "Breaks: `id`", why somebody writes it, a ```diff.';
 
 /**
- * @param {string} root
- * @param {string} key
+ * @param {string} root @param {string} key
  * @returns {Answer[]}  in the order of the documents, wrong ones first; after those of each kind its programs, by name
  * @throws {UsageError}  that says what is wrong with the catalogue
  */
@@ -140,10 +139,7 @@ function firstLine(/** @type {string} */ place) {
 
 /**
  * Makes the program that an answer is.
- *
- * @param {string} root
- * @param {string} key
- * @param {AnswerSource} answer
+ * @param {string} root @param {string} key @param {AnswerSource} answer
  * @param {string} [home]  where such folders are kept
  * @returns {string}  the file or folder to judge; a folder that is made anew when the answer is told as a change
  * @throws {UsageError}  when it no longer fits the solution: where, and where it nearly does
@@ -166,9 +162,7 @@ export function makeAnswer(root, key, answer, home = join(root, '.forkshop')) {
 
 /**
  * The program of a wrong answer of this repository, for what shows its fault.
- *
- * @param {string} key
- * @param {string} name
+ * @param {string} key @param {string} name
  * @returns {string}  absolute path of its server.js
  */
 export function wrongAnswer(key, name) {
@@ -180,12 +174,9 @@ export function wrongAnswer(key, name) {
 
 /**
  * What an answer changes, with some lines around it, as a unified diff has them.
- *
- * @param {string} root
- * @param {string} key
- * @param {Pick<Answer, 'name' | 'patches'>} answer
- * @returns {{ file: string, hunks: { line: number, lines: string[] }[] }[]}  line: where it begins in the solution, its
- *   region markers taken out
+ * @param {string} root @param {string} key @param {Pick<Answer, 'name' | 'patches'>} answer
+ * @returns {{ file: string, hunks: { line: number, lines: string[] }[] }[]}  line: where it begins in the solution, its region
+ *   markers taken out
  */
 export function changesOf(root, key, answer) {
   const solution = join(root, lessonPaths(key).solution);
@@ -201,7 +192,6 @@ const readSolution = (/** @type {string} */ solution, /** @type {string} */ file
 
 /**
  * The files that an answer changes, as they are in it. Region markers of the solution are taken out: no change cares.
- *
  * @param {string} solution  the folder
  * @param {Pick<Answer, 'name' | 'patches'>} answer
  * @returns {Record<string, string>}  path → text
@@ -230,9 +220,7 @@ export function applyPatches(solution, { name, patches = [] }) {
 /**
  * Looks at the right and wrong answers of a lesson: are there both, do they name promises that the check has, and does each
  * still fit the solution?
- *
- * @param {string} root
- * @param {string} key
+ * @param {string} root @param {string} key
  * @returns {Generator<Problem>}
  * @throws {UsageError}  when the catalogue cannot be read
  */

@@ -34,12 +34,10 @@ export const keyPattern = /^(\d{2})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
 const downloadAgain = 'Run the command in the folder of the workshop, or download it again.';
 
 /**
- * Lists the keys of all lessons under `root`, in order: the folders of lessons/ that are named
- * like one.
- *
+ * Lists the keys of all lessons under `root`, in order: the folders of lessons/ that are named like one.
  * @param {string} root
  * @returns {string[]}
- * @throws {UsageError} when there is no lessons folder
+ * @throws {UsageError}  when there is no lessons folder
  */
 export function lessonKeys(root) {
   try {
@@ -55,9 +53,8 @@ export function lessonKeys(root) {
 
 /**
  * Lists the keys of the deck's chapters, in order: those of the lessons, and of what comes before and after them.
- *
  * @param {string} root
- * @returns {string[]} empty when there are no slides
+ * @returns {string[]}  empty when there are no slides
  */
 export function chapterKeys(root) {
   const folder = join(root, 'slides');
@@ -70,10 +67,9 @@ export function chapterKeys(root) {
 
 /**
  * Lists all lessons under `root`, in order, as their lesson.yml describes them.
- *
  * @param {string} root
- * @returns {Lesson[]} at least one
- * @throws {UsageError} when there is none, or when a lesson's lesson.yml or hints are broken
+ * @returns {Lesson[]}  at least one
+ * @throws {UsageError}  when there is none, or when a lesson's lesson.yml or hints are broken
  */
 export function listLessons(root) {
   const lessons = lessonKeys(root).map((key) => readLesson(root, key));
@@ -83,11 +79,9 @@ export function listLessons(root) {
 
 /**
  * Reads one lesson.
- *
- * @param {string} root
- * @param {string} key
+ * @param {string} root @param {string} key
  * @returns {Lesson}
- * @throws {UsageError} when its text, its lesson.yml or its hints are missing or broken
+ * @throws {UsageError}  when its text, its lesson.yml or its hints are missing or broken
  */
 export function readLesson(root, key) {
   const { text, about, hints } = lessonPaths(key);
@@ -113,13 +107,10 @@ function readPart(/** @type {string} */ root, /** @type {string} */ file) {
 }
 
 /**
- * Finds the lesson that is meant by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in upper or
- * lower case.
- *
- * @param {Lesson[]} lessons
- * @param {string} name
+ * Finds the lesson that is meant by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in upper or lower case.
+ * @param {Lesson[]} lessons @param {string} name
  * @returns {Lesson}
- * @throws {UsageError} with the nearest right name and the list of what exists
+ * @throws {UsageError}  with the nearest right name and the list of what exists
  */
 export function findLesson(lessons, name) {
   const wanted = name.trim().toLowerCase();
@@ -138,12 +129,10 @@ export function findLesson(lessons, name) {
 }
 
 /**
- * Lists the files that a learner writes in one lesson: the files of its solution, wherever they
- * lie below it. Build output (names that begin with a dot) and node_modules do not count.
- *
- * @param {string} root
- * @param {string} key
- * @returns {string[]} relative paths with forward slashes, sorted; empty when there is no solution
+ * Lists the files that a learner writes in one lesson: the files of its solution, wherever they lie below it. Build output
+ * (names that begin with a dot) and node_modules do not count.
+ * @param {string} root @param {string} key
+ * @returns {string[]}  relative paths with forward slashes, sorted; empty when there is no solution
  */
 export function lessonFiles(root, key) {
   return filesBelow(join(root, 'solutions', key));
@@ -151,9 +140,8 @@ export function lessonFiles(root, key) {
 
 /**
  * Lists the files below a folder, without node_modules and names that begin with a dot.
- *
  * @param {string} folder
- * @returns {string[]} relative paths with forward slashes, sorted; empty when there is no folder
+ * @returns {string[]}  relative paths with forward slashes, sorted; empty when there is no folder
  */
 export function filesBelow(folder) {
   let entries;

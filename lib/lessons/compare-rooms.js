@@ -19,9 +19,8 @@ const AROUND = ['00-opening', '99-closing']; // chapters of the deck that belong
 
 /**
  * Compares the rooms: does every lesson have all its parts, and do they fit together?
- *
  * @param {string} root
- * @returns {Promise<Problem[]>} empty when all is well
+ * @returns {Promise<Problem[]>}  empty when all is well
  */
 export async function compareRooms(root) {
   const keys = lessonKeys(root);

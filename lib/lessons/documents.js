@@ -7,11 +7,9 @@ import { refreshQuotes } from './quotes.js';
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * Lists the Markdown files that may quote code: README.md, CONTRIBUTING.md, the lessons' texts and
- * the slides.
- *
+ * Lists the Markdown files that may quote code: README.md, CONTRIBUTING.md, the lessons' texts and the slides.
  * @param {string} root
- * @returns {string[]} paths from the root, of files that are there
+ * @returns {string[]}  paths from the root, of files that are there
  */
 export function documentPaths(root) {
   const texts = lessonKeys(root).map((key) => lessonPaths(key).text);
@@ -23,11 +21,10 @@ export function documentPaths(root) {
 
 /**
  * Fills the quotes of one document in again, without writing it.
- *
  * @param {string} root
- * @param {string} path of the document, from the root
- * @returns {{ text: string, stale: import('./quotes.js').Quote[] }} as refreshQuotes does
- * @throws {UsageError} that names the document, when a quote cannot be filled in
+ * @param {string} path  of the document, from the root
+ * @returns {{ text: string, stale: import('./quotes.js').Quote[] }}  as refreshQuotes does
+ * @throws {UsageError}  that names the document, when a quote cannot be filled in
  */
 export function refreshDocument(root, path) {
   try {
@@ -52,12 +49,10 @@ function readQuoted(/** @type {string} */ root, /** @type {string} */ file) {
 }
 
 /**
- * Finds the relative links and images of one document that lead to nothing. Anchors are not
- * followed.
- *
+ * Finds the relative links and images of one document that lead to nothing. Anchors are not followed.
  * @param {string} root
- * @param {string} path of the document, from the root
- * @returns {Promise<string[]>} the links as they are written
+ * @param {string} path  of the document, from the root
+ * @returns {Promise<string[]>}  the links as they are written
  */
 export async function brokenLinks(root, path) {
   const { default: MarkdownIt } = await import('markdown-it');

@@ -3,11 +3,10 @@ import { parseYaml } from './lesson-yml.js';
 
 /**
  * Parses the front matter of a chapter of the deck: YAML between two `---` lines, then Markdown.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
+ * @param {string} source  with LF or CRLF
+ * @param {string} file  its name, for messages
  * @returns {{ values: Record<string, any>, text: string }}
- * @throws {UsageError} that names the file
+ * @throws {UsageError}  that names the file
  */
 export function splitFrontMatter(source, file) {
   const match = /^\uFEFF?---\r?\n([^]*?\r?\n)??---[ \t]*(?:\r?\n([^]*))?$/.exec(source);

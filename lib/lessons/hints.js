@@ -12,11 +12,10 @@ const NAME = /^Tasks? (?:\d+ (?:and|to) )?(\d+)$/;
 
 /**
  * Parses a lesson's hints.md: a heading of the second level for each task, below it three of the third, each with a hint.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
+ * @param {string} source  with LF or CRLF
+ * @param {string} file  its name, for messages
  * @returns {HintsOfTask[]}
- * @throws {UsageError} that names the file and the task
+ * @throws {UsageError}  that names the file and the task
  */
 export function parseHints(source, file) {
   const all = sections(source.replaceAll('\r\n', '\n'), '##').map(([name, text]) => {

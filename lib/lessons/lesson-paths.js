@@ -1,6 +1,5 @@
 /**
  * Where the parts of a lesson are: in four folders that are named by its key.
- *
  * @param {string} key  NN-slug
  * @returns paths from the root
  */

@@ -42,11 +42,10 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
 
 /**
  * Parses a lesson's lesson.yml.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {LessonYml} unknown fields are left out
- * @throws {UsageError} that names the file, every field that is wrong, and what to do
+ * @param {string} source  with LF or CRLF
+ * @param {string} file  its name, for messages
+ * @returns {LessonYml}  unknown fields are left out
+ * @throws {UsageError}  that names the file, every field that is wrong, and what to do
  */
 export function parseLessonYml(source, file) {
   const given = parseYaml(source, file);
@@ -60,11 +59,10 @@ export function parseLessonYml(source, file) {
 
 /**
  * Parses YAML.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
+ * @param {string} source  with LF or CRLF
+ * @param {string} file  its name, for messages
  * @returns {Record<string, any>}
- * @throws {UsageError} that names the file
+ * @throws {UsageError}  that names the file
  */
 export function parseYaml(source, file) {
   try {

@@ -10,11 +10,9 @@ import { taskProblems } from './tasks.js';
 
 /**
  * Reads what is told of a lesson: is it right, and does `starterFails` name real promises?
- *
- * @param {string} root
- * @param {string} key
+ * @param {string} root @param {string} key
  * @returns {Generator<Problem>}
- * @throws {UsageError} when the text, lesson.yml or hints are missing or broken
+ * @throws {UsageError}  when the text, lesson.yml or hints are missing or broken
  */
 export function* aboutProblems(root, key) {
   const lesson = readLesson(root, key);
@@ -33,9 +31,7 @@ export function* aboutProblems(root, key) {
 
 /**
  * Looks for the parts of a lesson that are missing, and for starter files without a finished one.
- *
- * @param {string} root
- * @param {string} key
+ * @param {string} root @param {string} key
  * @returns {Generator<Problem>}
  */
 export function* partProblems(root, key) {
@@ -78,14 +74,10 @@ export function* partProblems(root, key) {
 }
 
 /**
- * Compares one starter file with its finished version: without the bodies of their regions they
- * must be the same.
- *
- * @param {string} root
- * @param {string} key
- * @param {string} file
+ * Compares one starter file with its finished version: without the bodies of their regions they must be the same.
+ * @param {string} root @param {string} key @param {string} file
  * @returns {Generator<Problem>}
- * @throws {UsageError} when the regions of either are broken
+ * @throws {UsageError}  when the regions of either are broken
  */
 export function* regionProblems(root, key, file) {
   const places = lessonPaths(key);

@@ -9,7 +9,6 @@ import { splitLines } from './regions.js';
 /**
  * Reads a change: lines that begin with `-` go, with `+` come, with a blank stay. `@@` on a line of its own begins the next
  * place. There are no line numbers: where it belongs is told by what stands there.
- *
  * @param {string} text
  * @returns {Hunk[]}
  */
@@ -27,9 +26,7 @@ export function parseHunks(text) {
 
 /**
  * Applies a change to a file. Each place must be there, and only once.
- *
- * @param {string} source
- * @param {Hunk[]} hunks
+ * @param {string} source @param {Hunk[]} hunks
  * @returns {{ text: string } | { fault: string, near?: string }}  fault: why it doesn't fit; near: where it nearly does
  */
 export function applyHunks(source, hunks) {

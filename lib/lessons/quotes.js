@@ -16,12 +16,11 @@ const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)\s*$/;
  */
 
 /**
- * Finds the code blocks of a Markdown text that quote a file: those whose opening fence says
- * `file=path`, `file=path#region` or, a part of it, `file=path#region:2-9`. What stands inside another block is an example, not a quote.
- *
- * @param {string} markdown with LF or CRLF
- * @returns {Quote[]} in order
- * @throws {UsageError} when a quote is never closed
+ * Finds the code blocks of a Markdown text that quote a file: those whose opening fence says `file=path`, `file=path#region`
+ * or, a part of it, `file=path#region:2-9`. What stands inside another block is an example, not a quote.
+ * @param {string} markdown  with LF or CRLF
+ * @returns {Quote[]}  in order
+ * @throws {UsageError}  when a quote is never closed
  */
 export function findQuotes(markdown) {
   const lines = splitLines(markdown);
@@ -61,13 +60,12 @@ function closes(/** @type {string} */ line, /** @type {string} */ mark) {
 }
 
 /**
- * Fills every quote of a Markdown text in again from the file that it quotes. Everything else
- * stays as it is, line ends included.
- *
+ * Fills every quote of a Markdown text in again from the file that it quotes. Everything else stays as it is, line ends
+ * included.
  * @param {string} markdown
- * @param {(file: string) => string} readFile reads a file by its path from the root
- * @returns {{ text: string, stale: Quote[] }} the new text, and the quotes that it changed
- * @throws {UsageError} when a file or region is missing, and what `readFile` throws
+ * @param {(file: string) => string} readFile  reads a file by its path from the root
+ * @returns {{ text: string, stale: Quote[] }}  the new text, and the quotes that it changed
+ * @throws {UsageError}  when a file or region is missing, and what `readFile` throws
  */
 export function refreshQuotes(markdown, readFile) {
   const lineEnd = markdown.includes('\r\n') ? '\r\n' : '\n';

@@ -13,11 +13,10 @@ const marker = /^\s*\/\/ ?#(end)?region\b[ \t]*(.*?)\s*$/;
 
 /**
  * Finds the regions of a source file: `// #region name` to `// #endregion name`, one level.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {Region[]} in order
- * @throws {UsageError} for a region that is unclosed, nested, nameless or there twice, and for more than four
+ * @param {string} source  with LF or CRLF
+ * @param {string} file  its name, for messages
+ * @returns {Region[]}  in order
+ * @throws {UsageError}  for a region that is unclosed, nested, nameless or there twice, and for more than four
  */
 export function parseRegions(source, file) {
   const lines = splitLines(source);
@@ -43,9 +42,9 @@ export function parseRegions(source, file) {
 }
 
 /**
- * @param {{ name: string, line: number, closes: boolean }} here the marker to judge
- * @param {{ name: string, start: number } | undefined} open the region that it stands in
- * @param {Region[]} regions the regions before it
+ * @param {{ name: string, line: number, closes: boolean }} here  the marker to judge
+ * @param {{ name: string, start: number } | undefined} open  the region that it stands in
+ * @param {Region[]} regions  the regions before it
  */
 function markerFault({ name, closes }, open, regions) {
   if (!/^[\w-]+$/.test(name)) return `has a region marker without a one-word name`;
@@ -74,13 +73,11 @@ const regionError = (/** @type {string} */ message) =>
   );
 
 /**
- * Takes the bodies of all regions out; the markers stay. What is left of a starter and of its
- * solution must be the same.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {string} with LF
- * @throws {UsageError} as parseRegions does
+ * Takes the bodies of all regions out; the markers stay. What is left of a starter and of its solution must be the same.
+ * @param {string} source  with LF or CRLF
+ * @param {string} file  its name, for messages
+ * @returns {string}  with LF
+ * @throws {UsageError}  as parseRegions does
  */
 export function withoutRegions(source, file) {
   const regions = parseRegions(source, file);
@@ -91,12 +88,7 @@ export function withoutRegions(source, file) {
     .join('\n');
 }
 
-/**
- * Splits a text into its lines.
- *
- * @param {string} text with LF or CRLF
- * @returns {string[]}
- */
+/** Splits a text into its lines. @param {string} text  with LF or CRLF @returns {string[]} */
 export const splitLines = (text) => text.split(/\r?\n/);
 
 function dedent(/** @type {string[]} */ lines) {

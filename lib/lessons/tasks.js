@@ -16,10 +16,7 @@ import { lessonPaths } from './lesson-paths.js';
 const GROUP = /^ {2,4}(\d+): \{/gm; // in a check's file
 const HEADING = /^###[ \t]+Task[ \t]+(\d+):[ \t]*(\S.*?)[ \t]*\r?$/gm;
 
-/**
- * @param {string} text  of a lesson, Markdown
- * @returns {Map<number, string>}  number → title
- */
+/** @param {string} text  of a lesson, Markdown @returns {Map<number, string>}  number → title */
 export const titlesIn = (text) =>
   new Map([...text.matchAll(HEADING)].map(([, number, title]) => [Number(number), title]));
 
@@ -47,9 +44,7 @@ function nameOf(first, last) {
 
 /**
  * Does the check group its promises by the tasks that the text has, and has each group its hints?
- *
- * @param {string} root
- * @param {Pick<import('./catalog.js').Lesson, 'key' | 'text' | 'hints'>} lesson
+ * @param {string} root @param {Pick<import('./catalog.js').Lesson, 'key' | 'text' | 'hints'>} lesson
  * @returns {Generator<Problem>}
  */
 export function* taskProblems(root, { key, text, hints }) {

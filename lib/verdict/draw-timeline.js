@@ -1,6 +1,6 @@
 /**
- * The timeline in a terminal: a row for each process that executed requests, a column for each slice of time, and the
- * same in words.
+ * The timeline in a terminal: a row for each process that executed requests, a column for each slice of time, and the same in
+ * words.
  */
 import { wrap } from './terminal.js';
 

@@ -11,13 +11,11 @@ const MOST_PRINTED = 12;
 const FEWEST_PRINTED = 4;
 
 /**
- * @param {import('../check/run-check.js').CheckResult} result
- * @param {object} options
+ * @param {import('../check/run-check.js').CheckResult} result @param {object} options
  * @param {boolean} options.isTold  what to try, too
  * @param {number} options.used  lines above it
  * @param {string} options.root  folder that is left out of paths
- * @param {number} options.columns
- * @param {import('./style.js').Style} options.style
+ * @param {number} options.columns @param {import('./style.js').Style} options.style
  * @returns {string[]}  each part ends with an empty line; none where nothing fails
  */
 export function failureLines(result, { isTold, used, root, columns, style }) {

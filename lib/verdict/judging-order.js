@@ -24,8 +24,7 @@ export function withDependencies(held, ids) {
 
 /**
  * What one promise depends on directly: the promises that it needs, and every gate before it.
- * @param {DeclaredPromise[]} held
- * @param {DeclaredPromise} one
+ * @param {DeclaredPromise[]} held @param {DeclaredPromise} one
  * @returns {string[]}
  */
 export function dependenciesOf(held, one) {

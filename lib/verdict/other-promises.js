@@ -7,8 +7,7 @@ const MOST_OTHERS = 3;
 
 /**
  * The tasks that were not judged whole, a line each: what held before, and what is to come.
- * @param {Pick<Result, 'tasks' | 'promises' | 'of' | 'conditions'>} result
- * @param {import('./tally.js').Tally} tally
+ * @param {Pick<Result, 'tasks' | 'promises' | 'of' | 'conditions'>} result @param {import('./tally.js').Tally} tally
  * @param {Style} style
  * @returns {string[]}
  */
@@ -29,18 +28,13 @@ export function unjudgedTaskLines({ tasks = [], promises, of, conditions }, { he
   return [...lines, `  ${were}. ${conditions.overrunBy} programs want each core of this machine.`];
 }
 
-/**
- * How a task is named above its promises.
- * @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task
- */
+/** How a task is named above its promises. @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task */
 export const taskHeading = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
 
 /**
  * What else fails, or is undecided where nothing does, a line each.
- * @param {import('./outcome.js').PromiseRecord[]} others
- * @param {Pick<Result, 'tasks'>} result
- * @param {Style} style
+ * @param {import('./outcome.js').PromiseRecord[]} others @param {Pick<Result, 'tasks'>} result @param {Style} style
  * @param {number} columns
  * @returns {string[]}
  */

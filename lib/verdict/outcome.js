@@ -44,11 +44,7 @@ export class Broken extends Error {
   }
 }
 
-/**
- * Throws Broken unless it holds.
- * @param {unknown} holds
- * @param {ConstructorParameters<typeof Broken>[0]} story
- */
+/** Throws Broken unless it holds. @param {unknown} holds @param {ConstructorParameters<typeof Broken>[0]} story */
 export function demand(holds, story) {
   if (!holds) throw new Broken(story);
 }
@@ -62,8 +58,7 @@ export class Missing extends Broken {}
 /**
  * Throws Missing unless it holds: for a demand that waiting longer could have met. A wrong answer, an event too many, a wrong
  * exit code are there to be seen: use demand() for those.
- * @param {unknown} holds
- * @param {ConstructorParameters<typeof Broken>[0]} story
+ * @param {unknown} holds @param {ConstructorParameters<typeof Broken>[0]} story
  */
 export function demandInTime(holds, story) {
   if (!holds) throw new Missing(story);
@@ -92,11 +87,7 @@ export function momentOf(seen, says) {
   return toMs === undefined ? { pid, t, says } : { pid, t, toMs, says };
 }
 
-/**
- * A record's story in words, a line for each part.
- * @param {Partial<PromiseRecord>} record
- * @returns {string}
- */
+/** A record's story in words, a line for each part. @param {Partial<PromiseRecord>} record @returns {string} */
 export function asText({ expected, got, why, try: command }) {
   const parts = Object.entries({ expected, got, why, try: command });
   return parts.flatMap(([name, text]) => (text ? [`${name}: ${text}`] : [])).join('\n');

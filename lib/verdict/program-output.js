@@ -11,8 +11,7 @@ const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // of an 
 
 /**
  * The lines to show: of several errors the last, with the place in the source above it; else the last lines.
- * @param {string} output
- * @param {object} options
+ * @param {string} output @param {object} options
  * @param {number} options.most  lines
  * @param {string} [options.root]  folder that is left out of paths
  * @returns {string[]}  at least one, unless nothing is left

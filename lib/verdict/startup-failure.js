@@ -1,6 +1,4 @@
-/**
- * Why a program is not what was expected: from the facts of its run to sentences that name the repair.
- */
+/** Why a program is not what was expected: from the facts of its run to sentences that name the repair. */
 import { Broken } from './outcome.js';
 import { describeStartError } from './thrown-errors.js';
 
@@ -38,10 +36,8 @@ const APART = {
  * @param {object} run
  * @param {string} run.name  the program's file, as its author knows it
  * @param {string} [run.command]  the same with its arguments
- * @param {number} run.port
- * @param {import('../observe/program.js').Fate} [run.fate]
- * @param {import('../observe/timeline.js').Event[]} run.events
- * @param {string} run.output
+ * @param {number} run.port @param {import('../observe/program.js').Fate} [run.fate]
+ * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
  * @param {number} [run.nowMs]  by the clock of the events
  * @param {boolean} [run.isUnseen]  a worker of it runs without the probe
  * @param {boolean} [run.isFutile]  its workers end again and again before they listen

@@ -7,10 +7,9 @@ const names = /** @type {const} */ (['bold', 'dim', 'red', 'green', 'yellow', 'c
  */
 
 /**
- * Makes the functions that style text for one stream. If colour is not wanted they return the text
- * as it is. Colour never carries a meaning that the words beside it do not.
- *
- * @param {{ isTTY?: boolean }} stream where the text will be written
+ * Makes the functions that style text for one stream. If colour is not wanted they return the text as it is. Colour never
+ * carries a meaning that the words beside it do not.
+ * @param {{ isTTY?: boolean }} stream  where the text will be written
  * @param {Record<string, string | undefined>} env
  * @returns {Style}
  */

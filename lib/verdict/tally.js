@@ -38,10 +38,7 @@ export function openPromises({ promises, tasks = [] }) {
   return failed.length > 0 ? failed : those('inconclusive');
 }
 
-/**
- * @param {Tally['counts']} counts
- * @returns {string}  for example `4 hold, 1 fails, 4 to come`
- */
+/** @param {Tally['counts']} counts @returns {string}  for example `4 hold, 1 fails, 4 to come` */
 export function countsInWords({ held, failed, undecided, toCome }) {
   const parts = [
     `${held} ${held === 1 ? 'holds' : 'hold'}`,

@@ -33,8 +33,7 @@ const ROUGH = 0.1; // of the value, half an interval
 
 /**
  * One line for one promise; more if the terminal is too narrow.
- * @param {import('./outcome.js').PromiseRecord} promise
- * @param {{ number: number, of: number }} place
+ * @param {import('./outcome.js').PromiseRecord} promise @param {{ number: number, of: number }} place
  * @param {import('./style.js').Style} style
  * @param {number} [columns]  of the terminal
  */
@@ -123,8 +122,8 @@ export function measurementLines(
 }
 
 /**
- * How rough a measurement is: undefined when half its interval is at most a tenth of it; 'unknown' for a ratio that may
- * be half or twice as much; else in words.
+ * How rough a measurement is: undefined when half its interval is at most a tenth of it; 'unknown' for a ratio that may be half
+ * or twice as much; else in words.
  * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'unit'>} measurement
  * @returns {string | undefined}
  */
@@ -138,8 +137,7 @@ export function roughnessOf({ value, low, high, unit }) {
 
 /**
  * A chart: a row for each number, all bars to the scale of the greatest.
- * @param {Chart} chart
- * @param {import('./style.js').Style} style
+ * @param {Chart} chart @param {import('./style.js').Style} style
  * @returns {string[]}
  */
 export function chartLines({ label, unit, rows, note }, style) {
@@ -161,10 +159,9 @@ function bar(value, ceiling) {
 }
 
 /**
- * How a prediction compares with what was measured, in words. A prediction inside a wide interval was neither
- * right nor wrong, and a measurement that cannot be trusted is compared with nothing.
- * @param {number} prediction
- * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note' | 'unit'>} measurement
+ * How a prediction compares with what was measured, in words. A prediction inside a wide interval was neither right nor wrong,
+ * and a measurement that cannot be trusted is compared with nothing.
+ * @param {number} prediction @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note' | 'unit'>} measurement
  * @returns {string}
  */
 export function judgePrediction(prediction, { value, low = value, high = value, note, unit }) {
@@ -185,10 +182,7 @@ export function judgePrediction(prediction, { value, low = value, high = value, 
 /** @param {string} unit  of a measurement */
 export const unitInWords = (unit) => (unit === 'times' ? 'times as fast' : unit);
 
-/**
- * A number as it is read: three significant digits, and no more zeros than it needs.
- * @param {number} [value]
- */
+/** A number as it is read: three significant digits, and no more zeros than it needs. @param {number} [value] */
 export function format(value = NaN) {
   if (!Number.isFinite(value)) return 'unknown';
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
@@ -197,8 +191,7 @@ export function format(value = NaN) {
 
 /**
  * Breaks text into lines of so many columns at its blanks; its own line breaks stay.
- * @param {string} text
- * @param {number} columns
+ * @param {string} text @param {number} columns
  * @returns {string[]}
  */
 export function wrap(text, columns) {

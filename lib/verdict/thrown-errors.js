@@ -1,6 +1,4 @@
-/**
- * What a program threw, and where: from its timeline and its output to a sentence with a file and a line.
- */
+/** What a program threw, and where: from its timeline and its output to a sentence with a file and a line. */
 
 const FRAME = /^\s*at /;
 const PLACE = /(?:file:\/\/)?([/\\][^\s():]*|[A-Z]:[/\\][^\s():]*):(\d+)(?::\d+)?\)?$/;
@@ -40,8 +38,7 @@ export function describeHandlerError(output) {
 
 /**
  * A file that does not parse has no frame: Node.js prints its place above the error, and only there.
- * @param {string | undefined} why
- * @param {string} output
+ * @param {string | undefined} why @param {string} output
  * @returns {string | undefined}  the same, with the place behind the error
  */
 export function addSyntaxErrorPlace(why, output) {
@@ -76,8 +73,7 @@ const placed = (
  * What ended a program before it was ready: the first place in a file of its own folder, also one that does not parse.
  * @param {object} run
  * @param {string} run.name  the program's file, as its author knows it
- * @param {import('../observe/timeline.js').Event[]} run.events
- * @param {string} run.output
+ * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
  * @returns {string | undefined}
  */
 export function describeStartError({ name, events, output }) {

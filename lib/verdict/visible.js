@@ -6,8 +6,8 @@ const COLUMNS = 400;
 const CUT = ' [...]';
 
 /**
- * Shows control characters except line ends and tabs as escapes: one clears the screen, renames the window, or paints a
- * verdict of its own; another has a line read backwards.
+ * Shows control characters except line ends and tabs as escapes: one clears the screen, renames the window, or paints a verdict
+ * of its own; another has a line read backwards.
  * @param {string} text
  * @returns {string}  for example `\u001b[2J`
  */
@@ -16,12 +16,7 @@ export function visible(text) {
   return text.replaceAll('\r\n', '\n').replace(STEERING, escape);
 }
 
-/**
- * Does the same with every string in a record.
- * @template T
- * @param {T} value  as JSON has it
- * @returns {T}
- */
+/** Does the same with every string in a record. @template T @param {T} value  as JSON has it @returns {T} */
 export function allVisible(value) {
   if (typeof value === 'string') return /** @type {T} */ (visible(value));
   if (Array.isArray(value)) return /** @type {T} */ (value.map(allVisible));
@@ -30,21 +25,14 @@ export function allVisible(value) {
   return /** @type {T} */ (Object.fromEntries(fields));
 }
 
-/**
- * The first lines of a text, none of them very long.
- * @param {string} text
- * @returns {string}
- */
+/** The first lines of a text, none of them very long. @param {string} text @returns {string} */
 export function cut(text) {
   const lines = text.split('\n');
   const shown = lines.slice(0, LINES).map(cutLine);
   return shown.join('\n') + (lines.length > LINES ? `\n${CUT.trim()}` : '');
 }
 
-/**
- * @param {string} line
- * @returns {string}
- */
+/** @param {string} line @returns {string} */
 export function cutLine(line) {
   return line.length > COLUMNS ? line.slice(0, COLUMNS) + CUT : line;
 }
