@@ -35,11 +35,8 @@ export function parseAddress(text) {
   return why ? { why } : { address: plain };
 }
 
-function isWithin(
-  address,
-  /** @type {'ipv4' | 'ipv6'} */ family,
-  /** @type {[string, number][]} */ ranges,
-) {
+/** @param {'ipv4' | 'ipv6'} family @param {[string, number][]} ranges */
+function isWithin(address, family, ranges) {
   const list = new BlockList();
   for (const [network, bits] of ranges)
     if (isIPv6(network) === (family === 'ipv6')) list.addSubnet(network, bits, family);

@@ -26,10 +26,8 @@ export function parse(argv, options, env, most = 1) {
   return { values: { ...swallowed, ...values }, positionals };
 }
 
-function parseStrictly(
-  /** @type {string[]} */ args,
-  /** @type {Record<string, Option>} */ options,
-) {
+/** @param {string[]} args @param {Record<string, Option>} options */
+function parseStrictly(args, options) {
   try {
     const known = Object.entries(options).map(([name, { type, short, multiple = false }]) => [
       name,
@@ -54,11 +52,11 @@ function explain(/** @type {Error & { code: string }} */ error, /** @type {strin
   return new UsageError(message, guess ? `Did you mean ${guess}? ${all}` : all);
 }
 
-function readSwallowed(
-  /** @type {Record<string, Option>} */ options,
-  /** @type {Record<string, unknown>} */ given,
-  /** @type {Record<string, string | undefined>} */ env,
-) {
+/**
+ * @param {Record<string, Option>} options @param {Record<string, unknown>} given
+ * @param {Record<string, string | undefined>} env
+ */
+function readSwallowed(options, given, env) {
   /** @type {Record<string, string | boolean | string[]>} */
   const swallowed = {};
   for (const [name, { type, multiple, fromNpm = true }] of Object.entries(options)) {

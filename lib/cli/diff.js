@@ -34,11 +34,8 @@ export const solutionDiffs = (root, key) =>
 
 const readIfFile = (/** @type {string} */ path) => (isFile(path) ? readIfThere(path) : undefined);
 
-function patchOf(
-  /** @type {string} */ root,
-  /** @type {string} */ mine,
-  /** @type {string} */ theirs,
-) {
+/** @param {string} root @param {string} mine @param {string} theirs */
+function patchOf(root, mine, theirs) {
   const [from, to] = [mine, theirs].map((path) => readIfFile(join(root, path)));
   const [before, after] = [from ?? '', to ?? ''].map((text) => text.replaceAll('\r\n', '\n'));
   if (before === after) return '';

@@ -35,12 +35,11 @@ function describeEnvironment(/** @type {Record<string, string | undefined>} */ e
   };
 }
 
-function asText(
-  /** @type {Problem[]} */ problems,
-  /** @type {number} */ lessons,
-  /** @type {ReturnType<typeof describeEnvironment>} */ { node, npm, usableCores, cores, system },
-  /** @type {import('../verdict/style.js').Style} */ style,
-) {
+/**
+ * @param {Problem[]} problems @param {number} lessons @param {ReturnType<typeof describeEnvironment>} options
+ * @param {import('../verdict/style.js').Style} style
+ */
+function asText(problems, lessons, { node, npm, usableCores, cores, system }, style) {
   const found = problems.map(
     ({ where, problem, mend }) => `${style.red(where)}\n  ${problem}\n  To fix it: ${mend}\n\n`,
   );

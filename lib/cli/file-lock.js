@@ -86,11 +86,8 @@ function ticketsOf(/** @type {string} */ file) {
   });
 }
 
-const busy = (
-  /** @type {string} */ file,
-  /** @type {Ticket} */ { pid },
-  /** @type {number} */ waitMs,
-) =>
+/** @param {string} file @param {Ticket} options @param {number} waitMs */
+const busy = (file, { pid }, waitMs) =>
   Object.assign(
     new Error(
       `Process ${pid} has been changing ${file} for ${waitMs / 1_000} s. End it, or wait until it ends`,

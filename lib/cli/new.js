@@ -33,11 +33,8 @@ export async function run(argv, io) {
   return 0;
 }
 
-function refuseWrongNames(
-  /** @type {string | undefined} */ key,
-  /** @type {string | undefined} */ title,
-  /** @type {string} */ root,
-) {
+/** @param {string | undefined} key @param {string | undefined} title @param {string} root */
+function refuseWrongNames(key, title, root) {
   if (key === undefined || !title?.trim()) {
     throw new UsageError('A new lesson needs a key and a title.', example);
   }
@@ -152,10 +149,8 @@ Write the text of the lesson here.
 \`\`\`
 `;
 
-const serverSource = (
-  /** @type {string} */ comment,
-  /** @type {string} */ answer,
-) => `import http from 'node:http';
+/** @param {string} comment @param {string} answer */
+const serverSource = (comment, answer) => `import http from 'node:http';
 
 const port = process.env.PORT ?? 8080;
 
@@ -171,9 +166,8 @@ server.listen(port, () => {
 });
 `;
 
-const checkSource = (
-  /** @type {string} */ key,
-) => `import { check, demand, get } from '../../lib/check/checking.js';
+/** @param {string} key */
+const checkSource = (key) => `import { check, demand, get } from '../../lib/check/checking.js';
 
 const tasks = {
   1: {
@@ -198,9 +192,8 @@ check('${key}', tasks, ({ launch, ready, observe, hold }) => {
 });
 `;
 
-const experimentsSource = (
-  /** @type {string} */ key,
-) => `import { get } from '../../lib/check/checking.js';
+/** @param {string} key */
+const experimentsSource = (key) => `import { get } from '../../lib/check/checking.js';
 
 export default [
   {

@@ -44,11 +44,8 @@ export async function run(argv, io) {
   return 0;
 }
 
-function lessonsToReset(
-  /** @type {string | undefined} */ name,
-  /** @type {{ all?: boolean, yes?: boolean }} */ { all, yes },
-  /** @type {Io} */ io,
-) {
+/** @param {string | undefined} name @param {{ all?: boolean, yes?: boolean }} options @param {Io} io */
+function lessonsToReset(name, { all, yes }, io) {
   const lessons = listLessons(io.root);
   if (all && name !== undefined) {
     throw new UsageError('reset takes a lesson or --all, not both.', 'Leave one of them out.');

@@ -80,11 +80,8 @@ export async function nextSitting({ key }, io) {
   return { promises, all, sitting: chooseAnswers(all, spotted, Object.keys(promises)) };
 }
 
-function isShort(
-  /** @type {string} */ root,
-  /** @type {string} */ key,
-  /** @type {Answer} */ answer,
-) {
+/** @param {string} root @param {string} key @param {Answer} answer */
+function isShort(root, key, answer) {
   if (!answer.patches) return false;
   const hunks = changesOf(root, key, answer).flatMap((one) => one.hunks);
   return hunks.reduce((sum, { lines }) => sum + lines.length, 0) <= MOST_LINES;

@@ -86,11 +86,8 @@ async function see({ runner, order, plan, trials, values, io }) {
   return isOpen ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
 
-async function tryAll(
-  trials,
-  { runner, order, plan },
-  /** @type {(head: string) => void} */ begin,
-) {
+/** @param {(head: string) => void} begin */
+async function tryAll(trials, { runner, order, plan }, begin) {
   const done = [];
   /** @type {import('../xray/tell.js').Section[]} */
   const tried = [];

@@ -60,12 +60,8 @@ export function answersOf(root, key) {
   });
 }
 
-/** @returns {Answer[]} */
-function parseCatalogue(
-  /** @type {string} */ text,
-  /** @type {string} */ path,
-  /** @type {boolean} */ isRight,
-) {
+/** @param {string} text @param {string} path @param {boolean} isRight @returns {Answer[]} */
+function parseCatalogue(text, path, isRight) {
   /** @type {(Answer & { patches: Patch[] })[]} */
   const answers = [];
   const tokens = new MarkdownIt().parse(text, {});
@@ -93,10 +89,8 @@ function readFence(/** @type {import('markdown-it').Token} */ { info, content })
   return { file, hunks: [], whole: content };
 }
 
-function assertWhole(
-  /** @type {Answer} */ { name, isRight, breaks, why, patches = [] },
-  /** @type {string} */ path,
-) {
+/** @param {Answer} options @param {string} path */
+function assertWhole({ name, isRight, breaks, why, patches = [] }, path) {
   const faults = [
     [!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name), 'has a name that is not words in kebab-case'],
     [!isRight && breaks.length === 0, 'names no promise that it breaks'],
@@ -107,12 +101,11 @@ function assertWhole(
   if (fault) throw new UsageError(`"${name}" in ${path} ${fault[1]}.`, howToWrite);
 }
 
-/** A program of its own says in its first line what it is for. @returns {Answer} */
-function readProgram(
-  /** @type {string} */ place,
-  /** @type {string} */ file,
-  /** @type {boolean} */ isRight,
-) {
+/**
+ * A program of its own says in its first line what it is for.
+ * @param {string} place @param {string} file @param {boolean} isRight @returns {Answer}
+ */
+function readProgram(place, file, isRight) {
   const first = firstLine(place);
   const [, word, text = ''] = /^\/\/ (accepts|breaks): (.+)$/.exec(first) ?? [];
   const wanted = isRight ? 'accepts' : 'breaks';

@@ -95,11 +95,8 @@ export function* regionProblems(root, key, file) {
   yield { where: starter, problem, mend };
 }
 
-function firstDifference(
-  /** @type {string} */ root,
-  /** @type {string} */ starter,
-  /** @type {string} */ solution,
-) {
+/** @param {string} root @param {string} starter @param {string} solution */
+function firstDifference(root, starter, solution) {
   const [here, there] = [starter, solution].map((path) =>
     withoutRegions(readFileSync(join(root, path), 'utf8'), path).split('\n'),
   );

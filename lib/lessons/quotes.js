@@ -84,11 +84,8 @@ export function refreshQuotes(markdown, readFile) {
   return { text: lines.join('\n'), stale };
 }
 
-/** @returns {string} what the quote should hold */
-function quotedText(
-  /** @type {Quote} */ { file, region, lines, mark, start },
-  /** @type {(file: string) => string} */ readFile,
-) {
+/** @param {Quote} options @param {(file: string) => string} readFile @returns {string} what the quote should hold */
+function quotedText({ file, region, lines, mark, start }, readFile) {
   const source = readFile(file);
   const whole = region
     ? parseRegions(source, file).find(({ name }) => name === region)?.body
@@ -105,12 +102,8 @@ function quotedText(
   );
 }
 
-function part(
-  /** @type {string} */ text,
-  /** @type {[number, number]} */ [from, to],
-  /** @type {string} */ file,
-  /** @type {string} */ quote,
-) {
+/** @param {string} text @param {[number, number]} options @param {string} file @param {string} quote */
+function part(text, [from, to], file, quote) {
   const lines = splitLines(text);
   if (from >= 1 && from <= to && to <= lines.length) {
     const chosen = lines.slice(from - 1, to);

@@ -58,11 +58,8 @@ function markerFault({ name, closes }, open, regions) {
   return undefined;
 }
 
-function closeRegion(
-  /** @type {string[]} */ lines,
-  /** @type {{ name: string, start: number }} */ { name, start },
-  /** @type {number} */ end,
-) {
+/** @param {string[]} lines @param {{ name: string, start: number }} options @param {number} end */
+function closeRegion(lines, { name, start }, end) {
   return { name, body: dedent(lines.slice(start, end - 1)).join('\n'), start, end };
 }
 

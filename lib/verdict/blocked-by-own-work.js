@@ -1,6 +1,6 @@
-/** What a program's own work did to it, in words: it names the handler, and a handful of numbers. */
+/** Explains a failure that the program's own synchronous work has caused: names the handler, with numbers. */
 const MEGABYTE = 1024 ** 2;
-const MUCH_BYTES = 256 * 1024; // no program of a lesson prints so much
+const MUCH_BYTES = 256 * 1024; // no program of a lesson prints that much
 const MOSTLY = 0.9;
 const LITTLE = 0.1;
 

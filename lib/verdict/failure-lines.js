@@ -1,31 +1,31 @@
-/** What fails, explained at the end of a verdict: what its program printed, the first failure opened up, a line for each other. */
+/** The end of a failed check: the program's output, the first failure in full, and a line for each other one. */
 import { otherFailureLines } from './other-promises.js';
 import { outputLines } from './program-output.js';
 import { openPromises } from './tally.js';
 import { FIELD_LINES, promiseDetails } from './terminal.js';
 
-const ROOM = 26; // lines of a verdict that fails: in a window of 30 it stands whole, with a line or two around it
-const AROUND = 5; // blank lines, a heading, the summary, what next
-const FEWEST_OF_PART = 2; // of what was expected, of what came, ...
+const MOST_LINES = 26; // of the whole verdict, so that it fits into a terminal of 30
+const OTHER_LINES = 5; // blank lines, a heading, the summary, the next command
+const FEWEST_FIELD_LINES = 2;
 const MOST_PRINTED = 12;
 const FEWEST_PRINTED = 4;
 
 /**
  * @param {import('../check/run-check.js').CheckResult} result @param {object} options
- * @param {boolean} options.isTold  what to try, too
- * @param {number} options.used  lines above it
- * @param {string} options.root  folder that is left out of paths
+ * @param {boolean} options.isTold  include what to try
+ * @param {number} options.used  lines printed above
+ * @param {string} options.root  folder to omit from paths
  * @param {number} options.columns @param {import('./style.js').Style} options.style
- * @returns {string[]}  each part ends with an empty line; none where nothing fails
+ * @returns {string[]}  each part ends with an empty line; empty if nothing fails
  */
 export function failureLines(result, { isTold, used, root, columns, style }) {
   const [first, ...others] = openPromises(result);
   if (!first) return [];
   const also = otherFailureLines(others, result, style, columns);
-  const room = ROOM - used - also.length - AROUND;
+  const room = MOST_LINES - used - also.length - OTHER_LINES;
   let most = FIELD_LINES;
   const open = () => promiseDetails(first, { isTold, most }, style, columns);
-  while (most > FEWEST_OF_PART && open().length > room - FEWEST_PRINTED) most -= 1;
+  while (most > FEWEST_FIELD_LINES && open().length > room - FEWEST_PRINTED) most -= 1;
   const story = open();
   const lines = Math.min(MOST_PRINTED, Math.max(FEWEST_PRINTED, room - story.length));
   const printed = outputLines(first.output ?? result.output, { most: lines, root });

@@ -1,56 +1,55 @@
 /**
  * Which promises of a check are judged, and in which order.
  *
- * @typedef {object} DeclaredPromise  a promise as a check declares it
+ * @typedef {object} DeclaredPromise
  * @property {string} id
- * @property {number} task  that it belongs to; in declared order a task comes before the next
- * @property {string[]} needs  promises without which it means nothing
- * @property {boolean} isGate  everything declared after it needs it
+ * @property {number} task  its task's number; ascending in declared order
+ * @property {string[]} needs  promises that it depends on
+ * @property {boolean} isGate  all promises declared after it depend on it
  */
 
 /**
- * Promises with everything they depend on, in declared order.
- * @param {DeclaredPromise[]} held  all of the check, in declared order
+ * Adds the dependencies of promises.
+ * @param {DeclaredPromise[]} declared  all of the check, in declared order
  * @param {string[]} ids
  * @returns {string[]}
  */
-export function withDependencies(held, ids) {
+export function withDependencies(declared, ids) {
   const wanted = new Set(ids);
-  for (const one of [...held].reverse()) {
-    if (wanted.has(one.id)) dependenciesOf(held, one).forEach((id) => wanted.add(id));
+  for (const one of [...declared].reverse()) {
+    if (wanted.has(one.id)) dependenciesOf(declared, one).forEach((id) => wanted.add(id));
   }
-  return held.map(({ id }) => id).filter((id) => wanted.has(id));
+  return declared.map(({ id }) => id).filter((id) => wanted.has(id));
 }
 
 /**
- * What one promise depends on directly: the promises that it needs, and every gate before it.
- * @param {DeclaredPromise[]} held @param {DeclaredPromise} one
+ * The direct dependencies of a promise: those that it needs, and every gate before it.
+ * @param {DeclaredPromise[]} declared @param {DeclaredPromise} one
  * @returns {string[]}
  */
-export function dependenciesOf(held, one) {
-  const before = held.slice(0, held.indexOf(one));
+export function dependenciesOf(declared, one) {
+  const before = declared.slice(0, declared.indexOf(one));
   return [...one.needs, ...before.filter(({ isGate }) => isGate).map(({ id }) => id)];
 }
 
 /**
- * The rounds of a check: one for each task, in order. The task that was open last time comes before the others, with what it
- * depends on, and what failed in it before the rest of it.
- * @param {DeclaredPromise[]} held
- * @param {{ only?: string[], first?: string[], isThrough?: boolean }} wanted  only: these and nothing else; isThrough: one
- *   round, of all
- * @returns {string[][]}  ids; some may be in several rounds
+ * The rounds of a check: what failed the last time, then the rest of that task, then each task in order.
+ * @param {DeclaredPromise[]} declared
+ * @param {{ only?: string[], first?: string[], isThrough?: boolean }} wanted  only: no others; first: failed the last time;
+ *   isThrough: all in one round
+ * @returns {string[][]}  ids, perhaps in several rounds
  */
-export function roundsOf(held, { only, first = [], isThrough = false }) {
-  if (only) return [withDependencies(held, only)];
-  if (isThrough) return [held.map(({ id }) => id)];
-  const tasks = [...new Set(held.map(({ task }) => task))].map((task) => idsOfTask(held, task));
+export function roundsOf(declared, { only, first = [], isThrough = false }) {
+  if (only) return [withDependencies(declared, only)];
+  if (isThrough) return [declared.map(({ id }) => id)];
+  const tasks = [...new Set(declared.map(({ task }) => task))].map((task) => idsOfTask(declared, task));
   const open = tasks.find((ids) => ids.some((id) => first.includes(id))) ?? [];
   const failed = open.filter((id) => first.includes(id));
-  return [withDependencies(held, failed), withDependencies(held, open), ...tasks].filter(
+  return [withDependencies(declared, failed), withDependencies(declared, open), ...tasks].filter(
     (ids) => ids.length > 0,
   );
 }
 
-/** The promises of a task. @param {DeclaredPromise[]} held @param {number} wanted */
-export const idsOfTask = (held, wanted) =>
-  held.filter(({ task }) => task === wanted).map(({ id }) => id);
+/** @param {DeclaredPromise[]} declared @param {number} wanted  a task's number */
+export const idsOfTask = (declared, wanted) =>
+  declared.filter(({ task }) => task === wanted).map(({ id }) => id);

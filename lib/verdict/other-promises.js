@@ -1,4 +1,4 @@
-/** What stands around the failure that is opened up: its task, the other tasks, and what else fails. */
+/** One line for each task and failure that isn't explained in full. */
 
 /** @typedef {import('../check/run-check.js').CheckResult} Result */
 /** @typedef {import('./style.js').Style} Style */
@@ -6,7 +6,7 @@
 const MOST_OTHERS = 3;
 
 /**
- * The tasks that were not judged whole, a line each: what held before, and what is to come.
+ * A line for each task with promises that were not judged: how many of them held before.
  * @param {Pick<Result, 'tasks' | 'promises' | 'of' | 'conditions'>} result @param {import('./tally.js').Tally} tally
  * @param {Style} style
  * @returns {string[]}
@@ -28,12 +28,12 @@ export function unjudgedTaskLines({ tasks = [], promises, of, conditions }, { he
   return [...lines, `  ${were}. ${conditions.overrunBy} programs want each core of this machine.`];
 }
 
-/** How a task is named above its promises. @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task */
+/** @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task */
 export const taskHeading = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
 
 /**
- * What else fails, or is undecided where nothing does, a line each.
+ * A line for each other failure.
  * @param {import('./outcome.js').PromiseRecord[]} others @param {Pick<Result, 'tasks'>} result @param {Style} style
  * @param {number} columns
  * @returns {string[]}

@@ -1,23 +1,23 @@
-/** What a program printed, cut to what matters to its author: the last error, and no frame that isn't theirs. */
+/** Cuts a program's output to what matters to its author: the last error, with the author's own stack frames. */
 import { cutLine } from './visible.js';
 
-const ABOVE_ERROR = 3; // the place in the source, the line itself, and the caret below it
+const ABOVE_ERROR = 3; // the path, the source line, and the caret below it
 const ERROR = /^(Uncaught )?\w*Error\b/;
 const FRAME = /^\s+at /;
-/** Node.js itself, the probe in a learner's process, packages. */
+/** Frames of Node.js, of the probe in the learner's process, and of packages. */
 const NOT_THEIRS = /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]node_modules[\\/]/;
 const VERSION = /^Node\.js v\d/;
-const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // of an error, which has told it in its first line
+const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // fields of a system error, whose message has them already
 
 /**
- * The lines to show: of several errors the last, with the place in the source above it; else the last lines.
+ * The last error with its source line, or else the last lines.
  * @param {string} output @param {object} options
  * @param {number} options.most  lines
- * @param {string} [options.root]  folder that is left out of paths
- * @returns {string[]}  at least one, unless nothing is left
+ * @param {string} [options.root]  folder to omit from paths
+ * @returns {string[]}
  */
 export function outputLines(output, { most, root = '' }) {
-  const lines = withoutOurs(output.trimEnd().split('\n')).map((line) => shorten(line, root));
+  const lines = withoutForeign(output.trimEnd().split('\n')).map((line) => shorten(line, root));
   const error = lines.findLastIndex((line) => ERROR.test(line));
   const last = Math.max(0, lines.length - most);
   const above = Math.min(ABOVE_ERROR, Math.max(0, most - 1));
@@ -25,14 +25,14 @@ export function outputLines(output, { most, root = '' }) {
   return lines.slice(first, first + most).map(cutLine);
 }
 
-/** Without frames of Node.js, of ours and of packages, the line of Node.js that an error was thrown from, and empty lines. */
-function withoutOurs(/** @type {string[]} */ lines) {
+/** Removes foreign frames, the source line in Node.js that threw, and empty lines. */
+function withoutForeign(/** @type {string[]} */ lines) {
   const kept = [];
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index];
     if (/^node:\S+:\d+$/.test(line)) {
       const end = lines.findIndex((each, at) => at > index && each.trim() === '');
-      index = end < 0 ? index : end; // its source line, and the caret below it
+      index = end < 0 ? index : end; // skip its source line and caret
     } else if (FRAME.test(line)) {
       if (!NOT_THEIRS.test(line)) kept.push(line.replace(/ \{$/, ''));
     } else if (DETAIL.test(line)) {

@@ -1,17 +1,17 @@
-/** What can be wrong with the answers of the lessons' `/`: from an answer to a sentence. */
+/** Finds what is wrong with responses of the lessons' `/`. */
 
 const FEWEST_BYTES = 5_000;
 const MOST_BYTES = 10_000;
-const LINE_END = /\r?\n$/; // text may end as a line does
-const PART = 16; // digits: so many will not come twice by chance
-const PARTS = 32; // of each answer are looked for, spread over all of it
+const LINE_END = /\r?\n$/;
+const PART = 16; // hex digits: among 64-bit numbers, a repetition by chance is practically impossible
+const PARTS = 32; // samples of each body
 
 /**
- * Says what keeps these answers from being 5,000 to 10,000 random bytes as hex text, other bytes in each.
+ * What keeps these responses from being 5,000 to 10,000 random bytes as hex text, different ones in each.
  * @param {import('../observe/client.js').Answer[]} seen
- * @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: unless told otherwise the header says that it is text;
- *   parts: of each so many are looked for in all, two or more
- * @returns {string | undefined}  nothing, when they are
+ * @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: requires a content-type of text;
+ *   parts: samples of each body to look for in all, at least 2
+ * @returns {string | undefined}  a sentence
  */
 export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {
   const answers = seen.map(({ body, ...answer }) => ({
@@ -28,11 +28,7 @@ export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {
   return faultOfChance(texts, parts);
 }
 
-/**
- * What an answer in JSON says.
- * @param {string} body
- * @returns {any}  an object, without anything in it where the body isn't JSON
- */
+/** @param {string} body @returns {any}  the parsed JSON; {} unless it is a valid object */
 export function parseJsonBody(body) {
   try {
     return Object(JSON.parse(body));
@@ -41,7 +37,7 @@ export function parseJsonBody(body) {
   }
 }
 
-/** Random bytes have every digit, and nothing in them comes a second time. @param {string[]} texts @param {number} parts */
+/** Random bytes contain every digit, and no sample twice. @param {string[]} texts @param {number} parts */
 function faultOfChance(texts, parts) {
   const all = texts.join(' ');
   for (const text of texts) {

@@ -1,4 +1,4 @@
-/** Why a program is not what was expected: from the facts of its run to sentences that name the repair. */
+/** Explains why a program didn't start listening, and how to fix it. */
 import { Broken } from './outcome.js';
 import { describeStartError } from './thrown-errors.js';
 
@@ -9,14 +9,10 @@ const WHICH_PORT = 'look at where the port comes from; the starter read it from 
 const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced for ever.';
 
-/** What is told of a program that runs, and whose event loop turns, but of which no process called listen(). */
+/** The message for a program with a running event loop, in which no process called listen(). */
 export const NOT_LISTENING = "It runs, but isn't listening on any port.";
 
-/**
- * A process that the timeline tells of, and that isn't proved to be one of the program's.
- * @param {number} pid
- * @returns {Broken}
- */
+/** For a timeline that names a process which isn't the program's. @param {number} pid @returns {Broken} */
 export const explainStranger = (pid) =>
   new Broken({
     expected: 'Every process that is reported belongs to this program.',
@@ -25,7 +21,7 @@ export const explainStranger = (pid) =>
     try: 'take out what writes to FORKSHOP_TIMELINE',
   });
 
-/** What is told of processes that the probe has found in a PID namespace of their own. */
+/** For processes in their own PID namespace. */
 const APART = {
   got: 'It starts a process in a PID namespace of its own, as a container has: from here nothing is known of it.',
   why: 'Its pids are those of other processes here. What it starts there is ended with the program all the same.',
@@ -34,13 +30,13 @@ const APART = {
 
 /**
  * @param {object} run
- * @param {string} run.name  the program's file, as its author knows it
- * @param {string} [run.command]  the same with its arguments
+ * @param {string} run.name  the program's path, relative as in messages
+ * @param {string} [run.command]  the path with its arguments
  * @param {number} run.port @param {import('../observe/program.js').Fate} [run.fate]
  * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
- * @param {number} [run.nowMs]  by the clock of the events
- * @param {boolean} [run.isUnseen]  a worker of it runs without the probe
- * @param {boolean} [run.isFutile]  its workers end again and again before they listen
+ * @param {number} [run.nowMs]  on the timeline's clock
+ * @param {boolean} [run.isUnseen]  a worker runs without the probe
+ * @param {boolean} [run.isFutile]  one worker after the other exits before it listens
  * @param {string} expected
  * @returns {Broken}
  */
@@ -73,7 +69,7 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   };
 }
 
-/** What is to be said of an error whose cause is known: a port that is taken, by others or by itself, a file that is not there. */
+/** Advice for errors with a known cause: a port in use, a missing file or package. */
 function knownCrash(why = '', /** @type {number} */ port) {
   const [, taken] = /EADDRINUSE.*?:(\d+)/.exec(why) ?? [];
   if (Number(taken) === port)
@@ -92,7 +88,7 @@ function knownCrash(why = '', /** @type {number} */ port) {
   return kind ? { try: `npm ci, if ${what} is no misspelt name` } : {};
 }
 
-/** Exit codes of Node's own that say more than "failed" (its documentation: "Process exit codes"). */
+/** See "Process exit codes" in Node's documentation. */
 const EXIT_WHYS = {
   0: (name, events) => {
     const hasChildren = events.some(({ what }) => what === 'child');
@@ -102,7 +98,7 @@ const EXIT_WHYS = {
   13: () => 'An await at the top of the file waits for something that never comes (exit code 13).',
 };
 
-/** What its workers do, if that is the cause. @param {Parameters<typeof explainNotReady>[0]} run */
+/** @param {Parameters<typeof explainNotReady>[0]} run */
 function fromWorkers(run) {
   const { isUnseen, isFutile } = run;
   if (isUnseen) {

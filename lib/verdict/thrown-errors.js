@@ -1,8 +1,8 @@
-/** What a program threw, and where: from its timeline and its output to a sentence with a file and a line. */
+/** Says what a program threw and where, from its timeline and its output. */
 
 const FRAME = /^\s*at /;
 const PLACE = /(?:file:\/\/)?([/\\][^\s():]*|[A-Z]:[/\\][^\s():]*):(\d+)(?::\d+)?\)?$/;
-/** Node.js itself, the probe in a learner's process, the lessons' simulated work, packages. */
+/** Frames of Node.js, of the probe in the learner's process, of the lessons' simulated work, and of packages. */
 const NOT_THEIRS =
   /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]lessons[\\/]work\.js|[\\/]node_modules[\\/]/;
 const OF_EXPRESS = /[\\/]node_modules[\\/](express|router)[\\/]/;
@@ -11,7 +11,7 @@ const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
 const CARET = /^\s*\^+\s*$/;
 
 /**
- * What a process of the run threw, if that ended it.
+ * What a process threw, if it exited for that reason.
  * @param {import('../observe/timeline.js').Event[]} events
  * @returns {string | undefined}  for example `A process threw and ended: TypeError: no (server.js, line 4)`
  */
@@ -21,14 +21,14 @@ export function describeCrash(events) {
 }
 
 /**
- * What one of its handlers threw, as Express has printed it: that explains whatever else is wrong with the answer.
+ * What a handler threw, as Express printed it.
  * @param {string} output
  * @returns {string | undefined}  for example `A handler threw TypeError: no (server.js, line 4).`
  */
 export function describeHandlerError(output) {
   const lines = output.split('\n');
   for (const [index, line] of lines.entries()) {
-    const isUncaught = CARET.test(lines[index - 2] ?? ''); // Node.js shows the source line above: a process ended by it
+    const isUncaught = CARET.test(lines[index - 2] ?? ''); // above an uncaught error Node.js prints the source line
     const frames = ERROR.test(line) && !isUncaught ? framesFrom(lines, index + 1) : [];
     if (frames.some(isOwn) && frames.some((frame) => OF_EXPRESS.test(frame)))
       return `A handler threw ${withPlace([line, ...frames])}.`;
@@ -37,9 +37,9 @@ export function describeHandlerError(output) {
 }
 
 /**
- * A file that does not parse has no frame: Node.js prints its place above the error, and only there.
+ * Adds the file and line of a SyntaxError, which Node.js prints only above the error, not in its stack.
  * @param {string | undefined} why @param {string} output
- * @returns {string | undefined}  the same, with the place behind the error
+ * @returns {string | undefined}  `why` with the file and line
  */
 export function addSyntaxErrorPlace(why, output) {
   const [, file, line, error] = SYNTAX.exec(output) ?? [];
@@ -47,7 +47,6 @@ export function addSyntaxErrorPlace(why, output) {
   return why.replace(error, placed(error, file, line));
 }
 
-/** The frames of a stack trace that begins there. */
 function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
   let end = from;
   while (FRAME.test(lines[end] ?? '')) end += 1;
@@ -57,22 +56,19 @@ function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
 const isOwn = (/** @type {string} */ frame) =>
   FRAME.test(frame) && !NOT_THEIRS.test(frame) && PLACE.test(frame);
 
-/** The first line of a stack trace, with the first place in a file of the program's own. @returns {string} */
+/** The error with the first place in a file of the program's own. @returns {string} */
 function withPlace([error, ...frames]) {
   const [, file, line] = PLACE.exec(frames.find(isOwn) ?? '') ?? [];
   return file ? placed(error, file, line) : error;
 }
 
-const placed = (
-  /** @type {string} */ error,
-  /** @type {string} */ file,
-  /** @type {string} */ line,
-) => `${error} (${file.split(/[/\\]/).at(-1)}, line ${line})`;
+/** @param {string} error @param {string} file @param {string} line */
+const placed = (error, file, line) => `${error} (${file.split(/[/\\]/).at(-1)}, line ${line})`;
 
 /**
- * What ended a program before it was ready: the first place in a file of its own folder, also one that does not parse.
+ * The error that ended a program before it was ready, with the first place in its own folder.
  * @param {object} run
- * @param {string} run.name  the program's file, as its author knows it
+ * @param {string} run.name  the program's path, relative as in messages
  * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
  * @returns {string | undefined}
  */
@@ -85,7 +81,7 @@ export function describeStartError({ name, events, output }) {
   return line ? `${error} (${file}, line ${line})` : error;
 }
 
-/** The first file in this folder, or below it, that is followed by a line number; not a package's. */
+/** The first `file:line` below the folder that isn't a package's. */
 function placeIn(text, folder) {
   if (folder === '') return undefined;
   for (let at = text.indexOf(folder); at >= 0; at = text.indexOf(folder, at + 1)) {
@@ -95,7 +91,7 @@ function placeIn(text, folder) {
   return undefined;
 }
 
-/** The line of a stack trace that says what was thrown, as Node prints it: "SyntaxError: Unexpected token". */
+/** For example "SyntaxError: Unexpected token". */
 function lastError(output) {
   return /^(\w*Error\b.*)$/m.exec(output)?.[1];
 }
