@@ -4,7 +4,7 @@ import { cpSync, copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnOurs } from '../lib/common/child.js';
-import { wrongAnswer } from '../lib/lessons/answers.js';
+import { wrongAnswer } from '../lib/lessons/answer-programs.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { lessonPaths } from '../lib/lessons/lesson-paths.js';
 import { quantile } from '../lib/measure/stats.js';

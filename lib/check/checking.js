@@ -40,7 +40,7 @@ export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
 export { speedupOfBlocking, speedupOfCpu } from '../measure/speedup.js';
 export { mean, meanOf, ratioOf, sumOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
-export { wrongAnswer } from '../lessons/answers.js';
+export { wrongAnswer } from '../lessons/answer-programs.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
 export { askAtOnce, askOnce, requestOf } from '../observe/ask.js';
 export { get, isReset } from '../observe/client.js';

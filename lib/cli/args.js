@@ -86,8 +86,7 @@ const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most
   );
 
 /**
- * @param {string | undefined} text
- * @param {number} otherwise  the default
+ * @param {string | undefined} text @param {number} otherwise  the default
  * @returns {number}  0 means any free port
  * @throws {UsageError}
  */

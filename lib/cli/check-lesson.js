@@ -20,8 +20,7 @@ import { reportSaveErrors } from './save-errors.js';
 import { saveSolutionResult } from './solution-results.js';
 import { writablePath } from './saved-files.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../check/run-check.js').CheckResult} CheckResult */
+/** @typedef {import('./progress.js').Io} Io @typedef {import('../check/run-check.js').CheckResult} CheckResult */
 
 const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
 
@@ -30,11 +29,9 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
  * @param {object} options @param {import('../lessons/catalog.js').Lesson} options.lesson
  * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {Io} options.io
  * @param {string} [options.subject]  default: the learner's files
- * @param {number} [options.prediction]
- * @param {string[]} [options.only]  judge these promises and their dependencies
+ * @param {number} [options.prediction] @param {string[]} [options.only]  judge these promises and their dependencies
  * @param {boolean} [options.isAll]  judge the promises of all tasks, even if one fails
- * @param {boolean} [options.isJson]
- * @param {boolean} [options.isQuick]  skip measurements that decide nothing
+ * @param {boolean} [options.isJson] @param {boolean} [options.isQuick]  skip measurements that decide nothing
  * @param {boolean} [options.isLonger]  measure several times as long
  * @param {boolean} [options.isHelped]  print what to try at once
  * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`

@@ -9,8 +9,7 @@ import { nextLesson } from './current-lesson.js';
 import { createFailureViewer } from './failure-viewer.js';
 import { readProgress } from './progress.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
 
 const WAITING = 'Waiting for the next save.';
 

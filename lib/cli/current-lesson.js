@@ -1,5 +1,4 @@
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Progress} Progress */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Progress} Progress */
 
 /** The lesson that was last worked on, at first lesson 1. @param {Lesson[]} lessons @param {Progress} progress @returns {Lesson} */
 export function currentLesson(lessons, progress) {
@@ -8,8 +7,7 @@ export function currentLesson(lessons, progress) {
 
 /**
  * The lesson to work on: the current one until it has passed, then the next that hasn't; the current one if all have passed.
- * @param {Lesson[]} lessons @param {Progress} progress
- * @returns {Lesson}
+ * @param {Lesson[]} lessons @param {Progress} progress @returns {Lesson}
  */
 export function nextLesson(lessons, progress) {
   const current = currentLesson(lessons, progress);

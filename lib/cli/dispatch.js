@@ -71,8 +71,7 @@ const asWorker = new EnvironmentError(
 /**
  * Runs one command and reports its errors.
  * @param {string[]} argv  the command's name, then its arguments
- * @param {Io} io
- * @returns {Promise<number>}  the exit code
+ * @param {Io} io @returns {Promise<number>}  the exit code
  */
 export async function dispatch([name, ...rest], io) {
   try {

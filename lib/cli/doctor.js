@@ -8,7 +8,8 @@ import { parse } from './args.js';
 
 /**
  * `doctor [--json]`: compares the parts of all lessons, and says how to fix each problem. JSON: { ok, lessons, problems: {
- * where, problem, mend }[], environment }. @type {import('./dispatch.js').Command} exit code, 1 when there is a problem
+ * where, problem, mend }[], environment }.
+ * @type {import('./dispatch.js').Command} exit code, 1 when there is a problem
  */
 export async function run(argv, io) {
   const { values } = parse(argv, { json: { type: 'boolean' } }, io.env, 0);

@@ -19,8 +19,7 @@ import { readSaved, writablePath } from './saved-files.js';
 const HISTORY = 'history.jsonl';
 
 /**
- * @param {Pick<Io, 'root' | 'env'>} io
- * @param {object} entry  becomes one line of JSON
+ * @param {Pick<Io, 'root' | 'env'>} io @param {object} entry  becomes one line of JSON
  * @param {string} [name]  another file of the same format
  */
 export function appendHistory(io, entry, name = HISTORY) {
@@ -33,8 +32,7 @@ export function appendHistory(io, entry, name = HISTORY) {
 
 /**
  * Reads the history without torn lines, which a crash leaves, and other invalid entries and measurements.
- * @param {Pick<Io, 'root' | 'env'>} io
- * @param {string} [name]  another file of the same format
+ * @param {Pick<Io, 'root' | 'env'>} io @param {string} [name]  another file of the same format
  * @returns {Record<string, any>[]}  oldest first
  */
 export function readHistory(io, name = HISTORY) {

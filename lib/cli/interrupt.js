@@ -3,8 +3,7 @@
 const SIGNALS = ['SIGINT', 'SIGTERM'];
 
 /**
- * @template T
- * @param {(signal: AbortSignal) => Promise<T>} work  the first SIGINT or SIGTERM aborts its signal
+ * @template T @param {(signal: AbortSignal) => Promise<T>} work  the first SIGINT or SIGTERM aborts its signal
  * @returns {Promise<T>}
  */
 export async function interruptible(work) {

@@ -6,8 +6,7 @@ import { LONGEST_NAME, nameOf } from '../web/names.js';
 import { BOARD_PORT, HEARD } from '../web/seats.js';
 import { NO_ANSWER, ask } from './ask.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./learner-page.js').Audience} Audience */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./learner-page.js').Audience} Audience */
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {{ url: string, code: string, name: string }} Joining */
 
@@ -15,10 +14,8 @@ const EXAMPLE = 'npm start -- --join 192.168.1.20:4020 K7QM-3XPD --name Ada';
 
 /**
  * Parses --join and what follows it; asks for a name if none was typed.
- * @param {{ join?: string, name?: string }} values
- * @param {string[]} positionals  the code
- * @param {Io} io
- * @returns {Promise<Joining | undefined>}  undefined without --join
+ * @param {{ join?: string, name?: string }} values @param {string[]} positionals  the code
+ * @param {Io} io @returns {Promise<Joining | undefined>}  undefined without --join
  * @throws {UsageError}
  */
 export async function parseJoining({ join, name }, [code], io) {
@@ -116,7 +113,7 @@ export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   };
 }
 
-/** An audience that passes everything to two others. @param {Audience} one  @param {Audience} other  @returns {Audience} */
+/** An audience that passes everything to two others. @param {Audience} one @param {Audience} other @returns {Audience} */
 export const combineAudiences = (one, other) => ({
   async begin(lesson, file) {
     await Promise.all([one.begin(lesson, file), other.begin(lesson, file)]);

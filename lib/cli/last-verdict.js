@@ -35,8 +35,7 @@ export function saveVerdict(io, key, verdict) {
 }
 
 /**
- * @param {Io} io
- * @param {string} key  the lesson's
+ * @param {Io} io @param {string} key  the lesson's
  * @returns {SavedVerdict | undefined}  undefined if there is none, or none that can be parsed
  */
 export function readVerdict(io, key) {

@@ -12,8 +12,7 @@ import { pageActionsOf } from './page-actions.js';
 import { readSolutionResults } from './solution-results.js';
 import { lastSaveError } from './save-errors.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
 
 /**
  * Receives what happens in a check: the page, the board of a class, or noPage.

@@ -26,8 +26,7 @@ export function lessonHistory(history, key) {
 
 /**
  * The promises to judge first next time: those that fail now, and those that failed before and were not judged again.
- * @param {LessonHistory} before
- * @param {Record<string, Verdict>} now  by promise
+ * @param {LessonHistory} before @param {Record<string, Verdict>} now  by promise
  */
 export function stillFailing(before, now) {
   const failing = Object.keys(now).filter((id) => now[id] === 'failed');
@@ -40,8 +39,7 @@ const MOST_EARLIER = 8;
 /**
  * The headline numbers of a lesson's latest checks, so that the effect of each change shows.
  * @param {Record<string, any>[]} history  oldest first
- * @param {string} key
- * @returns {{ value: number, low?: number, high?: number }[]}  oldest first
+ * @param {string} key @returns {{ value: number, low?: number, high?: number }[]}  oldest first
  */
 export function earlierHeadlines(history, key) {
   const headlines = history

@@ -6,8 +6,8 @@ import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
 /**
- * `list`: shows all lessons, which have passed, which comes next, and which need a tool that isn't installed. @type
- * {import('./dispatch.js').Command}
+ * `list`: shows all lessons, which have passed, which comes next, and which need a tool that isn't installed.
+ * @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   parse(argv, {}, io.env, 0);

@@ -30,8 +30,7 @@ export function resolveNewFile(name, { cwd = '.', example }) {
 /**
  * Writes all of a new file, or nothing.
  * @param {string} file  from resolveNewFile()
- * @param {string} text
- * @returns {string[]}  empty, or a sentence that says why it failed
+ * @param {string} text @returns {string[]}  empty, or a sentence that says why it failed
  */
 export function writeNewFile(file, text) {
   try {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { runCheck } from '../check/run-check.js';
 import { UsageError } from '../common/usage-error.js';
-import { changesOf } from '../lessons/answers.js';
+import { changesOf } from '../lessons/answer-programs.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { solutionDiffs } from './diff.js';
 import { changedFiles, restoreStarter } from './reset.js';
@@ -11,8 +11,7 @@ import { saveSolutionResult } from './solution-results.js';
 import { RIGHT, judge, askForSpot, nextSitting } from './spot.js';
 import { hasUnreportedError } from './save-errors.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('./progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('../web/reach.js').Reach} Reach */
 
 /** @param {Io} io @returns {Omit<Reach, 'aside'>} */

@@ -5,16 +5,14 @@ import { format } from '../verdict/terminal.js';
 import { readProgress, updateProgress } from './progress.js';
 import { changedFiles } from './reset.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
 
 const IN_MS = { ms: 1, s: 1000 };
 const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times as fast' };
 
 /**
  * @param {string | undefined} text  a number, perhaps with a unit
- * @param {Pick<Lesson, 'number' | 'predicts'>} lesson
- * @returns {number | undefined}  in the lesson's unit
+ * @param {Pick<Lesson, 'number' | 'predicts'>} lesson @returns {number | undefined}  in the lesson's unit
  * @throws {UsageError}  unless it is above 0 and its unit can be converted
  */
 export function parsePrediction(text, { number, predicts }) {

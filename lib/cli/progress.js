@@ -62,8 +62,7 @@ const unsaved = new WeakMap();
 /**
  * Reads the progress. A file that can't be parsed is renamed, and a message on stderr names the copy; without a readable file
  * it starts empty.
- * @param {FileIo} io
- * @returns {Progress}
+ * @param {FileIo} io @returns {Progress}
  */
 export function readProgress(io) {
   const { progress, isInvalid } = load(io, { isLocked: false });
@@ -72,8 +71,7 @@ export function readProgress(io) {
 
 /**
  * Changes the progress, atomically also beside other commands and in a crash. If it can't be saved, this process remembers it.
- * @param {FileIo} io
- * @param {(progress: Progress) => void} change  changes its argument in place
+ * @param {FileIo} io @param {(progress: Progress) => void} change  changes its argument in place
  * @returns {Progress}  the new progress
  */
 export function updateProgress(io, change) {

@@ -15,8 +15,7 @@ import { nextLesson } from './current-lesson.js';
  * @param {object} options @param {import('../lessons/catalog.js').Lesson} options.lesson
  * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {import('./progress.js').Io} options.io
  * @param {number} [options.prediction] @param {import('./lesson-history.js').LessonHistory} [options.before]
- * @param {string} [options.subject]
- * @param {boolean} [options.isLonger]  it ran with --longer
+ * @param {string} [options.subject] @param {boolean} [options.isLonger]  it ran with --longer
  * @param {boolean} [options.isHelped]  print what to try at the first failure, not only at the second
  * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
  */

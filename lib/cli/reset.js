@@ -10,8 +10,7 @@ import { currentLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 import { homeFolder } from './saved-files.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('./progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {{ key: string, file: string }} Changed a file that differs from the starter's */
 
 // npm has a setting named yes, which may be set for another reason.
@@ -22,7 +21,8 @@ const options = /** @type {const} */ ({
 
 /**
  * `reset [lesson] [--all] [--yes]`: restores a lesson's starter files, after asking and after a backup of what the learner
- * changed. Progress stays. @type {import('./dispatch.js').Command}
+ * changed. Progress stays.
+ * @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env);

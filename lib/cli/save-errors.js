@@ -18,8 +18,7 @@ export class WrongFileKind extends UsageError {}
 
 /**
  * Reads or writes saved files, and notes an error of the operating system.
- * @template T
- * @param {Pick<Io, 'root'>} io @param {() => T} action
+ * @template T @param {Pick<Io, 'root'>} io @param {() => T} action
  * @returns {T | undefined}  undefined after such an error
  */
 export function tryFile(io, action) {

@@ -7,8 +7,7 @@ import { WrongFileKind, tryFile } from './save-errors.js';
 /** @typedef {Pick<import('./progress.js').Io, 'root' | 'env'>} Io */
 
 /**
- * @param {Io} io
- * @returns {string}  absolute path of FORKSHOP_HOME, or of .forkshop in the root; the folder may not exist yet
+ * @param {Io} io @returns {string}  absolute path of FORKSHOP_HOME, or of .forkshop in the root; the folder may not exist yet
  */
 export const homeFolder = ({ root, env }) => resolve(root, env.FORKSHOP_HOME || '.forkshop');
 
@@ -22,8 +21,7 @@ export const readSaved = (io, name) =>
 
 /**
  * Creates the folder if needed.
- * @param {Io} io @param {string} name
- * @returns {string}  absolute path of the file
+ * @param {Io} io @param {string} name @returns {string}  absolute path of the file
  * @throws {WrongFileKind}  if something else is at that path
  */
 export function writablePath(io, name) {

@@ -4,8 +4,7 @@ import { readHistory } from './history.js';
 import { readProgress, updateProgress } from './progress.js';
 import { hasUnreportedError } from './save-errors.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
 
 /**
  * @typedef {object} ShownHints
@@ -16,8 +15,7 @@ import { hasUnreportedError } from './save-errors.js';
 
 /**
  * The shown hints of the task that the last check left open; before any check, of the first task.
- * @param {Lesson} lesson @param {Io} io
- * @returns {ShownHints}
+ * @param {Lesson} lesson @param {Io} io @returns {ShownHints}
  */
 export function shownHints(lesson, io) {
   const { task } = lessonHistory(readHistory(io), lesson.key);

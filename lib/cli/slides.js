@@ -10,7 +10,8 @@ const DEFAULT_PORT = 4000;
 /**
  * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` selects the day, `--start HH:MM` its
  * beginning. `--agenda` prints the run of show; `--pdf FILE`, `--handout FILE`, `--script FILE` and `--html FOLDER` export the
- * deck; `--record` plays every demo and saves its output. @type {import('./dispatch.js').Command}
+ * deck; `--record` plays every demo and saves its output.
+ * @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const options = /** @type {const} */ ({

@@ -8,12 +8,11 @@ import { currentLesson } from './current-lesson.js';
 import { readProgress, updateProgress } from './progress.js';
 import { hasUnreportedError } from './save-errors.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('./progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 
 /**
- * `solution [lesson]`: prints the finished files. Before the lesson has passed the command must be repeated. @type
- * {import('./dispatch.js').Command}
+ * `solution [lesson]`: prints the finished files. Before the lesson has passed the command must be repeated.
+ * @type {import('./dispatch.js').Command}
  */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
@@ -29,8 +28,7 @@ export async function run(argv, io) {
 
 /**
  * The lesson whose solution may be shown now; otherwise prints why not.
- * @param {string[]} argv @param {Io} io
- * @returns {Lesson | undefined}
+ * @param {string[]} argv @param {Io} io @returns {Lesson | undefined}
  */
 export function lessonToReveal(argv, io) {
   const [name] = parse(argv, {}, io.env).positionals;

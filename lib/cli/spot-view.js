@@ -1,5 +1,5 @@
 /** What `spot` prints. */
-import { changesOf } from '../lessons/answers.js';
+import { changesOf } from '../lessons/answer-programs.js';
 import { createStyle } from '../verdict/style.js';
 import { promiseDetails, promiseLine, wrap } from '../verdict/terminal.js';
 import { allVisible } from '../verdict/visible.js';
@@ -7,8 +7,7 @@ import { allVisible } from '../verdict/visible.js';
 /** @typedef {import('../lessons/answers.js').Answer} Answer */
 
 /**
- * @param {import('../lessons/catalog.js').Lesson} lesson
- * @param {Record<string, string>} promises  id → sentence
+ * @param {import('../lessons/catalog.js').Lesson} lesson @param {Record<string, string>} promises  id → sentence
  * @param {import('./progress.js').Io} io
  */
 export function createSpotView(lesson, promises, io) {

@@ -1,5 +1,6 @@
 import { checkFile, loadCheck } from '../check/definitions.js';
-import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
+import { changesOf, makeAnswer } from '../lessons/answer-programs.js';
+import { answersOf } from '../lessons/answers.js';
 import { findLesson, listLessons } from '../lessons/catalog.js';
 import { parse } from './args.js';
 import { NO_ANSWER, ask } from './ask.js';
@@ -11,8 +12,7 @@ import { hasUnreportedError } from './save-errors.js';
 import { homeFolder } from './saved-files.js';
 import { createSpotView } from './spot-view.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('./progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('../lessons/answers.js').Answer} Answer */
 
 const PER_SITTING = 3;
@@ -58,8 +58,7 @@ function mayShow(/** @type {Lesson} */ lesson, /** @type {Io} */ io) {
 
 /**
  * Counts that `spot` was asked for. It may be shown if the lesson has passed, or from the second time on.
- * @param {Lesson} lesson @param {Io} io
- * @returns {string | undefined}  why not yet; undefined: show it
+ * @param {Lesson} lesson @param {Io} io @returns {string | undefined}  why not yet; undefined: show it
  */
 export function askForSpot({ key, number }, io) {
   const { passed, spotAsked } = readProgress(io);

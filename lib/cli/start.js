@@ -9,8 +9,7 @@ import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 import { watchLessons } from './watch-lessons.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
 
 const DEFAULT_PORT = 4010;
 

@@ -13,14 +13,13 @@ import { NO_ANSWER, ask } from './ask.js';
 import { currentLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
-/** @typedef {import('../check/lab.js').Experiment} Experiment */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../check/lab.js').Experiment} Experiment @typedef {import('./progress.js').Io} Io */
 
 const INTERRUPTED = 130;
 
 /**
- * `try [lesson] [experiment]`: lists a lesson's experiments, and runs one by its number or name, or all of them. @type
- * {import('./dispatch.js').Command} exit code 3: an unexpected observation, or a tool is missing; 130: Ctrl-C or Ctrl-D
+ * `try [lesson] [experiment]`: lists a lesson's experiments, and runs one by its number or name, or all of them.
+ * @type {import('./dispatch.js').Command} exit code 3: an unexpected observation, or a tool is missing; 130: Ctrl-C or Ctrl-D
  */
 export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;

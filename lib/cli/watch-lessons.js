@@ -6,8 +6,7 @@ const DEBOUNCE_MS = 60; // editors save in several steps
 /**
  * Watches the lessons' folders for saved programs; not the files, because many editors replace a file when they save.
  * @param {string} root @param {import('../lessons/catalog.js').Lesson[]} lessons
- * @param {(lesson: import('../lessons/catalog.js').Lesson, file: string) => void} onSave
- * @returns {{ close(): void }}
+ * @param {(lesson: import('../lessons/catalog.js').Lesson, file: string) => void} onSave @returns {{ close(): void }}
  */
 export function watchLessons(root, lessons, onSave) {
   /** @type {NodeJS.Timeout | undefined} */

@@ -10,35 +10,29 @@ import { UsageError } from '../common/usage-error.js';
 
 /**
  * @typedef {object} Lesson
- * @property {string} key `NN-slug`, the name that ties all parts of a lesson
+ * @property {string} key  `NN-slug`, which names the lesson's folders
  * @property {number} number
  * @property {string} slug
  * @property {string} title
- * @property {number} minutes how long the lesson takes
+ * @property {number} minutes
  * @property {string} goal
  * @property {string[]} concepts
- * @property {import('./hints.js').HintsOfTask[]} hints for each task, in order
- * @property {string[]} starterFails ids of the promises that the untouched starter breaks
- * @property {'ms' | 's' | 'times'} [predicts] the unit of the number that the text asks its reader to predict
- * @property {import('../tools/tools.js').Tool[]} needs what has to be installed for it, beside `npm ci`
- * @property {string} text Markdown
- * @property {string} folder absolute path of the folder that the learner works in
+ * @property {import('./hints.js').HintsOfTask[]} hints  in the order of the tasks
+ * @property {string[]} starterFails  ids of the promises that the starter breaks
+ * @property {'ms' | 's' | 'times'} [predicts]  unit of the prediction
+ * @property {import('../tools/tools.js').Tool[]} needs  to be installed, beside `npm ci`
+ * @property {string} text  Markdown
+ * @property {string} folder  absolute path of the learner's folder
  */
 
-/** The absolute path of this repository. */
+/** Absolute path of this repository. */
 export const rootFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
-/** What a lesson's key looks like: two digits, then words in kebab-case. */
 export const keyPattern = /^(\d{2})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
 const downloadAgain = 'Run the command in the folder of the workshop, or download it again.';
 
-/**
- * Lists the keys of all lessons under `root`, in order: the folders of lessons/ that are named like one.
- * @param {string} root
- * @returns {string[]}
- * @throws {UsageError}  when there is no lessons folder
- */
+/** @param {string} root @returns {string[]}  in order @throws {UsageError}  without a lessons folder */
 export function lessonKeys(root) {
   try {
     return readdirSync(join(root, 'lessons'), { withFileTypes: true })
@@ -51,11 +45,7 @@ export function lessonKeys(root) {
   }
 }
 
-/**
- * Lists the keys of the deck's chapters, in order: those of the lessons, and of what comes before and after them.
- * @param {string} root
- * @returns {string[]}  empty when there are no slides
- */
+/** The deck's chapters: the lessons', and those before and after them. @param {string} root @returns {string[]}  in order */
 export function chapterKeys(root) {
   const folder = join(root, 'slides');
   return existsSync(folder)
@@ -66,10 +56,8 @@ export function chapterKeys(root) {
 }
 
 /**
- * Lists all lessons under `root`, in order, as their lesson.yml describes them.
- * @param {string} root
- * @returns {Lesson[]}  at least one
- * @throws {UsageError}  when there is none, or when a lesson's lesson.yml or hints are broken
+ * @param {string} root @returns {Lesson[]}  at least one, in order
+ * @throws {UsageError}  if there is none, or a lesson.yml or hints.md is invalid
  */
 export function listLessons(root) {
   const lessons = lessonKeys(root).map((key) => readLesson(root, key));
@@ -78,10 +66,8 @@ export function listLessons(root) {
 }
 
 /**
- * Reads one lesson.
- * @param {string} root @param {string} key
- * @returns {Lesson}
- * @throws {UsageError}  when its text, its lesson.yml or its hints are missing or broken
+ * @param {string} root @param {string} key @returns {Lesson}
+ * @throws {UsageError}  if its text, lesson.yml or hints.md is missing or invalid
  */
 export function readLesson(root, key) {
   const { text, about, hints } = lessonPaths(key);
@@ -107,10 +93,9 @@ function readPart(/** @type {string} */ root, /** @type {string} */ file) {
 }
 
 /**
- * Finds the lesson that is meant by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in upper or lower case.
- * @param {Lesson[]} lessons @param {string} name
- * @returns {Lesson}
- * @throws {UsageError}  with the nearest right name and the list of what exists
+ * Finds a lesson by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in any case.
+ * @param {Lesson[]} lessons @param {string} name @returns {Lesson}
+ * @throws {UsageError}  with the nearest name and all lessons
  */
 export function findLesson(lessons, name) {
   const wanted = name.trim().toLowerCase();
@@ -140,8 +125,7 @@ export function lessonFiles(root, key) {
 
 /**
  * Lists the files below a folder, without node_modules and names that begin with a dot.
- * @param {string} folder
- * @returns {string[]}  relative paths with forward slashes, sorted; empty when there is no folder
+ * @param {string} folder @returns {string[]}  relative paths with forward slashes, sorted; empty when there is no folder
  */
 export function filesBelow(folder) {
   let entries;

@@ -4,27 +4,18 @@ import { keyPattern, lessonFiles, lessonKeys } from './catalog.js';
 import { brokenLinks, documentPaths, refreshDocument } from './documents.js';
 import { UsageError } from '../common/usage-error.js';
 import { partProblems, aboutProblems, regionProblems } from './part-problems.js';
-import { answerProblems } from './answers.js';
+import { answerProblems } from './answer-problems.js';
 import { lessonPaths } from './lesson-paths.js';
 
-/**
- * @typedef {object} Problem
- * @property {string} where path from the root
- * @property {string} problem what is wrong
- * @property {string} mend what to do
- */
+/** @typedef {{ where: string, problem: string, mend: string }} Problem  where: path from the root; mend: what to do */
 
 const ROOMS = ['lessons', 'solutions', 'checks', 'slides'];
-const AROUND = ['00-opening', '99-closing']; // chapters of the deck that belong to no lesson
+const EXTRA_CHAPTERS = ['00-opening', '99-closing'];
 
-/**
- * Compares the rooms: does every lesson have all its parts, and do they fit together?
- * @param {string} root
- * @returns {Promise<Problem[]>}  empty when all is well
- */
+/** Compares the parts of all lessons. @param {string} root @returns {Promise<Problem[]>} */
 export async function compareRooms(root) {
   const keys = lessonKeys(root);
-  const problems = [...judge('lessons', () => strangers(root, keys))];
+  const problems = [...judge('lessons', () => orphanProblems(root, keys))];
   for (const key of keys) {
     problems.push(...judge(lessonPaths(key).about, () => aboutProblems(root, key)));
     problems.push(...judge(lessonPaths(key).check, () => partProblems(root, key)));
@@ -41,7 +32,7 @@ export async function compareRooms(root) {
   return problems;
 }
 
-/** Runs one comparison; what a broken file throws is a problem like the others. */
+/** Reports what a broken file throws as one more problem. */
 function judge(/** @type {string} */ where, /** @type {() => Iterable<Problem>} */ compare) {
   try {
     return [...compare()];
@@ -51,8 +42,8 @@ function judge(/** @type {string} */ where, /** @type {() => Iterable<Problem>} 
   }
 }
 
-/** Lessons that are not there at all, numbers taken twice, and parts that belong to no lesson. */
-function* strangers(/** @type {string} */ root, /** @type {string[]} */ keys) {
+/** A root without lessons, numbers used twice, and folders that belong to no lesson. */
+function* orphanProblems(/** @type {string} */ root, /** @type {string[]} */ keys) {
   if (keys.length === 0) {
     const problem = 'There are no lessons, so there is nothing to compare.';
     yield { where: 'lessons', problem, mend: 'Start one: npm run new 01-slug "Title"' };
@@ -67,7 +58,7 @@ function* strangers(/** @type {string} */ root, /** @type {string[]} */ keys) {
     };
   }
   for (const room of ROOMS) {
-    const known = [...keys, ...(room === 'slides' ? AROUND : [])];
+    const known = [...keys, ...(room === 'slides' ? EXTRA_CHAPTERS : [])];
     for (const name of foldersIn(root, room).filter((folder) => !known.includes(folder))) {
       const problem = `"${name}" belongs to no lesson.`;
       const mend = keyPattern.test(name)
@@ -78,7 +69,6 @@ function* strangers(/** @type {string} */ root, /** @type {string[]} */ keys) {
   }
 }
 
-/** @returns {string[]} */
 function foldersIn(/** @type {string} */ root, /** @type {string} */ room) {
   if (!existsSync(join(root, room))) return [];
   const entries = readdirSync(join(root, room), { withFileTypes: true });

@@ -2,7 +2,7 @@ import { UsageError } from '../common/usage-error.js';
 import { parseYaml } from './lesson-yml.js';
 
 /**
- * Parses the front matter of a chapter of the deck: YAML between two `---` lines, then Markdown.
+ * Splits YAML between two `---` lines from the Markdown below.
  * @param {string} source  with LF or CRLF
  * @param {string} file  its name, for messages
  * @returns {{ values: Record<string, any>, text: string }}

@@ -1,8 +1,4 @@
-/**
- * Where the parts of a lesson are: in four folders that are named by its key.
- * @param {string} key  NN-slug
- * @returns paths from the root
- */
+/** Paths of a lesson's parts, from the root. @param {string} key  NN-slug */
 export const lessonPaths = (key) => ({
   text: `lessons/${key}/README.md`,
   about: `lessons/${key}/lesson.yml`,

@@ -32,20 +32,20 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
 /**
  * @typedef {object} LessonYml
  * @property {string} title
- * @property {number} minutes how long the lesson takes
+ * @property {number} minutes
  * @property {string} goal
  * @property {string[]} concepts
- * @property {string[]} starterFails ids of the promises that the untouched starter breaks
- * @property {'ms' | 's' | 'times'} [predicts] the unit of the number that the text asks its reader to predict
- * @property {import('../tools/tools.js').Tool[]} [needs] what has to be installed for it, beside `npm ci`
+ * @property {string[]} starterFails  ids of the promises that the starter breaks
+ * @property {'ms' | 's' | 'times'} [predicts]  unit of the prediction
+ * @property {import('../tools/tools.js').Tool[]} [needs]  to be installed, beside `npm ci`
  */
 
 /**
- * Parses a lesson's lesson.yml.
+ * Parses lesson.yml; unknown fields are dropped.
  * @param {string} source  with LF or CRLF
  * @param {string} file  its name, for messages
- * @returns {LessonYml}  unknown fields are left out
- * @throws {UsageError}  that names the file, every field that is wrong, and what to do
+ * @returns {LessonYml}
+ * @throws {UsageError}  with every invalid field
  */
 export function parseLessonYml(source, file) {
   const given = parseYaml(source, file);

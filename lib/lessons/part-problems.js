@@ -9,10 +9,9 @@ import { taskProblems } from './tasks.js';
 /** @typedef {import('./compare-rooms.js').Problem} Problem */
 
 /**
- * Reads what is told of a lesson: is it right, and does `starterFails` name real promises?
- * @param {string} root @param {string} key
- * @returns {Generator<Problem>}
- * @throws {UsageError}  when the text, lesson.yml or hints are missing or broken
+ * Does `starterFails` name promises of the check, and does a text with a prediction have its unit?
+ * @param {string} root @param {string} key @returns {Generator<Problem>}
+ * @throws {UsageError}  if the text, lesson.yml or hints.md is missing or invalid
  */
 export function* aboutProblems(root, key) {
   const lesson = readLesson(root, key);
@@ -29,11 +28,7 @@ export function* aboutProblems(root, key) {
   yield { where: lessonPaths(key).about, problem, mend: 'Add predicts: ms, s or times.' };
 }
 
-/**
- * Looks for the parts of a lesson that are missing, and for starter files without a finished one.
- * @param {string} root @param {string} key
- * @returns {Generator<Problem>}
- */
+/** Missing parts, and starter files without a solution. @param {string} root @param {string} key @returns {Generator<Problem>} */
 export function* partProblems(root, key) {
   const files = lessonFiles(root, key);
   if (files.length === 0) {
@@ -74,10 +69,9 @@ export function* partProblems(root, key) {
 }
 
 /**
- * Compares one starter file with its finished version: without the bodies of their regions they must be the same.
- * @param {string} root @param {string} key @param {string} file
- * @returns {Generator<Problem>}
- * @throws {UsageError}  when the regions of either are broken
+ * Outside the bodies of their regions, starter and solution must be the same.
+ * @param {string} root @param {string} key @param {string} file @returns {Generator<Problem>}
+ * @throws {UsageError}  for invalid regions
  */
 export function* regionProblems(root, key, file) {
   const places = lessonPaths(key);

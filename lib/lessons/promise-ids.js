@@ -3,10 +3,8 @@ import { readIfThere } from '../common/files.js';
 import { lessonPaths } from './lesson-paths.js';
 
 /**
- * Collects the ids of the promises in a lesson's check: the keys in kebab-case whose value is a text, as in `'one-port': 'they
- * share one port'`.
- * @param {string} root @param {string} key
- * @returns {Set<string>}  empty when there is no check
+ * Ids of promises, read from the check's source: keys with a string, as in `'one-port': 'they share one port'`.
+ * @param {string} root @param {string} key @returns {Set<string>}
  */
 export function promiseIds(root, key) {
   const source = readIfThere(join(root, lessonPaths(key).check)) ?? '';

@@ -6,17 +6,17 @@ const marker = /^\s*\/\/ ?#(end)?region\b[ \t]*(.*?)\s*$/;
 /**
  * @typedef {object} Region
  * @property {string} name
- * @property {string} body the lines between the markers, with LF and without their common indentation
- * @property {number} start line number of the `#region` marker, from 1
- * @property {number} end line number of the `#endregion` marker
+ * @property {string} body  with LF, without common indentation
+ * @property {number} start  line of `#region`, from 1
+ * @property {number} end  line of `#endregion`
  */
 
 /**
- * Finds the regions of a source file: `// #region name` to `// #endregion name`, one level.
+ * Finds the regions of a source file: `// #region name` to `// #endregion name`.
  * @param {string} source  with LF or CRLF
  * @param {string} file  its name, for messages
  * @returns {Region[]}  in order
- * @throws {UsageError}  for a region that is unclosed, nested, nameless or there twice, and for more than four
+ * @throws {UsageError}  for an unclosed, nested, nameless or duplicate region, and for more than four
  */
 export function parseRegions(source, file) {
   const lines = splitLines(source);
@@ -42,8 +42,8 @@ export function parseRegions(source, file) {
 }
 
 /**
- * @param {{ name: string, line: number, closes: boolean }} here  the marker to judge
- * @param {{ name: string, start: number } | undefined} open  the region that it stands in
+ * @param {{ name: string, line: number, closes: boolean }} here  the marker
+ * @param {{ name: string, start: number } | undefined} open   the region around it
  * @param {Region[]} regions  the regions before it
  */
 function markerFault({ name, closes }, open, regions) {
@@ -70,7 +70,7 @@ const regionError = (/** @type {string} */ message) =>
   );
 
 /**
- * Takes the bodies of all regions out; the markers stay. What is left of a starter and of its solution must be the same.
+ * Removes the bodies of all regions and keeps the markers.
  * @param {string} source  with LF or CRLF
  * @param {string} file  its name, for messages
  * @returns {string}  with LF
@@ -85,7 +85,7 @@ export function withoutRegions(source, file) {
     .join('\n');
 }
 
-/** Splits a text into its lines. @param {string} text  with LF or CRLF @returns {string[]} */
+/** @param {string} text  with LF or CRLF @returns {string[]} */
 export const splitLines = (text) => text.split(/\r?\n/);
 
 function dedent(/** @type {string[]} */ lines) {

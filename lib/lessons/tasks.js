@@ -1,11 +1,11 @@
 /**
- * The tasks of a lesson, as its text numbers them and its check groups its promises.
+ * The tasks of a lesson: numbered in its text, and in its check with their promises.
  *
- * @typedef {object} Task  some promises, and the work that they need
- * @property {number} number  the last task of the text that they need
- * @property {string} name  in a sentence: 'task 2', or 'tasks 1 and 2' where the first one shows only with the second
- * @property {string} title  as the text's heading has it; empty where there are several
- * @property {string[]} promises  ids, in the order in which they are judged
+ * @typedef {object} Task
+ * @property {number} number  of several tasks with common promises, the last
+ * @property {string} name  'task 2', or 'tasks 1 and 2' if the first one can be judged only with the second
+ * @property {string} title  the text's heading; '' for several tasks
+ * @property {string[]} promises  ids, in the order of judging
  */
 import { join } from 'node:path';
 import { readIfThere } from '../common/files.js';
@@ -43,7 +43,7 @@ function nameOf(first, last) {
 }
 
 /**
- * Does the check group its promises by the tasks that the text has, and has each group its hints?
+ * Do the check's groups of promises and the hints match the tasks of the text?
  * @param {string} root @param {Pick<import('./catalog.js').Lesson, 'key' | 'text' | 'hints'>} lesson
  * @returns {Generator<Problem>}
  */

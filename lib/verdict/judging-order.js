@@ -11,8 +11,7 @@
 /**
  * Adds the dependencies of promises.
  * @param {DeclaredPromise[]} declared  all of the check, in declared order
- * @param {string[]} ids
- * @returns {string[]}
+ * @param {string[]} ids @returns {string[]}
  */
 export function withDependencies(declared, ids) {
   const wanted = new Set(ids);
@@ -24,8 +23,7 @@ export function withDependencies(declared, ids) {
 
 /**
  * The direct dependencies of a promise: those that it needs, and every gate before it.
- * @param {DeclaredPromise[]} declared @param {DeclaredPromise} one
- * @returns {string[]}
+ * @param {DeclaredPromise[]} declared @param {DeclaredPromise} one @returns {string[]}
  */
 export function dependenciesOf(declared, one) {
   const before = declared.slice(0, declared.indexOf(one));
@@ -42,7 +40,9 @@ export function dependenciesOf(declared, one) {
 export function roundsOf(declared, { only, first = [], isThrough = false }) {
   if (only) return [withDependencies(declared, only)];
   if (isThrough) return [declared.map(({ id }) => id)];
-  const tasks = [...new Set(declared.map(({ task }) => task))].map((task) => idsOfTask(declared, task));
+  const tasks = [...new Set(declared.map(({ task }) => task))].map((task) =>
+    idsOfTask(declared, task),
+  );
   const open = tasks.find((ids) => ids.some((id) => first.includes(id))) ?? [];
   const failed = open.filter((id) => first.includes(id));
   return [withDependencies(declared, failed), withDependencies(declared, open), ...tasks].filter(

@@ -1,15 +1,13 @@
 /** One line for each task and failure that isn't explained in full. */
 
-/** @typedef {import('../check/run-check.js').CheckResult} Result */
-/** @typedef {import('./style.js').Style} Style */
+/** @typedef {import('../check/run-check.js').CheckResult} Result @typedef {import('./style.js').Style} Style */
 
 const MOST_OTHERS = 3;
 
 /**
  * A line for each task with promises that were not judged: how many of them held before.
  * @param {Pick<Result, 'tasks' | 'promises' | 'of' | 'conditions'>} result @param {import('./tally.js').Tally} tally
- * @param {Style} style
- * @returns {string[]}
+ * @param {Style} style @returns {string[]}
  */
 export function unjudgedTaskLines({ tasks = [], promises, of, conditions }, { heldBefore }, style) {
   const judged = new Set(promises.map(({ id }) => id));
@@ -35,8 +33,7 @@ export const taskHeading = ({ name, title }) =>
 /**
  * A line for each other failure.
  * @param {import('./outcome.js').PromiseRecord[]} others @param {Pick<Result, 'tasks'>} result @param {Style} style
- * @param {number} columns
- * @returns {string[]}
+ * @param {number} columns @returns {string[]}
  */
 export function otherFailureLines(others, { tasks = [] }, style, columns) {
   const order = tasks.flatMap(({ promises }) => promises);

@@ -40,8 +40,7 @@ export class Missing extends Broken {}
 
 /**
  * For a demand that a longer wait could have met; a wrong answer, an event too many or a wrong exit code needs demand().
- * @param {unknown} holds @param {Story} story
- * @throws {Missing}  unless it holds
+ * @param {unknown} holds @param {Story} story @throws {Missing}  unless it holds
  */
 export function demandInTime(holds, story) {
   if (!holds) throw new Missing(story);
@@ -80,8 +79,7 @@ export const EXIT_CODES = { passed: 0, failed: 1, inconclusive: 3 };
 
 /**
  * Failed if any promise failed, passed if all passed and there is one, else inconclusive.
- * @param {Verdict[]} verdicts
- * @returns {'passed' | 'failed' | 'inconclusive'}
+ * @param {Verdict[]} verdicts @returns {'passed' | 'failed' | 'inconclusive'}
  */
 export function verdictOf(verdicts) {
   if (verdicts.includes('failed')) return 'failed';

@@ -9,8 +9,8 @@ const PARTS = 32; // samples of each body
 /**
  * What keeps these responses from being 5,000 to 10,000 random bytes as hex text, different ones in each.
  * @param {import('../observe/client.js').Answer[]} seen
- * @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: requires a content-type of text;
- *   parts: samples of each body to look for in all, at least 2
+ * @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: requires a content-type of text; parts: samples of each
+ *   body to look for in all, at least 2
  * @returns {string | undefined}  a sentence
  */
 export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {

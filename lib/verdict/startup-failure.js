@@ -29,16 +29,14 @@ const APART = {
 };
 
 /**
- * @param {object} run
- * @param {string} run.name  the program's path, relative as in messages
+ * @param {object} run @param {string} run.name  the program's path, relative as in messages
  * @param {string} [run.command]  the path with its arguments
  * @param {number} run.port @param {import('../observe/program.js').Fate} [run.fate]
  * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
  * @param {number} [run.nowMs]  on the timeline's clock
  * @param {boolean} [run.isUnseen]  a worker runs without the probe
  * @param {boolean} [run.isFutile]  one worker after the other exits before it listens
- * @param {string} expected
- * @returns {Broken}
+ * @param {string} expected @returns {Broken}
  */
 export function explainNotReady({ fate, ...run }, expected) {
   const { name, command = name } = run;

@@ -29,8 +29,7 @@ const ROUGH = 0.1; // half the interval, as a share of the value
 /**
  * One line, or more in a narrow terminal.
  * @param {import('./outcome.js').PromiseRecord} promise @param {{ number: number, of: number }} place
- * @param {import('./style.js').Style} style
- * @param {number} [columns]  of the terminal
+ * @param {import('./style.js').Style} style @param {number} [columns]  of the terminal
  */
 export function promiseLine({ verdict, sentence }, { number, of }, style, columns = Infinity) {
   const { sign, paint } = {
@@ -50,8 +49,7 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
  * A promise with expected, got and why; what to try is added if `isTold`, or if the promise is undecided.
  * @param {import('./outcome.js').PromiseRecord} promise
  * @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
- * @param {import('./style.js').Style} style
- * @param {number} columns  of the terminal
+ * @param {import('./style.js').Style} style @param {number} columns  of the terminal
  * @returns {string[]}
  */
 export function promiseDetails(
@@ -118,8 +116,7 @@ export function measurementLines(
 
 /**
  * How rough a measurement is, in words; undefined if it is exact within ROUGH, 'unknown' for a ratio between half and twice.
- * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'unit'>} measurement
- * @returns {string | undefined}
+ * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'unit'>} measurement @returns {string | undefined}
  */
 export function roughnessOf({ value, low, high, unit }) {
   if (low === undefined || high === undefined) return undefined;
@@ -131,8 +128,7 @@ export function roughnessOf({ value, low, high, unit }) {
 
 /**
  * A row with a bar for each number; the greatest fills its bar.
- * @param {Chart} chart @param {import('./style.js').Style} style
- * @returns {string[]}
+ * @param {Chart} chart @param {import('./style.js').Style} style @returns {string[]}
  */
 export function chartLines({ label, unit, rows, note }, style) {
   const most = Math.max(...rows.map(({ value }) => value));
@@ -183,8 +179,7 @@ export function format(value = NaN) {
 
 /**
  * Breaks text into lines at its spaces; its own line breaks stay.
- * @param {string} text @param {number} columns
- * @returns {string[]}
+ * @param {string} text @param {number} columns @returns {string[]}
  */
 export function wrap(text, columns) {
   const room = Math.max(NARROWEST, columns);

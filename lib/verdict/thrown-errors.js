@@ -22,8 +22,7 @@ export function describeCrash(events) {
 
 /**
  * What a handler threw, as Express printed it.
- * @param {string} output
- * @returns {string | undefined}  for example `A handler threw TypeError: no (server.js, line 4).`
+ * @param {string} output @returns {string | undefined}  for example `A handler threw TypeError: no (server.js, line 4).`
  */
 export function describeHandlerError(output) {
   const lines = output.split('\n');
@@ -67,10 +66,8 @@ const placed = (error, file, line) => `${error} (${file.split(/[/\\]/).at(-1)}, 
 
 /**
  * The error that ended a program before it was ready, with the first place in its own folder.
- * @param {object} run
- * @param {string} run.name  the program's path, relative as in messages
- * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
- * @returns {string | undefined}
+ * @param {object} run @param {string} run.name  the program's path, relative as in messages
+ * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output @returns {string | undefined}
  */
 export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;

@@ -7,8 +7,7 @@ const CUT = ' [...]';
 
 /**
  * Escapes control characters except line ends and tabs: a program could clear the screen, or print a verdict of its own.
- * @param {string} text
- * @returns {string}  for example `\u001b[2J`
+ * @param {string} text @returns {string}  for example `\u001b[2J`
  */
 export function visible(text) {
   const escape = (/** @type {string} */ c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
-import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
+import { changesOf, makeAnswer } from '../lessons/answer-programs.js';
+import { answersOf } from '../lessons/answers.js';
 import { chapterKeys } from '../lessons/catalog.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { Undecided } from '../verdict/outcome.js';

@@ -9,7 +9,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
-import { answersOf, makeAnswer } from '../../lib/lessons/answers.js';
+import { makeAnswer } from '../../lib/lessons/answer-programs.js';
+import { answersOf } from '../../lib/lessons/answers.js';
 import { findTool } from '../../lib/tools/tools.js';
 import { openPromises } from '../../lib/verdict/tally.js';
 import { limitMs } from '../limits.js';
@@ -23,7 +24,7 @@ const slots = createSlots(AT_ONCE);
 
 /**
  * @typedef {import('../../lib/check/run-check.js').CheckResult} CheckResult
- * @typedef {import('../../lib/lessons/answers.js').AnswerSource & { breaks: string[], only?: string }} Answer  only: the promise
+ * @typedef {import('../../lib/lessons/answer-programs.js').AnswerSource & { breaks: string[], only?: string }} Answer  only: the promise
  *   that is judged; the whole lesson unless told
  */
 
