@@ -19,7 +19,7 @@ test('n opens the next failure, and begins again; t says what to try about the f
   const failures = createFailureViewer(io);
   const tasks = [{ promises: ['a', 'b', 'c'] }];
   const promises = [failing('c'), failing('a'), { ...failing('b'), verdict: 'passed' }];
-  failures.take(/** @type {any} */ ({ promises, tasks }));
+  failures.load(/** @type {any} */ ({ promises, tasks }));
   const told = (/** @type {() => void} */ press) => {
     press();
     return String(io.stdout.read());
@@ -29,10 +29,10 @@ test('n opens the next failure, and begins again; t says what to try about the f
   assert.match(next, /the promise c\n[^]*c is not\n$/);
   assert.match(told(failures.try), /look at c/);
   assert.match(told(failures.next), /the promise a\n/);
-  failures.take(/** @type {any} */ ({ promises: [failing('a', { try: undefined })], tasks }));
+  failures.load(/** @type {any} */ ({ promises: [failing('a', { try: undefined })], tasks }));
   assert.match(told(failures.next), /No other promise fails/);
   assert.match(told(failures.try), /Key h gives a hint/);
-  failures.take(/** @type {any} */ ({ promises: [], tasks }));
+  failures.load(/** @type {any} */ ({ promises: [], tasks }));
   assert.match(told(failures.try), /No promise fails/);
 });
 

@@ -5,7 +5,7 @@ import {
   demandDelay,
   demandListens,
   demandWaits,
-  tellOfQueue,
+  reportQueue,
 } from './demands.js';
 import { HOMES, REPORTS, askWithHealth, measureQueue, readDelay } from './looks.js';
 
@@ -40,5 +40,5 @@ check('01-blocking-server', tasks, ({ launch, ready, observe, meanwhile, hold, .
   hold('report-waits', [start, reports], demandWaits);
   hold('health-tells-delay', [start, delay], demandDelay);
 
-  lesson.measure([queue], (crowd) => tellOfQueue(crowd, lesson.measured));
+  lesson.measure([queue], (crowd) => reportQueue(crowd, lesson.measured));
 });

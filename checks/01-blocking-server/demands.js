@@ -1,4 +1,4 @@
-/** What lesson 1 demands of what was seen, in the order of its promises; and what the hundred clients show. */
+/** Lesson 1: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   deepestOverlap,
   demand,
@@ -18,13 +18,13 @@ const LEAST_MS = 9.5; // a timer may be half a millisecond early
 const MOST_MS = 20.5;
 const TOO_LONG_MS = 24; // for the quickest of several
 const DATABASE_MS = 98;
-const UNAWAITED_MS = 5; // nothing was waited for
+const UNAWAITED_MS = 5; // shorter than any wait
 const SLOW_MS = 150; // for the quickest report
-const QUEUED_MS = 190; // for the slowest: with one in front of it, it takes 200
-const MOSTLY = 0.6; // of a delay: a timer of its own reports its lateness only
-const MARKED = 3; // moments, of many of a kind
-const GROUP = 8; // answers that give one rate
-const LAST = 3 * GROUP + 1; // answers to clients that were already served once
+const QUEUED_MS = 190; // for the slowest: behind one other report it takes 200
+const MOSTLY = 0.6; // of a delay: a program's own timer reports only its lateness
+const MARKED = 3; // moments of a kind in the X-ray
+const GROUP = 8; // answers per rate
+const LAST = 3 * GROUP + 1; // answers of a later round
 
 const WAIT =
   'look at the handler of /report: which call keeps the thread, and what could wait in its place?';
@@ -42,7 +42,6 @@ export function demandListens(program, { answers: [{ status, error, limitMs }] }
   });
 }
 
-/** Each was answered: a server may die at any request, the second or the fourth. */
 function demandAnswered(program, path, answers, expected) {
   const failed = answers.find(({ error, status }) => error || status !== 200);
   const [how, judge] = failed?.error
@@ -125,14 +124,14 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
   });
 }
 
-/** How long a request took is what decides. */
+/** Its duration decides. */
 const shownOf = (program) => (request, says) => ({
   program,
   moments: [momentOf(request, says)],
   byLength: true,
 });
 
-/** The first request that began while a / was in flight, and that /. */
+/** The first request that began while a / was in flight. */
 function overlapIn(requests) {
   const inOrder = [...requests].sort((a, b) => a.startMs - b.startMs);
   for (const [index, next] of inOrder.entries()) {
@@ -243,10 +242,7 @@ function demandHealth(program, { health, healths: [seen], requests, expected }) 
   });
 }
 
-/**
- * [condition, why, try]: what is wrong with the number that /health reports. The first whose condition is met.
- * @type {[(delay: any) => boolean, string, string][]}
- */
+/** The first condition that is met explains the number. @type {[isSo: (delay: any) => boolean, why: string, repair: string][]} */
 const WRONG_DELAYS = [
   [
     ({ told }) => typeof told === 'string',
@@ -290,7 +286,7 @@ const WRONG_DELAYS = [
   ],
   [
     ({ told }) => told > LEAST_MS,
-    'It is a long gap, but not the longest: a percentile leaves out the one that counts.',
+    'It is a long gap, but not the longest: a percentile leaves out the gap that counts.',
     'look at which number of the histogram you report',
   ],
   [
@@ -330,7 +326,7 @@ export function demandDelay(program, delay) {
   const still = {
     ...story,
     why: 'It still reports the old one: max stays until reset().',
-    try: 'look at the handler of /health: when does the longest gap begin afresh?',
+    try: 'look at the handler of /health: when does the longest gap start again?',
   };
   demand(toldAgain !== told, still);
   demandInTime(!(toldAgain > told), still);
@@ -339,8 +335,7 @@ export function demandDelay(program, delay) {
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
-/** Little's law, predicted and measured. */
-export function tellOfQueue({ clients, answers, requests, healthMs }, measured) {
+export function reportQueue({ clients, answers, requests, healthMs }, measured) {
   const serviceMs = mean(requests.filter(({ endMs }) => endMs).map(durationOf));
   const rates = groupsOf(answers.slice(GROUP)).map(
     (group) => (1000 * (group.length - 1)) / (group.at(-1).doneMs - group[0].doneMs),
@@ -368,13 +363,13 @@ export function tellOfQueue({ clients, answers, requests, healthMs }, measured) 
     isHeadline: true,
   });
   measured('health-response', {
-    label: 'a single /health meanwhile, which needs no time itself, took',
+    label: 'a single /health in the meantime, which needs no time itself, took',
     value: healthMs / 1000,
     unit: 's',
   });
 }
 
-/** @template T @param {T[]} items @returns {T[][]}  whole groups; neighbours share one, from which the next is timed */
+/** @template T @param {T[]} items @returns {T[][]}  groups of GROUP + 1; neighbours share one answer */
 const groupsOf = (items) =>
   Array.from({ length: Math.floor((items.length - 1) / GROUP) }, (_, index) =>
     items.slice(index * GROUP, (index + 1) * GROUP + 1),

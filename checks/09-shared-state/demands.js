@@ -1,4 +1,4 @@
-/** What lesson 9 demands of what was seen, in the order of its promises. */
+/** Lesson 9: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
@@ -12,9 +12,8 @@ import {
 } from '../../lib/check/checking.js';
 import { PLACES } from './looks.js';
 
-const [EARLY_MS, LATE_MS] = [800, 2_000]; // of a question that should be given up after a second
+const [EARLY_MS, LATE_MS] = [800, 2_000]; // bounds for giving up after a second
 
-/** What the primary threw, if it ended by that. */
 const whyOfPrimary = ({ events, pid }) =>
   describeCrash(events.filter((event) => event.pid === pid));
 
@@ -29,7 +28,6 @@ const wordsOf = ({ status, error, body } = /** @type {any} */ ({})) =>
 const quoted = (count) => (count === undefined ? 'nothing' : JSON.stringify(count));
 const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
-/** Every increment counts once, each has its own answer, and every worker reports the same. */
 export function demandTogether({ program, times, adds, told, unknown }, owner) {
   const [unheard] = adds.filter(({ count }) => count === undefined);
   demandInTime(!unheard, {
@@ -79,13 +77,13 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
   const doubles = answers.length - new Set(answers).size;
   demand(doubles === 0, {
     expected: `${times} increments by clients at once: the answers are 1 to ${times}, each once.`,
-    got: `All were counted, but ${doubles} clients got a count that another one got too.`,
+    got: `All were counted, but ${doubles} clients got the same count as another client.`,
     why: 'One answer went to several questions, or the count was read after others had added theirs.',
     try: 'look at what an answer carries: the count that this very increment made?',
   });
 }
 
-/** Names that have been counted another number of times each: the answer about one is wrong for every other. */
+/** Each name has a different count, so an answer to the wrong question shows. */
 export function demandMatched({ questions }) {
   const [unheard] = questions.filter(({ count }) => count === undefined);
   const wrong = questions.filter(
@@ -108,7 +106,6 @@ export function demandMatched({ questions }) {
 
 const IS_TEXT = 'There is text. Redis keeps text: INCR returns a number, GET returns text.';
 
-/** One id from several clients at once, and ids that were acknowledged before. */
 export function demandRepeated({ twins }, repeated, owner) {
   const [unheard] = [...twins, ...repeated].filter(({ count }) => count === undefined);
   demandInTime(!unheard, {
@@ -142,9 +139,9 @@ export function demandRepeated({ twins }, repeated, owner) {
   });
 }
 
-/** A worker has died with questions in flight, and all clients have asked again with the same ids. */
+/** A worker was killed with questions in flight, and all clients have retried with the same ids. */
 export function demandExact({ program, sent, retried, told, fate }, owner) {
-  const scene = `${owner} stands still, a worker dies with its questions in flight, and then it goes on`;
+  const scene = `${owner} is frozen, a worker is killed with its questions in flight, and then ${owner} resumes`;
   demand(!fate, {
     expected: `${scene}: everything else lives on.`,
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
@@ -182,10 +179,10 @@ export function demandExact({ program, sent, retried, told, fate }, owner) {
   );
 }
 
-/** The owner was silent: the others got a 503 in time, and late answers went nowhere. */
+/** While the owner was frozen, clients got a 503 in time, and late answers were dropped. */
 export function demandSilence({ program, silent, later, crashes }, owner) {
   demandUnavailable(silent, `${owner} is silent`);
-  const [early] = owner === 'Redis' ? [] : silent.filter(({ waitedMs }) => waitedMs < EARLY_MS); // Redis may be taken for lost
+  const [early] = owner === 'Redis' ? [] : silent.filter(({ waitedMs }) => waitedMs < EARLY_MS); // a client of Redis may give up sooner
   demand(!early, {
     expected: `While ${owner} is silent a client gets a 503 after a second, and no sooner.`,
     got: `One got it after ${inSeconds(early?.waitedMs)}.`,
@@ -193,7 +190,7 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
     try: 'look at what waits for an answer: for how long?',
   });
   demand(crashes.length === 0, {
-    expected: `${owner} goes on and answers what was asked. Answers to questions that were given up are dropped.`,
+    expected: `${owner} resumes and answers its questions. Answers to questions that were given up are dropped.`,
     got: `${crashes.length} of the workers threw and exited.`,
     why: describeCrash(crashes),
     try: 'look at an answer that comes too late: what is there for its number?',
@@ -207,14 +204,14 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
     try: 'look at what is left of a question that was given up',
   });
   demandInTime(owner === 'Redis' || later.some(({ count }) => count === 0), {
-    expected: `When ${owner} goes on, the questions that still wait are answered.`,
+    expected: `When ${owner} resumes, the questions that still wait are answered.`,
     got: 'None was.',
     why: describeCrash(program.events),
     try: 'give up a question, but not the channel',
   });
 }
 
-/** Answers while the owner cannot be asked: 503, after a second. */
+/** Answers while the owner is unavailable. */
 function demandUnavailable(silent, when) {
   const expected = `While ${when} a client gets a 503 after a second.`;
   const hasWaited = ({ answer }) => /^(no answer|only a part)/.test(answer.error ?? '');
@@ -237,15 +234,15 @@ function demandUnavailable(silent, when) {
   });
 }
 
-/** For a sticky server whose port is not open: adds what opens it. @returns {never} */
-export function tellClosed(error) {
+/** Adds a hint if the sticky server's port isn't open. @returns {never} */
+export function rethrowWithHint(error) {
   if (/listening on any port/.test(error.story?.got))
     error.story.why =
       'With --state sticky the primary opens it when all places are filled: has each worker said that it is ready, and does that fill its place?';
   throw error;
 }
 
-/** Each client on one worker, and clients for all workers. */
+/** Each client stays on one worker, and every worker has clients. */
 export function demandSticky({ program, rounds, used }) {
   const [lost] = rounds.flat().filter(({ pid }) => pid === undefined);
   demandInTime(!lost, {
@@ -276,7 +273,7 @@ export function demandSticky({ program, rounds, used }) {
   });
 }
 
-/** A worker has died: its clients have another one, and no other client has moved. */
+/** The clients of the killed worker got another one, and no other client has moved. */
 export function demandOthersStay({ program, homes, victim, visits, fate }) {
   demand(!fate, {
     expected: 'A worker dies, a new one takes its place, and the others live on.',
@@ -304,7 +301,6 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
   });
 }
 
-/** There was no Redis when the cluster started. */
 export function demandStarted({ program, listens, silent }) {
   demandNoExit(program);
   demandInTime(listens, {
@@ -318,7 +314,7 @@ export function demandStarted({ program, listens, silent }) {
 
 function demandNoExit(program) {
   const { fate, events } = program;
-  const [exit] = exitsOf(events).filter(({ signal }) => signal !== 'SIGKILL'); // the check has killed one
+  const [exit] = exitsOf(events).filter(({ signal }) => signal !== 'SIGKILL'); // the check itself killed one
   demand(!fate && !exit, {
     expected: 'Redis is down, and every process lives on.',
     got: fate ? 'The primary exited.' : `A worker exited (${howItEnded(exit ?? {})}).`,
@@ -333,7 +329,6 @@ function demandNoExit(program) {
   });
 }
 
-/** Redis went away and came back. */
 export function demandAway({ program, silent, back, doneLater }) {
   demandNoExit(program);
   demandUnavailable(silent, 'Redis is down');

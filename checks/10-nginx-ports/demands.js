@@ -1,4 +1,4 @@
-/** What lesson 10 demands of what was seen, in the order of its promises. */
+/** Lesson 10: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   Undecided,
   demand,
@@ -12,9 +12,9 @@ import {
 } from '../../lib/check/checking.js';
 import { MACHINES, WORKERS, serversIn } from './looks.js';
 
-const MARKED = 6; // moments of a kind
+const MARKED = 6; // moments of a kind in the X-ray
 
-/** What nginx says when it cannot continue. */
+/** Matches nginx's fatal errors. */
 const emergencyOf = (program) =>
   /\[emerg\] (?:\d+#\d+: )?(.*)/
     .exec(program.output())?.[1]
@@ -54,7 +54,7 @@ export function demandOwnPorts({ program, count }) {
     why:
       describeCrash(program.events) ??
       'Without the cluster module two processes cannot share a port. PORT 0 asks the system for a free one.',
-    try: 'look at how the servers are started: how many, and each in a process of its own?',
+    try: 'look at how the servers are started: how many, and each in its own process?',
     shows: serversShown(program),
   });
 }
@@ -110,14 +110,13 @@ export function demandClientKnown({ program }, { answer, localAddress, claimed }
     got: answer.status === 200 ? `It says ${said}.` : `The answer was ${wordsOf(answer)}.`,
     why:
       said === claimed
-        ? "nginx passes its client's headers on as they are, even one that lies."
+        ? "nginx passes its client's headers on as they are, even a false one."
         : 'To the server the client is nginx, at 127.0.0.1, unless nginx says otherwise.',
     try: 'look at the location: what does nginx say of its client?',
     shows: requestsShown(program, '/client'),
   });
 }
 
-/** What was in flight is answered, and all of the program is gone. */
 export function demandCleanStop({
   program,
   how,
@@ -182,13 +181,13 @@ export function demandCleanStop({
   demand(fate?.code === 0, {
     ...story,
     got: `It exited with code ${fate?.code}.`,
-    why: "Stopping when you are told to isn't a failure.",
+    why: "A stop on request isn't a failure.",
     try: 'set process.exitCode only when something has failed',
   });
   demandNothingLeft({ left, files }, story);
 }
 
-/** @param {any} end @param {any} story @param {string} [crash]  an error that nothing handled */
+/** @param {any} end @param {any} story @param {string} [crash]  an unhandled error */
 function demandNothingLeft({ left, files }, story, crash) {
   demandInTime(left.length === 0, {
     ...story,
@@ -208,8 +207,7 @@ function demandNothingLeft({ left, files }, story, crash) {
   });
 }
 
-/** nginx could not start. */
-export function demandReason({ program, env, fate, left, files, output }) {
+export function demandStartFailure({ program, env, fate, left, files, output }) {
   const cause = env.PORT ? `PORT is ${env.PORT}, which isn't a port` : 'there is no nginx';
   const story = {
     expected: `When nginx cannot start, because ${cause}: a message, exit code 1, and nothing is left.`,
@@ -279,7 +277,7 @@ const withoutAddress = (address) => ({
   try: 'sudo ifconfig lo0 alias 127.0.0.2 && sudo ifconfig lo0 alias 127.0.0.3 (gone after a restart)',
 });
 
-/** A machine has died with requests in flight: each was answered by the other, and no POST was sent twice. */
+/** The other machine answered the requests of the killed one, and no POST was sent twice. */
 export function demandAnotherAnswers({
   program,
   address,
@@ -318,7 +316,7 @@ export function demandAnotherAnswers({
   });
 }
 
-/** It is started again, where nginx looks for it, and is asked again. */
+/** The machine listens again at its old address, and gets requests again. */
 export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }) {
   const [before, after = before] = ports;
   const started = eventsOf(program.events, 'child').filter((child) => child.t > deadMs);
@@ -345,7 +343,6 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
   });
 }
 
-/** With --machines it is told to stop. */
 export function demandMachinesStop({ program, started, fate, printed }) {
   const story = {
     expected: 'SIGTERM with --machines: both machines exit, and none is started again.',

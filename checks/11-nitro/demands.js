@@ -1,4 +1,4 @@
-/** Lesson 11: what is demanded of what was seen, in the words that a learner reads. */
+/** Lesson 11: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
@@ -28,7 +28,7 @@ import {
 
 const LEAST_WORK_MS = 9.5;
 const ENOUGH_FAILED = 5;
-const MARKED = 6; // moments of a kind
+const MARKED = 6; // moments of a kind in the X-ray
 const TELL =
   'look at how Nitro learns the number of workers, and whether that comes before the build is loaded.';
 
@@ -83,7 +83,7 @@ export function demandBuilds(built) {
   });
 }
 
-/** The line where nitropack says what is wrong, or, if that line only announces it, the next one. */
+/** nitropack's error line, or the line below if that only announces it. */
 function errorIn(output) {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const first = lines.findIndex((line) => /error/i.test(line));
@@ -259,7 +259,7 @@ export function demandCleanStop(seen) {
 
 const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 
-/** Each worker fails to start. A program that refuses the port before it forks has nothing to count. */
+/** Each worker fails to start; a program that refuses the port before it forks is fine. */
 export function demandGivesUp({ program, fate, forks, ends, output }) {
   if (forks === 0 && fate?.code === 1) return;
   const story = {
@@ -298,7 +298,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   });
 }
 
-/** Workers were killed, but never five in a row before they listened. */
+/** Fewer than five workers in a row failed before they listened. */
 export function demandCarriesOn({ program, fate, served, failed, serving, wanted, output }) {
   const story = {
     expected: `Twice all ${wanted} workers are killed, and then the next three before they listen: each is replaced, and there are ${wanted} again.`,
