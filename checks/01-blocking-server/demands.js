@@ -84,20 +84,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
   const expected = 'Each / blocks for 10 to 20 ms, and nothing else runs in the meantime.';
   const shown = shownOf(program);
   demandAnswered(program, '/', answers, expected);
-  const overlap = overlapIn([...requests, ...healths]);
-  demand(!overlap, {
-    expected,
-    got: overlap && `A ${overlap.next.url} began before the / ahead of it had been answered.`,
-    why: 'The handler gives the thread back before it has answered: it waits, and does not block.',
-    try: 'look at the handler of /: it should keep the thread while it works, so nothing in it may wait',
-    shows: {
-      program,
-      moments: [
-        momentOf(overlap?.one, 'a / in flight'),
-        momentOf(overlap?.next, `a ${overlap?.next.url} begins`),
-      ],
-    },
-  });
+  demandNothingBetween(program, [...requests, ...healths], expected);
   const quickestMs = quickestOf(requests);
   const quickest = requests.find((one) => durationOf(one) === quickestMs);
   demand(quickestMs > LEAST_MS, {
@@ -121,6 +108,23 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
     why: 'The handler keeps the thread for longer than 20 ms.',
     try: 'look for what else in it takes time; measure with performance.now()',
     shows: shown(quickest, 'the quickest'),
+  });
+}
+
+function demandNothingBetween(program, requests, expected) {
+  const overlap = overlapIn(requests);
+  demand(!overlap, {
+    expected,
+    got: overlap && `A ${overlap.next.url} began before the / ahead of it had been answered.`,
+    why: 'The handler gives the thread back before it has answered: it waits, and does not block.',
+    try: 'look at the handler of /: it should keep the thread while it works, so nothing in it may wait',
+    shows: {
+      program,
+      moments: [
+        momentOf(overlap?.one, 'a / in flight'),
+        momentOf(overlap?.next, `a ${overlap?.next.url} begins`),
+      ],
+    },
   });
 }
 
@@ -155,13 +159,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
   const expected = `${requests.length} reports asked for together each take 100 ms, side by side, and a /health is answered in the meantime.`;
   const shown = shownOf(program);
   demandAnswered(program, '/report', answers, expected);
-  const odd = answers.find(({ body }) => parseJsonBody(body).rows !== 100);
-  demand(!odd, {
-    expected: 'Each report says {"rows":100}.',
-    got: `One said ${odd?.body.slice(0, 60)}`,
-    why: 'The database gives the same rows as before: only the way of waiting changes.',
-    try: 'answer as the starter does',
-  });
+  demandRows(answers);
   const quickestMs = quickestOf(requests);
   const slowestMs = Math.max(...requests.map(durationOf));
   const quickest = requests.find((one) => durationOf(one) === quickestMs);
@@ -176,6 +174,35 @@ export function demandWaits(program, { answers, requests, health, healths, block
     try: WAIT,
     shows: shown(quickest, 'the quickest'),
   });
+  demandSideBySide(program, { requests, blocks, expected });
+  demandHealth(program, { health, healths, requests, expected });
+  demandInTime(quickestMs < SLOW_MS, {
+    expected,
+    got: `Even the quickest report took ${inMs(quickestMs)}.`,
+    why: 'The database takes 100 ms, no longer. Waiting longer than that holds up no other client, only its own.',
+    try: 'look at how long the handler of /report waits',
+    shows: shown(quickest, 'the quickest'),
+  });
+  demandInTime(slowestMs < QUEUED_MS, {
+    expected,
+    got: `The quickest report took ${inMs(quickestMs)}, the slowest ${inMs(slowestMs)}.`,
+    why: 'One waits until another is done: they queue for something.',
+    try: 'look at what the calls of the handler of /report share',
+    shows: shown(slowest, 'the slowest'),
+  });
+}
+
+function demandRows(answers) {
+  const odd = answers.find(({ body }) => parseJsonBody(body).rows !== 100);
+  demand(!odd, {
+    expected: 'Each report says {"rows":100}.',
+    got: `One said ${odd?.body.slice(0, 60)}`,
+    why: 'The database gives the same rows as before: only the way of waiting changes.',
+    try: 'answer as the starter does',
+  });
+}
+
+function demandSideBySide(program, { requests, blocks, expected }) {
   const depth = deepestOverlap(requests);
   const blockedMs = sumOf(blocks.map(({ ms }) => ms));
   const blocked = { program, moments: blocks.slice(0, MARKED).map(blockShown) };
@@ -202,21 +229,6 @@ export function demandWaits(program, { answers, requests, health, healths, block
       program,
       moments: [momentOf(requests[0], 'one /report'), momentOf(requests.at(-1), 'the last one')],
     },
-  });
-  demandHealth(program, { health, healths, requests, expected });
-  demandInTime(quickestMs < SLOW_MS, {
-    expected,
-    got: `Even the quickest report took ${inMs(quickestMs)}.`,
-    why: 'The database takes 100 ms, no longer. Waiting longer than that holds up no other client, only its own.',
-    try: 'look at how long the handler of /report waits',
-    shows: shown(quickest, 'the quickest'),
-  });
-  demandInTime(slowestMs < QUEUED_MS, {
-    expected,
-    got: `The quickest report took ${inMs(quickestMs)}, the slowest ${inMs(slowestMs)}.`,
-    why: 'One waits until another is done: they queue for something.',
-    try: 'look at what the calls of the handler of /report share',
-    shows: shown(slowest, 'the slowest'),
   });
 }
 

@@ -64,12 +64,16 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     why: 'The check reads the answer as a client would: JSON, { name, count, pid }. Text, "7", isn\'t a number, nor is null.',
     try: 'let add() and read() promise the count, a number',
   });
-  const [low, high] = [Math.min(...told.values()), Math.max(...told.values())];
+  demandNoneLost({ times, answers, told: [...told.values()] }, owner);
+}
+
+function demandNoneLost({ times, answers, told }, owner) {
+  const [low, high] = [Math.min(...told), Math.max(...told)];
   demand(low === times && high === times, {
     expected: `${times} increments by clients at once: then every worker reports ${times}.`,
-    got: `The workers report ${[...told.values()].join(' and ')}.`,
+    got: `The workers report ${told.join(' and ')}.`,
     why:
-      low < high || sumOf([...told.values()]) === times
+      low < high || sumOf(told) === times
         ? 'They do not all ask the same owner: each worker has its own count, in itself or in the primary.'
         : 'Several workers read the same number, added one, and wrote the same number back.',
     try: `let only ${owner} count, and send it "add one", not the new value`,

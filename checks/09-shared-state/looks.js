@@ -183,6 +183,19 @@ export async function askWhileOwnerStopped(program, owner) {
   return { questions: told.slice(0, NAMES), twins: await Promise.all(acknowledged) };
 }
 
+async function killWhileAsking(program, questions) {
+  const { asked, requests } = await send(program, questions);
+  const [victim] = requests.flatMap((request) => request?.pid ?? []);
+  if (victim) kill(program, [victim]);
+  const answers = await Promise.all(asked);
+  const refused = questions.filter((_, index) => answers[index].status === 503);
+  const others = refused.map(({ agent }, client) => ({
+    ...{ agent, client, name: `late-${client}`, id: 'late', isRead: true },
+  }));
+  const late = await send(program, others);
+  return { answers, requests, victim, late: late.asked };
+}
+
 /**
  * The owner is frozen for longer than a question may take. One worker is killed: its increments will be done, but not
  * acknowledged. The other worker gives up and gets new questions over the same connections. Then the owner resumes, and clients
@@ -200,18 +213,9 @@ export async function loseWorker(program, owner) {
   }));
   const questions = await connectAll(program, [...adds, ...reads]);
   const first = program.events.length;
-  const { answers, requests, victim, late } = await whileOwnerFrozen(owner, async () => {
-    const sent = await send(program, questions);
-    const [dying] = sent.requests.flatMap((request) => request?.pid ?? []);
-    if (dying) kill(program, [dying]);
-    const told = await Promise.all(sent.asked);
-    const left = questions.filter((_, index) => told[index].status === 503);
-    const other = left.map(({ agent }, client) => ({
-      ...{ agent, client, name: `late-${client}`, id: 'late', isRead: true },
-    }));
-    const { asked } = await send(program, other);
-    return { answers: told, requests: sent.requests, victim: dying, late: asked };
-  });
+  const { answers, requests, victim, late } = await whileOwnerFrozen(owner, () =>
+    killWhileAsking(program, questions),
+  );
   const later = (await Promise.all(late)).map((answer) => ({ answer, count: countOf(answer) }));
   disconnectAll(questions);
   await program.until((events) => !victim || hasExited(events, victim), SEEN_MS);

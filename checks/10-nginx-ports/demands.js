@@ -117,20 +117,8 @@ export function demandClientKnown({ program }, { answer, localAddress, claimed }
   });
 }
 
-export function demandCleanStop({
-  program,
-  how,
-  opening,
-  answers,
-  lost,
-  late = [],
-  half,
-  fate,
-  left,
-  files,
-  output,
-  signalMs,
-}) {
+export function demandCleanStop(end) {
+  const { program, how, opening, fate, output, signalMs } = end;
   const expected = `${how}: what is in flight is answered, everything exits, the folder is removed, and the exit code is 0.`;
   demandInTime(opening?.status === 200, {
     expected: 'With one server nginx leads to that.',
@@ -151,6 +139,24 @@ export function demandCleanStop({
     why: 'Without a handler a signal ends this process at once. nginx has no channel to it, so nothing stops nginx.',
     try: 'look at which signals your program handles',
   });
+  demandClientsAnswered(end, story);
+  demandInTime(fate, {
+    ...story,
+    got: 'It is still running.',
+    why: 'It exits by itself when its children have exited and no timer is set.',
+    try: 'look for what is still running after the signal',
+  });
+  demand(fate?.code === 0, {
+    ...story,
+    got: `It exited with code ${fate?.code}.`,
+    why: "A stop on request isn't a failure.",
+    try: 'set process.exitCode only when something has failed',
+  });
+  demandNothingLeft(end, story);
+}
+
+/** The stop must not show to a client: of those in flight, those that come later, and one with half a request. */
+function demandClientsAnswered({ answers, lost, late = [], half }, story) {
   demand(lost.length === 0, {
     ...story,
     got: `Of ${answers.length} requests in flight ${lost.length} were lost: ${wordsOf(lost[0])}.`,
@@ -172,19 +178,6 @@ export function demandCleanStop({
       : 'nginx itself had exited. SIGTERM and SIGINT are a fast stop for it: it hangs up. Ctrl-C reaches it too, unless it was started detached.',
     try: 'look at how you stop nginx, and what ends before it has',
   });
-  demandInTime(fate, {
-    ...story,
-    got: 'It is still running.',
-    why: 'It exits by itself when its children have exited and no timer is set.',
-    try: 'look for what is still running after the signal',
-  });
-  demand(fate?.code === 0, {
-    ...story,
-    got: `It exited with code ${fate?.code}.`,
-    why: "A stop on request isn't a failure.",
-    try: 'set process.exitCode only when something has failed',
-  });
-  demandNothingLeft({ left, files }, story);
 }
 
 /** @param {any} end @param {any} story @param {string} [crash]  an unhandled error */

@@ -208,7 +208,7 @@ export function demandSameAnswers(rows, program) {
 }
 
 export function demandCleanStop(seen) {
-  const { program, how, fate, workers, exits, left, behind, lost, output } = seen;
+  const { program, how, fate, workers, exits, left, lost, output } = seen;
   const theirs = program.events.filter(({ pid }) => workers.includes(pid));
   const story = {
     expected: `${how}: the workers answer the requests in flight, all exit, then the primary, with exit code 0.`,
@@ -243,6 +243,10 @@ export function demandCleanStop(seen) {
     why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
     try: 'look at what sets the exit code: Nitro ends the primary by itself',
   });
+  demandNoneCut(seen, story);
+}
+
+function demandNoneCut({ workers, behind, lost }, story) {
   demand(behind.length === 0, {
     ...story,
     got: `The primary exited before ${behind.length} of its ${workers.length} workers.`,

@@ -18,20 +18,6 @@ export function createCheckQueue(lessons, io, audience) {
   let current = nextLesson(lessons, readProgress(io));
   const checks = createChecks(lessons, io, audience);
   const queue = createQueue(checks.warmUp(current));
-  const begin = async (
-    /** @type {Lesson} */ lesson,
-    { file, isAll },
-    /** @type {AbortSignal} */ signal,
-  ) => {
-    io.stdout.write(`\n${rule(file, io)}\n`);
-    await audience.begin(lesson, file);
-    await checks.run(lesson, { isAll, signal }).catch((error) => {
-      printObstacle(error, io);
-      audience.end({ verdict: 'inconclusive', obstacle: `${error.message} ${error.hint}` });
-    });
-    if (!signal.aborted) io.stdout.write(`\n${WAITING}\n`);
-    current = nextLesson(lessons, readProgress(io));
-  };
   return {
     failures: checks.failures,
     current: () => current,
@@ -39,7 +25,13 @@ export function createCheckQueue(lessons, io, audience) {
     check(/** @type {Lesson} */ lesson, { file = '', isAll = false } = {}) {
       current = lesson;
       queue.interrupt();
-      queue.add((signal) => begin(lesson, { file, isAll }, signal));
+      queue.add(async (signal) => {
+        io.stdout.write(`\n${rule(file, io)}\n`);
+        await audience.begin(lesson, file);
+        await checks.run(lesson, { isAll, signal });
+        if (!signal.aborted) io.stdout.write(`\n${WAITING}\n`);
+        current = nextLesson(lessons, readProgress(io));
+      });
     },
     /** Runs something else if the queue is empty; a save interrupts it. @returns {boolean}  false: the queue is busy */
     aside(/** @type {string} */ words, /** @type {(signal: AbortSignal) => Promise<void>} */ act) {
@@ -104,10 +96,15 @@ function createChecks(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, aud
     warmUp: ({ key }) => loadCheck(checkFile(io.root, key)).then(open).then(ignore, ignore),
     async run(/** @type {Lesson} */ lesson, options) {
       passed = undefined;
-      const all = { lesson, lessons, io, audience, runner: open(), hasKeys, ...options };
-      const result = await checkLesson(all);
-      failures.load(result);
-      if (result.verdict === 'passed' && result.isWhole) passed = lesson;
+      try {
+        const all = { lesson, lessons, io, audience, runner: open(), hasKeys, ...options };
+        const result = await checkLesson(all);
+        failures.load(result);
+        if (result.verdict === 'passed' && result.isWhole) passed = lesson;
+      } catch (/** @type {any} */ error) {
+        printObstacle(error, io);
+        audience.end({ verdict: 'inconclusive', obstacle: `${error.message} ${error.hint}` });
+      }
     },
     close: async () => runner?.close(),
   };

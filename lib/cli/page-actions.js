@@ -17,8 +17,6 @@ import { hasUnreportedError } from './save-errors.js';
 /** @param {Io} io @returns {Omit<Reach, 'aside'>} */
 export function pageActionsOf(io) {
   const { root } = io;
-  /** @type {{ key: string, sitting: import('../lessons/answers.js').Answer[], ids: string[] } | undefined} */
-  let shown;
   return {
     compare(lesson) {
       const reasons = askForSolution(lesson, io);
@@ -31,13 +29,31 @@ export function pageActionsOf(io) {
       const changed = changedFiles(root, key);
       return { changed: changed.map(pathOf), backup: restoreStarter(changed, io) };
     },
+    ...spotActionsOf(io),
+    async measure({ key }, { signal, ...hear }) {
+      const subject = join(root, lessonPaths(key).solution);
+      const result = await runCheck({ root, key, subject, signal, ...hear });
+      const { fault, verdict, measurements } = result;
+      if (!signal.aborted) saveSolutionResult(result, io);
+      if (fault) return { fault: `This is a fault in Forkshop: ${fault}` };
+      const isMeasured = measurements.some(({ isHeadline }) => isHeadline);
+      return isMeasured ? { verdict } : { fault: unmeasured(result) };
+    },
+  };
+}
+
+/** @param {Io} io @returns {Pick<Reach, 'spots' | 'judge'>} */
+function spotActionsOf(io) {
+  /** @type {{ key: string, sitting: import('../lessons/answers.js').Answer[], ids: string[] } | undefined} */
+  let shown;
+  return {
     async spots(lesson) {
       const reason = askForSpot(lesson, io);
       if (reason && !hasUnreportedError(io)) return { reason };
       const { promises, sitting } = await nextSitting(lesson, io);
       shown = { key: lesson.key, sitting, ids: Object.keys(promises) };
       return {
-        changes: sitting.map((answer) => changesOf(root, lesson.key, answer)),
+        changes: sitting.map((answer) => changesOf(io.root, lesson.key, answer)),
         promises: Object.entries(promises).map(([id, sentence]) => ({ id, sentence })),
         right: RIGHT,
       };
@@ -49,15 +65,6 @@ export function pageActionsOf(io) {
       const { isSeen, result } = await judge({ lesson, answer, said, io, signal, hear });
       const { isRight, breaks, why } = answer;
       return { isSeen, isRight, breaks, why, bug: result.fault };
-    },
-    async measure({ key }, { signal, ...hear }) {
-      const subject = join(root, lessonPaths(key).solution);
-      const result = await runCheck({ root, key, subject, signal, ...hear });
-      const { fault, verdict, measurements } = result;
-      if (!signal.aborted) saveSolutionResult(result, io);
-      if (fault) return { fault: `This is a fault in Forkshop: ${fault}` };
-      const isMeasured = measurements.some(({ isHeadline }) => isHeadline);
-      return isMeasured ? { verdict } : { fault: unmeasured(result) };
     },
   };
 }

@@ -41,20 +41,14 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
       shown = task?.number ?? 0;
       print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns));
     },
-    end(told, progress) {
-      const result = allVisible(told);
-      const { measurements, charts, spared = [], fault } = result;
+    end(checked, progress) {
+      const result = allVisible(checked);
       const tally = tallyOf(result, before.verdicts);
       const [first, ...others] = openPromises(result);
-      print(...unjudgedTaskLines(result, tally, style), '');
-      if (fault) print(...faultLines(fault), '');
       const predicted = prediction ?? progress.predictions?.[lesson.key]; // perhaps on the page, during the check
-      for (const one of measurements) {
-        const help = { prediction: predicted, before: before.measured[one.name], longer, style };
-        print(...measurementLines(one, help), '');
-      }
-      for (const chart of charts) print(...chartLines(chart, style), '');
-      if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
+      const help = { prediction: predicted, measured: before.measured, longer, style };
+      const numbers = numberLines(result, help);
+      print(...unjudgedTaskLines(result, tally, style), '', ...faultLines(result.fault), ...numbers);
       const isTold = isHelped || failsAgain(first, before);
       const explained = failureLines(result, { isTold, used, root, columns, style });
       if (explained.length > 0) print(...explained);
@@ -65,6 +59,18 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
       );
     },
   };
+}
+
+function numberLines(
+  { measurements, charts, spared = [] },
+  { prediction, measured, longer, style },
+) {
+  const numbers = measurements.map((one) =>
+    measurementLines(one, { prediction, before: measured[one.name], longer, style }),
+  );
+  const drawn = charts.map((chart) => chartLines(chart, style));
+  const notes = spared.length > 0 ? [spared.map((text) => `  ${text}`)] : [];
+  return [...numbers, ...drawn, ...notes].flatMap((lines) => [...lines, '']);
 }
 
 /**
@@ -86,10 +92,9 @@ function keysLine({ first, others, isTold }) {
 }
 
 function faultLines(fault) {
-  return [
-    '  This is a bug in Forkshop, not in your code. Please report it with these lines:',
-    indent(fault),
-  ];
+  if (!fault) return [];
+  const head = '  This is a bug in Forkshop, not in your code. Please report it with these lines:';
+  return [head, indent(fault), ''];
 }
 
 const indent = (text) => text.replace(/^/gm, '    ');
