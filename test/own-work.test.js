@@ -150,14 +150,14 @@ test('its words name the handler, the process and a handful of numbers', () => {
   const told = blockedByOwnWork(own);
   assert.equal(
     told.why,
-    'The handler of / kept the thread of process 7 for 1,100 ms without a break; it computed all that time. Nothing else ran there meanwhile. The program has printed 2.9 MB.',
+    'The handler of / kept the thread of process 7 for 1,100 ms without a break; it computed all that time. Nothing else ran there in the meantime. The program has printed 2.9 MB.',
   );
   assert.match(told.try, /^print once/);
   const beside = { computedMs: 400, queuedMs: 650, path: undefined, printedBytes: 10 };
   const quiet = blockedByOwnWork({ ...own, ...beside });
   assert.match(
     quiet.why,
-    /^Something kept .* it computed for 400 ms, and waited for a core for 650 ms\. Nothing else ran there meanwhile\.$/,
+    /^Something kept .* it computed for 400 ms, and waited for a core for 650 ms\. Nothing else ran there in the meantime\.$/,
   );
 });
 

@@ -278,7 +278,7 @@ test('why a program is not ready is told from its fate, else from what it does',
   );
   assert.match(
     story({ fate: { kind: 'ended', code: null, signal: 'SIGABRT' } }).got ?? '',
-    /ended by SIGABRT/,
+    /killed by SIGABRT/,
   );
   assert.match(
     story({ fate: { kind: 'excess', of: 'processes', amount: 41 } }).got ?? '',
@@ -333,7 +333,7 @@ test('what a handler threw is told with its place; what ended a process is not a
   );
   assert.equal(
     describeCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
-    'A process threw and ended: TypeError: no (server.js, line 15)',
+    'A process threw and exited: TypeError: no (server.js, line 15)',
   );
 });
 

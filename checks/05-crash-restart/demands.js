@@ -212,7 +212,7 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
   });
   demand(polite.code === 0, {
     expected: 'After SIGTERM a worker disconnects, and exits with code 0.',
-    got: `Process ${polite.workerPid} ended by ${howItEnded(polite)}.`,
+    got: `Process ${polite.workerPid} exited (${howItEnded(polite)}).`,
     try: 'keep the SIGTERM handler at the end of serve() as it was',
     output,
     shows: { program, moments },

@@ -135,7 +135,7 @@ export function demandCleanStop(end) {
   };
   demand(!fate?.signal, {
     ...story,
-    got: `It was ended by ${fate?.signal}.`,
+    got: `It was killed by ${fate?.signal}.`,
     why: 'Without a handler a signal ends this process at once. nginx has no channel to it, so nothing stops nginx.',
     try: 'look at which signals your program handles',
   });
@@ -215,7 +215,7 @@ export function demandStartFailure({ program, env, fate, left, files, output }) 
   });
   demand(fate?.code === 1, {
     ...story,
-    got: `It ended with ${howItEnded(fate ?? {})}.`,
+    got: `It exited (${howItEnded(fate ?? {})}).`,
     why: 'A script or a service manager looks at the exit code, and takes 0 for "all is well".',
     try: 'look at the exit code when nginx cannot start',
   });
@@ -287,7 +287,7 @@ export function demandAnotherAnswers({
   const expected = `Machine ${address} dies with ${hit} requests in flight. All ${answers.length} requests are answered.`;
   demand(!fate, {
     ...{ ...story, expected },
-    got: `The program ended with ${howItEnded(fate ?? {})}.`,
+    got: `The program exited (${howItEnded(fate ?? {})}).`,
     why:
       describeCrash(program.events) ??
       'One machine has died; the other, and nginx, should continue.',

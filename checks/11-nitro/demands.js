@@ -55,7 +55,7 @@ export function demandBuilds(built) {
   const broken = builds.find(({ code }) => code !== 0);
   demand(!broken, {
     expected: 'Both builds end with exit code 0.',
-    got: `${broken?.command} ended with exit code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
+    got: `${broken?.command} exited with code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
     why: "You can't start what Nitro can't build.",
     try: 'npm run build --prefix lessons/11-nitro',
     output: broken?.output,

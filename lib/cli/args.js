@@ -15,8 +15,7 @@ import { UsageError } from '../common/usage-error.js';
  * --predict 4` themselves: the command gets `['lesson-3', '4']`, npm_config_json=true and npm_config_predict=true. So flags
  * without a value and `--predict=4` are read from the environment, and `--predict 4` is refused with an explanation.
  * @param {string[]} argv @param {Record<string, Option>} options @param {Record<string, string | undefined>} env
- * @param {number} [most]  arguments other than flags
- * @returns {{ values: Record<string, any>, positionals: string[] }}
+ * @param {number} [most]  arguments other than flags @returns {{ values: Record<string, any>, positionals: string[] }}
  * @throws {UsageError}  for unknown flags and superfluous arguments
  */
 export function parse(argv, options, env, most = 1) {
@@ -86,8 +85,7 @@ const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most
   );
 
 /**
- * @param {string | undefined} text @param {number} otherwise  the default
- * @returns {number}  0 means any free port
+ * @param {string | undefined} text @param {number} otherwise  the default @returns {number}  0 means any free port
  * @throws {UsageError}
  */
 export function parsePort(text, otherwise) {

@@ -23,7 +23,7 @@ const commands = {
   solution: ['[lesson]', 'show the finished files'],
   diff: ['[lesson]', 'show how your files differ from the finished ones'],
   try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],
-  spot: ['[lesson]', "see somebody's change, say what it breaks, and have it judged"],
+  spot: ['[lesson]', "see someone's change, say what it breaks, and have it judged"],
   xray: [
     'server.js | -- command [--path /] [--rate N | --connections N] [--seconds N] [--kill] [--stop] [--reload SIGHUP [--times N]] [--scale 1,2,4] [--cost] [--all] [--html FILE] [--trace FILE] [--json]',
     'look into any Node.js server: what it does, and what a colleague would say',
@@ -70,8 +70,7 @@ const asWorker = new EnvironmentError(
 
 /**
  * Runs one command and reports its errors.
- * @param {string[]} argv  the command's name, then its arguments
- * @param {Io} io @returns {Promise<number>}  the exit code
+ * @param {string[]} argv  the command's name, then its arguments @param {Io} io @returns {Promise<number>}  the exit code
  */
 export async function dispatch([name, ...rest], io) {
   try {

@@ -14,9 +14,7 @@ const DRAWING = 0; // the number of a ticket whose process is still choosing one
 /** @typedef {{ path: string, number: number, pid: number, born: number }} Ticket  born: see processAt() */
 
 /**
- * @param {string} file  in an existing folder
- * @param {number} [waitMs]  at most
- * @returns {() => void}  unlocks
+ * @param {string} file  in an existing folder @param {number} [waitMs]  at most @returns {() => void}  unlocks
  * @throws {Error}  EBUSY, if a living process holds the lock for longer
  */
 export function lockFile(file, waitMs = WAIT_MS) {
@@ -90,7 +88,7 @@ function ticketsOf(/** @type {string} */ file) {
 const busy = (file, { pid }, waitMs) =>
   Object.assign(
     new Error(
-      `Process ${pid} has been changing ${file} for ${waitMs / 1_000} s. End it, or wait until it ends`,
+      `Process ${pid} has been changing ${file} for ${waitMs / 1_000} s. End it, or wait until it exits`,
     ),
     { code: 'EBUSY' },
   );

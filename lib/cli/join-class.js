@@ -15,8 +15,7 @@ const EXAMPLE = 'npm start -- --join 192.168.1.20:4020 K7QM-3XPD --name Ada';
 /**
  * Parses --join and what follows it; asks for a name if none was typed.
  * @param {{ join?: string, name?: string }} values @param {string[]} positionals  the code
- * @param {Io} io @returns {Promise<Joining | undefined>}  undefined without --join
- * @throws {UsageError}
+ * @param {Io} io @returns {Promise<Joining | undefined>}  undefined without --join @throws {UsageError}
  */
 export async function parseJoining({ join, name }, [code], io) {
   if (join === undefined) {

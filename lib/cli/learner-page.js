@@ -43,8 +43,7 @@ export const noPage = {
  * @param {object} options @param {Lesson[]} options.lessons @param {Io} options.io @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  as after a save
  * @param {import('../web/reach.js').Reach['aside']} options.aside  runs something else if nothing is being checked
- * @param {import('../web/learner.js').Learner['hand']} [options.hand]  with --join
- * @returns {Promise<Page>}
+ * @param {import('../web/learner.js').Learner['hand']} [options.hand]  with --join @returns {Promise<Page>}
  */
 export async function openPage({ lessons, io, port, check, aside, hand }) {
   try {

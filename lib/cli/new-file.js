@@ -8,8 +8,7 @@ import { UsageError } from '../common/usage-error.js';
  * Proves that a new file can be written, by creating and removing it.
  * @param {string} name
  * @param {{ cwd?: string, example: string }} options  example: a command that names a file, for the message
- * @returns {string}  its absolute path, with symbolic links resolved
- * @throws {UsageError}
+ * @returns {string}  its absolute path, with symbolic links resolved @throws {UsageError}
  */
 export function resolveNewFile(name, { cwd = '.', example }) {
   const file = resolve(cwd, name);

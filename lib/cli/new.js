@@ -105,7 +105,7 @@ Each breaks the promises that it names, and only those.
 
 Breaks: \`listens\`
 
-Say here why somebody writes this, and what it does to clients.
+Say here why someone writes this, and what clients notice.
 
 \`\`\`diff
 -const port = process.env.PORT ?? 8080;
@@ -116,7 +116,7 @@ Say here why somebody writes this, and what it does to clients.
 
 Breaks: \`answers\`
 
-Say here why somebody writes this, and what it does to clients.
+Say here why someone writes this, and what clients notice.
 
 \`\`\`diff
 -  response.end('done');

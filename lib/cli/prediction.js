@@ -34,8 +34,7 @@ export const predictionInWords = (value, { predicts }) =>
 
 /**
  * Sets a prediction, unless its lesson has passed.
- * @param {import('./progress.js').Progress} progress  changed in place
- * @param {string} key @param {number | undefined} value
+ * @param {import('./progress.js').Progress} progress  changed in place @param {string} key @param {number | undefined} value
  */
 export function setPrediction({ passed, predictions }, key, value) {
   if (value !== undefined && !passed[key]) predictions[key] = value;

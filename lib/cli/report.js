@@ -48,7 +48,12 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
       const predicted = prediction ?? progress.predictions?.[lesson.key]; // perhaps on the page, during the check
       const help = { prediction: predicted, measured: before.measured, longer, style };
       const numbers = numberLines(result, help);
-      print(...unjudgedTaskLines(result, tally, style), '', ...faultLines(result.fault), ...numbers);
+      print(
+        ...unjudgedTaskLines(result, tally, style),
+        '',
+        ...faultLines(result.fault),
+        ...numbers,
+      );
       const isTold = isHelped || failsAgain(first, before);
       const explained = failureLines(result, { isTold, used, root, columns, style });
       if (explained.length > 0) print(...explained);

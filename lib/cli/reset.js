@@ -103,7 +103,7 @@ function sameContent(/** @type {string} */ starter, /** @type {string} */ mine) 
 async function confirm(/** @type {Io} */ io) {
   if (!io.stdin.isTTY) {
     throw new UsageError(
-      'reset asks before it changes anything, and here nobody can answer. Nothing was changed.',
+      'reset asks before it changes anything, and this is no terminal. Nothing was changed.',
       'To go ahead, add --yes after a --, as in: npm run reset -- lesson-1 --yes',
     );
   }

@@ -18,8 +18,7 @@ export class WrongFileKind extends UsageError {}
 
 /**
  * Reads or writes saved files, and notes an error of the operating system.
- * @template T @param {Pick<Io, 'root'>} io @param {() => T} action
- * @returns {T | undefined}  undefined after such an error
+ * @template T @param {Pick<Io, 'root'>} io @param {() => T} action @returns {T | undefined}  undefined after such an error
  */
 export function tryFile(io, action) {
   try {
@@ -46,8 +45,7 @@ function whyOf(/** @type {any} */ { code, message }) {
 
 /**
  * Runs an action that saves, and notes whether it failed.
- * @param {Pick<Io, 'root'>} io @param {() => void} action
- * @returns {boolean}  saved
+ * @param {Pick<Io, 'root'>} io @param {() => void} action @returns {boolean}  saved
  */
 export function trySaving(io, action) {
   const isKept = tryFile(io, () => (action(), true));

@@ -90,8 +90,7 @@ function isShort(root, key, answer) {
  * Chooses the answers of a sitting: those missed the last time, then new ones, then those already spotted. Within each group
  * the first answer of every promise comes before the second ones, with a right answer now and then.
  * @param {Answer[]} all  in the order of the catalogue, the most tempting first
- * @param {Record<string, boolean>} spotted @param {string[]} promises
- * @returns {Answer[]}
+ * @param {Record<string, boolean>} spotted @param {string[]} promises @returns {Answer[]}
  */
 export function chooseAnswers(all, spotted, promises) {
   const kindOf = (/** @type {Answer} */ { isRight, breaks }) =>
@@ -136,8 +135,7 @@ async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io, signa
  * Judges the promises that an answer breaks, and the one that the learner named; judges a right answer whole. Saves whether the
  * learner saw the fault.
  * @param {object} options @param {Lesson} options.lesson @param {Answer} options.answer
- * @param {string} options.said  the id of a promise, or RIGHT
- * @param {Io} options.io @param {AbortSignal} options.signal
+ * @param {string} options.said  the id of a promise, or RIGHT @param {Io} options.io @param {AbortSignal} options.signal
  * @param {Partial<Parameters<typeof runCheck>[0]>} [options.hear]  onPromise, onProgram
  * @returns {Promise<{ isSeen: boolean, result: import('../check/run-check.js').CheckResult }>}
  */

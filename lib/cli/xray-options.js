@@ -39,7 +39,7 @@ const options = /** @type {const} */ ({
 const RATE = 50;
 const SECONDS = 10;
 const MOST = { rate: 1_000, connections: 200, seconds: 60, port: 65_535, times: 50 };
-const MOST_REQUESTS = 10_000; // each takes a port of its own, which stays in TIME_WAIT for a minute
+const MOST_REQUESTS = 10_000; // each takes a port, which stays in TIME_WAIT for a minute
 const SCALE = '1,2,4';
 const MOST_WORKERS = 16;
 const MOST_STEPS = 5;
@@ -151,11 +151,11 @@ function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ t
 /** @param {Record<string, any>} values @param {import('../xray/launch.js').Order} order @param {Io} io */
 export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { cwd }, { env }) {
   const trials = [];
-  if (kill || all) trials.push({ head: 'A worker is killed', attempt: startedAnew(tryKill) });
+  if (kill || all) trials.push({ head: 'A worker is killed', attempt: onFreshProgram(tryKill) });
   if (reload !== undefined) {
     const how = howToReload(reload, cwd, env);
     const times = numberOf('times', values.times ?? '1');
-    const attempt = startedAnew((up, plan) => tryReload(up, plan, how, { times }));
+    const attempt = onFreshProgram((up, plan) => tryReload(up, plan, how, { times }));
     const often = times === 1 ? '' : `, ${times} times in a row`;
     trials.push({ head: `It is told to reload${often}`, attempt });
   } else if (values.times !== undefined) {
@@ -176,12 +176,12 @@ export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { 
     trials.push({ head, attempt });
   }
   if (cost || all) trials.push({ head: 'What looking costs', attempt: tryCost });
-  if (stop || all) trials.push({ head: 'It is told to stop', attempt: startedAnew(tryStop) });
+  if (stop || all) trials.push({ head: 'It is told to stop', attempt: onFreshProgram(tryStop) });
   return trials;
 }
 
 /** Runs a trial on a program that was started for it alone. */
-const startedAnew =
+const onFreshProgram =
   (/** @type {(up: import('../xray/launch.js').Up, plan: any) => Promise<any>} */ attempt) =>
   async (runner, order, plan) => {
     const up = await launch(runner, order, plan);

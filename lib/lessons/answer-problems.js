@@ -10,8 +10,7 @@ import { promiseIds } from './promise-ids.js';
 
 /**
  * Do both kinds of answers exist, do they name promises of the check, and does each still fit the solution?
- * @param {string} root @param {string} key @returns {Generator<Problem>}
- * @throws {UsageError}  if the catalogue can't be parsed
+ * @param {string} root @param {string} key @returns {Generator<Problem>} @throws {UsageError}  if the catalogue can't be parsed
  */
 export function* answerProblems(root, key) {
   const { checks, solution } = lessonPaths(key);

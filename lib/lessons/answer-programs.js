@@ -1,4 +1,4 @@
-/** Turns an answer that is told as a change to the solution into a program. */
+/** Turns an answer that is described as a change to the solution into a program. */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { structuredPatch } from 'diff';
@@ -18,8 +18,7 @@ const REGION = /^[ \t]*\/\/ ?#(end)?region\b.*\n?/gm;
 /**
  * Writes an answer's program, unless the answer is a program already.
  * @param {string} root @param {string} key @param {AnswerSource} answer @param {string} [home]  below which it is written
- * @returns {string}  the file or folder to judge
- * @throws {UsageError}  if it no longer fits the solution
+ * @returns {string}  the file or folder to judge @throws {UsageError}  if it no longer fits the solution
  */
 export function makeAnswer(root, key, answer, home = join(root, '.forkshop')) {
   if (answer.place) return answer.place;
@@ -65,7 +64,7 @@ const readSolution = (/** @type {string} */ solution, /** @type {string} */ file
 /**
  * The changed files, without the solution's region markers.
  * @param {string} solution  the folder
- * @param {Pick<Answer, 'name' | 'patches'>} answer  @returns {Record<string, string>}  path → text
+ * @param {Pick<Answer, 'name' | 'patches'>} answer @returns {Record<string, string>}  path → text
  * @throws {UsageError}  if it doesn't fit
  */
 export function applyPatches(solution, { name, patches = [] }) {

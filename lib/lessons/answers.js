@@ -31,7 +31,7 @@ export const KINDS = [
 export const MAIN = 'server.js';
 const SAYS = 'Says:';
 export const howToWrite =
-  'CONTRIBUTING.md shows how: a heading, "Breaks: `id`", why somebody writes it, a ```diff.';
+  'CONTRIBUTING.md shows how: a heading, "Breaks: `id`", why someone writes it, a ```diff.';
 
 /**
  * @param {string} root @param {string} key
@@ -41,10 +41,10 @@ export const howToWrite =
 export function answersOf(root, key) {
   return KINDS.flatMap(({ kind, isRight }) => {
     const path = `${lessonPaths(key).checks}/${kind}`;
-    const told = parseCatalogue(readIfThere(join(root, `${path}.md`)) ?? '', `${path}.md`, isRight);
+    const described = parseCatalogue(readIfThere(join(root, `${path}.md`)) ?? '', `${path}.md`, isRight);
     const folder = join(root, path);
     const programs = existsSync(folder) ? readdirSync(folder).sort() : [];
-    return [...told, ...programs.map((name) => readProgram(join(folder, name), name, isRight))];
+    return [...described, ...programs.map((name) => readProgram(join(folder, name), name, isRight))];
   });
 }
 
@@ -82,7 +82,7 @@ function assertWhole({ name, isRight, breaks, why, patches = [] }, path) {
   const faults = [
     [!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name), 'has a name that is not words in kebab-case'],
     [!isRight && breaks.length === 0, 'names no promise that it breaks'],
-    [why === '', 'does not say why somebody writes it'],
+    [why === '', 'does not say why someone writes it'],
     [patches.length === 0, 'shows no change'],
   ];
   const fault = faults.find(([isSo]) => isSo);

@@ -94,8 +94,7 @@ function readPart(/** @type {string} */ root, /** @type {string} */ file) {
 
 /**
  * Finds a lesson by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in any case.
- * @param {Lesson[]} lessons @param {string} name @returns {Lesson}
- * @throws {UsageError}  with the nearest name and all lessons
+ * @param {Lesson[]} lessons @param {string} name @returns {Lesson} @throws {UsageError}  with the nearest name and all lessons
  */
 export function findLesson(lessons, name) {
   const wanted = name.trim().toLowerCase();

@@ -42,9 +42,7 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
 
 /**
  * Parses lesson.yml; unknown fields are dropped.
- * @param {string} source  with LF or CRLF
- * @param {string} file  its name, for messages
- * @returns {LessonYml}
+ * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {LessonYml}
  * @throws {UsageError}  with every invalid field
  */
 export function parseLessonYml(source, file) {
@@ -59,9 +57,7 @@ export function parseLessonYml(source, file) {
 
 /**
  * Parses YAML.
- * @param {string} source  with LF or CRLF
- * @param {string} file  its name, for messages
- * @returns {Record<string, any>}
+ * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {Record<string, any>}
  * @throws {UsageError}  that names the file
  */
 export function parseYaml(source, file) {

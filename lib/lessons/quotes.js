@@ -18,9 +18,7 @@ const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)\s*$/;
 /**
  * Finds code blocks with `file=path`, `file=path#region` or `file=path#region:2-9` in their opening fence. A fence inside
  * another block is an example, not a quote.
- * @param {string} markdown  with LF or CRLF
- * @returns {Quote[]}  in order
- * @throws {UsageError}  if a quote is never closed
+ * @param {string} markdown  with LF or CRLF @returns {Quote[]}  in order @throws {UsageError}  if a quote is never closed
  */
 export function findQuotes(markdown) {
   const lines = splitLines(markdown);

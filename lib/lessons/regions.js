@@ -13,9 +13,7 @@ const marker = /^\s*\/\/ ?#(end)?region\b[ \t]*(.*?)\s*$/;
 
 /**
  * Finds the regions of a source file: `// #region name` to `// #endregion name`.
- * @param {string} source  with LF or CRLF
- * @param {string} file  its name, for messages
- * @returns {Region[]}  in order
+ * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {Region[]}  in order
  * @throws {UsageError}  for an unclosed, nested, nameless or duplicate region, and for more than four
  */
 export function parseRegions(source, file) {
@@ -71,9 +69,7 @@ const regionError = (/** @type {string} */ message) =>
 
 /**
  * Removes the bodies of all regions and keeps the markers.
- * @param {string} source  with LF or CRLF
- * @param {string} file  its name, for messages
- * @returns {string}  with LF
+ * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {string}  with LF
  * @throws {UsageError}  as parseRegions does
  */
 export function withoutRegions(source, file) {

@@ -21,8 +21,7 @@ export const titlesIn = (text) =>
   new Map([...text.matchAll(HEADING)].map(([, number, title]) => [Number(number), title]));
 
 /**
- * @param {Record<string, number>} taskOf  id of a promise → its task
- * @param {string} text  of the lesson, Markdown
+ * @param {Record<string, number>} taskOf  id of a promise → its task @param {string} text  of the lesson, Markdown
  * @returns {Task[]}
  */
 export function tasksOf(taskOf, text) {
@@ -51,7 +50,7 @@ export function* taskProblems(root, { key, text, hints }) {
   const places = lessonPaths(key);
   const { check: where } = places;
   const source = readIfThere(join(root, where));
-  if (source === undefined) return; // a problem of its own
+  if (source === undefined) return; // partProblems() reports that
   const groups = [...source.matchAll(GROUP)].map(([, number]) => Number(number));
   const titles = titlesIn(text);
   const strange = groups.find((each) => !titles.has(each));

@@ -20,7 +20,7 @@ export function blockedByOwnWork({ pid, keptMs, computedMs, queuedMs, path, prin
     ? ` The program has printed ${(printedBytes / MEGABYTE).toFixed(1)} MB.`
     : '';
   return {
-    why: `${where} kept the thread of process ${pid} for ${inMs(keptMs)} without a break; ${share}. Nothing else ran there meanwhile.${printed}`,
+    why: `${where} kept the thread of process ${pid} for ${inMs(keptMs)} without a break; ${share}. Nothing else ran there in the meantime.${printed}`,
     try: isMuch
       ? 'print once when something happens, not in a loop: each line is written before the next one runs'
       : 'look for what computes in one go: a loop, JSON, cryptography, a regular expression, a synchronous read',

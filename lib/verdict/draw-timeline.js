@@ -5,9 +5,7 @@ const SHADES = [' ', '░', '▒', '▓', '█'];
 
 /**
  * @param {import('../observe/timeline.js').Request[]} requests  finished or not, in order of their start
- * @param {Map<number, string>} names  by pid
- * @param {number} columns  of the terminal
- * @returns {string[]}
+ * @param {Map<number, string>} names  by pid @param {number} columns  of the terminal @returns {string[]}
  */
 export function drawTimeline(requests, names, columns) {
   if (requests.length === 0) return ['  No request was executed, so there is nothing to draw.'];

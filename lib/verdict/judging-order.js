@@ -10,8 +10,7 @@
 
 /**
  * Adds the dependencies of promises.
- * @param {DeclaredPromise[]} declared  all of the check, in declared order
- * @param {string[]} ids @returns {string[]}
+ * @param {DeclaredPromise[]} declared  all of the check, in declared order @param {string[]} ids @returns {string[]}
  */
 export function withDependencies(declared, ids) {
   const wanted = new Set(ids);

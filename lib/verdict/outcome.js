@@ -58,8 +58,7 @@ export class Undecided extends Error {
 
 /**
  * @param {{ pid: number, t?: number, startMs?: number, endMs?: number } | undefined} seen  an event or a request
- * @param {string} says  in a few words
- * @returns {Moment | undefined}
+ * @param {string} says  in a few words @returns {Moment | undefined}
  */
 export function momentOf(seen, says) {
   const t = seen?.t ?? seen?.startMs;

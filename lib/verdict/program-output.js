@@ -12,8 +12,7 @@ const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // fields
 /**
  * The last error with its source line, or else the last lines.
  * @param {string} output @param {object} options @param {number} options.most  lines
- * @param {string} [options.root]  folder to omit from paths
- * @returns {string[]}
+ * @param {string} [options.root]  folder to omit from paths @returns {string[]}
  */
 export function outputLines(output, { most, root = '' }) {
   const lines = withoutForeign(output.trimEnd().split('\n')).map((line) => shorten(line, root));

@@ -31,13 +31,13 @@ export function demandSpeedup({ side, value, low, high, target, ceiling, ...more
   }
   if (side === 'open' || (disturbance && high >= PLAIN * ceiling)) {
     const why = disturbance
-      ? `Meanwhile ${disturbance}.`
+      ? `In the meantime ${disturbance}.`
       : 'The interval is too wide to tell: something is disturbing it.';
     throw new Undecided({ ...story, why, try: 'close other programs, then check again' });
   }
   const why =
     errors > 0
-      ? `${errors} requests failed meanwhile.`
+      ? `${errors} requests failed in the meantime.`
       : 'The workers are waiting for something that they share.';
   demand(false, { ...story, why, try: 'npm run check -- --timeline, which draws who worked when' });
 }

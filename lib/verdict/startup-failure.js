@@ -7,7 +7,7 @@ const BLOCKED_MS = 2_000;
 const MANY_CHILDREN = 12;
 const WHICH_PORT = 'look at where the port comes from; the starter read it from process.env.PORT';
 const FORKS =
-  'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced for ever.';
+  'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced forever.';
 
 /** The message for a program with a running event loop, in which no process called listen(). */
 export const NOT_LISTENING = "It runs, but isn't listening on any port.";
@@ -23,8 +23,8 @@ export const explainStranger = (pid) =>
 
 /** For processes in their own PID namespace. */
 const APART = {
-  got: 'It starts a process in a PID namespace of its own, as a container has: from here nothing is known of it.',
-  why: 'Its pids are those of other processes here. What it starts there is ended with the program all the same.',
+  got: 'It starts a process in its own PID namespace, as in a container: from here nothing is known of it.',
+  why: 'Its pids are those of other processes here. What it starts there is ended with the program anyway.',
   try: 'start the server without unshare, bwrap, docker and the like',
 };
 
@@ -33,8 +33,7 @@ const APART = {
  * @param {string} [run.command]  the path with its arguments
  * @param {number} run.port @param {import('../observe/program.js').Fate} [run.fate]
  * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
- * @param {number} [run.nowMs]  on the timeline's clock
- * @param {boolean} [run.isUnseen]  a worker runs without the probe
+ * @param {number} [run.nowMs]  on the timeline's clock @param {boolean} [run.isUnseen]  a worker runs without the probe
  * @param {boolean} [run.isFutile]  one worker after the other exits before it listens
  * @param {string} expected @returns {Broken}
  */
@@ -55,13 +54,13 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   }
   if (kind === 'excess') return fromExcess(of, amount);
   const why = describeStartError({ name, events, output });
-  const end = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+  const end = signal ? `was killed by ${signal}` : `exited with code ${code}`;
   const workers = events.filter(({ what }) => what === 'worker-exit').length;
   const when = events.some(({ what }) => what === 'listening')
     ? 'after it had listened'
     : 'before it listened';
   return {
-    got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had ended` : ''}.`,
+    got: `It ${end} ${when}${workers > 0 ? `; ${workers} of its workers had exited` : ''}.`,
     why: why ?? EXIT_WHYS[code ?? -1]?.(name, events) ?? (output.trim() || undefined),
     ...knownCrash(why, port),
   };
@@ -110,7 +109,7 @@ function fromWorkers(run) {
     run.events.filter(({ what }) => what === kind).length;
   if (isFutile && count('worker-exit') > 0) {
     return {
-      got: `Its workers end before they listen, and it forks others in their place, endlessly: ${count('worker-exit')} so far.`,
+      got: `Its workers exit before they listen, and it forks others in their place, endlessly: ${count('worker-exit')} so far.`,
       why: describeStartError(run) ?? 'They run to their end: nothing keeps them alive.',
       ...knownCrash(describeStartError(run), run.port),
     };
@@ -136,7 +135,7 @@ function fromExcess(of, amount) {
     },
     timeline: {
       got: `What the workshop observed of it came to ${size}; it was stopped.`,
-      why: 'Something in it goes on endlessly, or it writes to descriptors it never opened.',
+      why: 'Something in it continues endlessly, or it writes to descriptors it never opened.',
     },
   }[of];
 }
@@ -156,7 +155,7 @@ function fromSilence({ port, events, nowMs = 0 }) {
   const lastBeat = events.findLast(({ what }) => what === 'beat');
   if (!lastBeat || nowMs - lastBeat.t > BLOCKED_MS) {
     return {
-      got: "It isn't listening on any port, and its event loop does not turn: something in it runs for ever.",
+      got: "It isn't listening on any port, and its event loop does not turn: something in it runs forever.",
       why: 'An endless loop, or a synchronous call that never returns, lets nothing after it run.',
     };
   }

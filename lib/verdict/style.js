@@ -6,8 +6,7 @@ const names = /** @type {const} */ (['bold', 'dim', 'red', 'green', 'yellow', 'c
 
 /**
  * Functions that style text for one stream, or return it unchanged. The words beside a colour must carry its meaning as well.
- * @param {{ isTTY?: boolean }} stream @param {Record<string, string | undefined>} env
- * @returns {Style}
+ * @param {{ isTTY?: boolean }} stream @param {Record<string, string | undefined>} env @returns {Style}
  */
 export function createStyle(stream, env) {
   const wanted = wantsColour(stream, env);

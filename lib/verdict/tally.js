@@ -8,8 +8,7 @@
 
 /**
  * @param {{ promises: { id: string, verdict: import('./outcome.js').Verdict }[], tasks: { promises: string[] }[] }} result
- * @param {Record<string, string>} [before]  the last verdict on each promise
- * @returns {Tally}
+ * @param {Record<string, string>} [before]  the last verdict on each promise @returns {Tally}
  */
 export function tallyOf({ promises, tasks = [] }, before = {}) {
   const now = new Map(promises.map(({ id, verdict }) => [id, verdict]));

@@ -49,8 +49,7 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
  * A promise with expected, got and why; what to try is added if `isTold`, or if the promise is undecided.
  * @param {import('./outcome.js').PromiseRecord} promise
  * @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
- * @param {import('./style.js').Style} style @param {number} columns  of the terminal
- * @returns {string[]}
+ * @param {import('./style.js').Style} style @param {number} columns  of the terminal @returns {string[]}
  */
 export function promiseDetails(
   { sentence, ...record },

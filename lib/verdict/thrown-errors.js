@@ -13,11 +13,11 @@ const CARET = /^\s*\^+\s*$/;
 /**
  * What a process threw, if it exited for that reason.
  * @param {import('../observe/timeline.js').Event[]} events
- * @returns {string | undefined}  for example `A process threw and ended: TypeError: no (server.js, line 4)`
+ * @returns {string | undefined}  for example `A process threw and exited: TypeError: no (server.js, line 4)`
  */
 export function describeCrash(events) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  return stack && `A process threw and ended: ${withPlace(stack.split('\n'))}`;
+  return stack && `A process threw and exited: ${withPlace(stack.split('\n'))}`;
 }
 
 /**
@@ -37,8 +37,7 @@ export function describeHandlerError(output) {
 
 /**
  * Adds the file and line of a SyntaxError, which Node.js prints only above the error, not in its stack.
- * @param {string | undefined} why @param {string} output
- * @returns {string | undefined}  `why` with the file and line
+ * @param {string | undefined} why @param {string} output @returns {string | undefined}  `why` with the file and line
  */
 export function addSyntaxErrorPlace(why, output) {
   const [, file, line, error] = SYNTAX.exec(output) ?? [];

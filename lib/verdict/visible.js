@@ -6,7 +6,7 @@ const COLUMNS = 400;
 const CUT = ' [...]';
 
 /**
- * Escapes control characters except line ends and tabs: a program could clear the screen, or print a verdict of its own.
+ * Escapes control characters except line ends and tabs: a program could clear the screen, or print its own verdict.
  * @param {string} text @returns {string}  for example `\u001b[2J`
  */
 export function visible(text) {
