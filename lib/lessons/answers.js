@@ -41,10 +41,17 @@ export const howToWrite =
 export function answersOf(root, key) {
   return KINDS.flatMap(({ kind, isRight }) => {
     const path = `${lessonPaths(key).checks}/${kind}`;
-    const described = parseCatalogue(readIfThere(join(root, `${path}.md`)) ?? '', `${path}.md`, isRight);
+    const described = parseCatalogue(
+      readIfThere(join(root, `${path}.md`)) ?? '',
+      `${path}.md`,
+      isRight,
+    );
     const folder = join(root, path);
     const programs = existsSync(folder) ? readdirSync(folder).sort() : [];
-    return [...described, ...programs.map((name) => readProgram(join(folder, name), name, isRight))];
+    return [
+      ...described,
+      ...programs.map((name) => readProgram(join(folder, name), name, isRight)),
+    ];
   });
 }
 
