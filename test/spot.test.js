@@ -9,7 +9,7 @@ import { chooseAnswers, run } from '../lib/cli/spot.js';
 import { changesOf } from '../lib/lessons/answer-programs.js';
 import { answersOf } from '../lib/lessons/answers.js';
 import { filesBelow, rootFolder } from '../lib/lessons/catalog.js';
-import { spotDemos } from '../lib/web/spots.js';
+import { spotDemos } from '../lib/deck/spots.js';
 import { Watched, until } from './nothing-left.js';
 
 const KEY = '02-cluster-fork';

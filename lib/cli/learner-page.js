@@ -42,12 +42,12 @@ export const noPage = {
 /**
  * @param {object} options @param {Lesson[]} options.lessons @param {Io} options.io @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  as after a save
- * @param {import('../web/reach.js').Reach['aside']} options.aside  runs something else if nothing is being checked
- * @param {import('../web/learner.js').Learner['hand']} [options.hand]  with --join @returns {Promise<Page>}
+ * @param {import('../learner/page-actions.js').Reach['aside']} options.aside  runs something else if nothing is being checked
+ * @param {import('../learner/serve.js').Learner['hand']} [options.hand]  with --join @returns {Promise<Page>}
  */
 export async function openPage({ lessons, io, port, check, aside, hand }) {
   try {
-    const { serveLearner } = await import('../web/learner.js');
+    const { serveLearner } = await import('../learner/serve.js');
     const learner = { ...learnerOf(lessons, io, check), ...pageActionsOf(io), aside, hand };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
@@ -96,7 +96,7 @@ function isolated(page, io) {
   };
 }
 
-/** @returns {Omit<import('../web/learner.js').Learner, keyof import('../web/reach.js').Reach>} */
+/** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').Reach>} */
 function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
   return {
     where() {

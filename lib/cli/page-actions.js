@@ -12,7 +12,7 @@ import { RIGHT, judge, askForSpot, nextSitting } from './spot.js';
 import { hasUnreportedError } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('../web/reach.js').Reach} Reach */
+/** @typedef {import('../learner/page-actions.js').Reach} Reach */
 
 /** @param {Io} io @returns {Omit<Reach, 'aside'>} */
 export function pageActionsOf(io) {
