@@ -1,6 +1,5 @@
 /**
- * What a value that was read back from a file must be before it is used: small questions, made of each other.
- *
+ * Predicates that validate a value read back from a file.
  * @typedef {(value: unknown) => boolean} Shape
  */
 
@@ -34,7 +33,7 @@ export const having = (fields) => (value) =>
 /**
  * @param {string} text
  * @param {Shape} shape
- * @returns {any}  undefined when the text is no JSON, or not of this shape
+ * @returns {any}  undefined if the text isn't JSON or the value doesn't have this shape
  */
 export function parseAs(text, shape) {
   try {

@@ -1,6 +1,5 @@
 /**
- * Sends a message to the process that forked this one. It may be gone before it has heard, and that is no error here:
- * 'disconnect' says so.
+ * Sends a message to the parent process. If the parent has just exited, nothing happens; 'disconnect' reports that.
  * @param {object} message
  */
 export function tellParent(message) {

@@ -1,12 +1,7 @@
 /**
- * A real Redis server for a check, an experiment or a demo: on 127.0.0.1 only, nothing on disk, ended with the run.
- *
- * @typedef {object} Redis
- * @property {string} url  as REDIS_URL takes it
- * @property {number} port
- * @property {() => void} still  stops it in its tracks (SIGSTOP): connections stay, and nothing is answered
- * @property {() => void} goOn
- * @property {() => Promise<number[]>} stop  ends it, with all that it held
+ * A real Redis server on 127.0.0.1, without disk, which ends with the run.
+ * @typedef {{ url: string, port: number, still: () => void, goOn: () => void, stop: () => Promise<number[]> }} Redis  url: for
+ *   REDIS_URL; still: SIGSTOP, so that connections stay open and get no answer; goOn: SIGCONT; stop: kills it, and all data is lost
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,9 +15,9 @@ const POLL_MS = 10;
 
 /**
  * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('../observe/program.js').Program>} launch
- * @param {{ port?: number }} [options]  port: a free one unless told otherwise
- * @returns {Promise<Redis>}  answers already
- * @throws {Undecided}  when it is not installed, or does not start
+ * @param {{ port?: number }} [options]  port: a free one by default
+ * @returns {Promise<Redis>}  ready for commands
+ * @throws {Undecided}  when it isn't installed or doesn't start
  */
 export async function startRedis(launch, { port } = {}) {
   const entry = demandTool('redis');
@@ -50,7 +45,6 @@ const explainSilence = (port, output) =>
     try: `redis-server --port ${port}`,
   });
 
-/** Does it answer? @param {number} port @returns {Promise<boolean>} */
 function answersPing(port) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
