@@ -1,4 +1,4 @@
-/** A check that runs by itself, under `node --test`: the lesson is a test, each promise a subtest, each number a diagnostic. */
+/** A check under `node --test`: the lesson is a test, each promise a subtest, each measurement a diagnostic. */
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { rootFolder } from '../lessons/catalog.js';
@@ -52,7 +52,7 @@ function chartAsWords({ label, rows, unit }) {
   return `${label}: ${rows.map(({ name, value }) => `${name} ${value}`).join(', ')} ${unit}`;
 }
 
-/** When the command that asked for this test is killed, nobody is waiting for it any more; the keeper does the rest. */
+/** If the command that started this test is killed, exits too; the keeper ends the programs. */
 function endWithParent() {
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || process.exit(1), PARENT_LOOK_MS).unref();

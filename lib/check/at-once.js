@@ -1,12 +1,9 @@
-/** Several programs of a check at the same time, but no more than can run. */
 import { availableParallelism } from 'node:os';
 
 /**
- * Acts on each, on as many at once as there are cores: more would only wait for each other.
- * @template T, R
- * @param {T[]} all
- * @param {(one: T) => Promise<R>} act
- * @returns {Promise<R[]>}  in the order of `all`; rejects with what the first that failed threw
+ * Calls `act` on each item, on as many at once as there are cores.
+ * @template T, R @param {T[]} all @param {(one: T) => Promise<R>} act
+ * @returns {Promise<R[]>}  in the order of `all`; rejects with the first error
  */
 export async function asCoresAllow(all, act) {
   /** @type {R[]} */

@@ -1,5 +1,5 @@
 /**
- * The one door through which a check sees the machinery. A check is a node:test file:
+ * The API of a check file, which is a node:test file:
  *
  *   check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
  *     ({ launch, ready, observe, hold }) => {
@@ -9,9 +9,8 @@
  *       });
  *     });
  *
- * It declares looks and promises; session.js judges them. It runs on its own with `node --test`; `npm run check` loads it,
- * runs it in its own process, and renders what it reports. A longer check has its looks and its demands in separate files
- * (looks.js, demands.js, or folders of those names), with the same door.
+ * It declares looks and promises, which session.js judges. `npm run check` loads it; `node --test` runs it on its own. A longer
+ * check has its looks in looks.js and its demands in demands.js.
  */
 import { register } from './definitions.js';
 
@@ -70,11 +69,10 @@ export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js
 export { demandSpeedup } from '../verdict/speedup.js';
 
 /**
- * Declares the check of one lesson: under `node --test` a test, with a subtest for each promise.
+ * Declares the check of one lesson.
  * @param {string} key  NN-slug
- * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises: id → sentence, in the
- *   order in which they are judged. A promise belongs to the first task with which it can hold, and a task whose work shows
- *   only with the next one has none.
+ * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises, id → sentence, in the order
+ *   of judging. A promise belongs to the first task with which it can hold
  * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
  */
 export function check(key, tasks, declare) {

@@ -1,12 +1,10 @@
 /**
- * The programs of one check: the learner's, started under the probe, and those beside it; and why one is not
- * ready.
- *
+ * The programs of one check: the learner's, and those beside it.
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean, named?: string, doing?: string }} LaunchOptions
- *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control; named: how
- *   one would start it in a shell, if that cannot be told from the rest; doing: what whoever watches is told while it runs
- * @typedef {{ name: string, isReference?: boolean, doing?: string, program: Program }} Started  name: how one would start it in a shell
+ *   isReference: the lesson's starter, or with `entry` a tool, instead of the learner's files; named: its command as typed in a
+ *   shell, if the options don't say; doing: progress text
+ * @typedef {{ name: string, isReference?: boolean, doing?: string, program: Program }} Started  name: its command
  */
 import { basename, dirname } from 'node:path';
 import { nowMs } from '../observe/clock.js';
@@ -20,12 +18,8 @@ import { Undecided, momentOf } from '../verdict/outcome.js';
 const END_TOLD_MS = 2_000;
 
 /**
- * @param {object} options
- * @param {string} options.root  the folder that holds the rooms
- * @param {string} options.key  NN-slug
- * @param {string} options.place  the file or folder that is judged
- * @param {import('../observe/run.js').Runner} options.runner
- * @param {(started: Started) => void} [options.onProgram]
+ * @param {{ root: string, key: string, place: string, runner: import('../observe/run.js').Runner, onProgram?: (started: Started) => void }} options
+ *   root: the folder that holds the rooms; key: NN-slug; place: the file or folder to judge
  */
 export function createPrograms({ root, key, place, runner, onProgram }) {
   const subject = rememberOutcome(() => entryOf(place, root));
@@ -37,7 +31,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   let first;
   const references = new WeakSet();
 
-  /** Starts the learner's program under the probe. @returns {Promise<Program>} */
+  /** @returns {Promise<Program>} */
   const launch = async (
     /** @type {LaunchOptions} */ { isReference, named, doing, ...options } = {},
   ) => {
@@ -51,7 +45,6 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     return program;
   };
 
-  /** Copies the learner's folder, to deploy there. */
   const copy = () => {
     const from = { place, entry: subject(), rest: starterFolder(key, root) };
     const made = copyProgram(from, runner.home);
@@ -59,7 +52,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     return made;
   };
 
-  /** What can be said of why a program is not what was expected; of a copy as if it were where the learner has it. */
+  /** What explains a program that isn't ready. Paths in a deployed copy appear as the learner's own. */
   const factsOf = (/** @type {Program} */ program) => {
     const { port, fate, events, options } = program;
     const deployed = copies.get(options.entry);
@@ -77,7 +70,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     return { name, port, fate, events: told, output: atHome(program.output()), ...seen };
   };
 
-  /** Waits until so many of its processes listen on PORT, or nothing more will happen; then rejects with Broken. */
+  /** Waits until that many processes listen on PORT; rejects with Broken when they never will. */
   const ready = async (/** @type {Program} */ program, listeners = 1) => {
     const isReady = await program.ready(listeners);
     await demandFamily(program);
@@ -91,17 +84,17 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     const crash = events.find(({ what }) => what === 'crash');
     broken.story.shows = { program, moments: [momentOf(crash, 'throws')] };
     if (program !== first) broken.story.output = facts.output;
-    if (references.has(program)) throw new Undecided(notOurs(broken.story)); // never the learner's fault
+    if (references.has(program)) throw new Undecided(notOurs(broken.story)); // not the learner's program
     throw broken;
   };
 
-  /** The number of a program of this check, in the order in which they were started; -1 for another. */
+  /** In order of their start; -1 for a program of another check. */
   const numberOf = (/** @type {any} */ program) => all.indexOf(program);
 
-  /** Ends programs of this check. @param {number[]} numbers */
+  /** @param {number[]} numbers */
   const stopAll = (numbers) => Promise.all(numbers.map((number) => all[number].stop()));
 
-  /** The learner's of these programs, by their numbers: not those to which theirs are compared, nor Redis. */
+  /** Leaves out programs for comparison, and Redis. */
   const ofLearner = (/** @type {number[]} */ numbers) =>
     numbers
       .map((number) => all[number])
@@ -110,7 +103,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   return { first: () => first, numberOf, stopAll, ofLearner, factsOf, launch, copy, ready };
 }
 
-/** A process that is reported to listen belongs to this run, or has just ended, as the timeline will show. */
+/** Throws if a process outside the run listens; a process that has just exited will be reported within END_TOLD_MS. */
 async function demandFamily(/** @type {Program} */ program) {
   if (program.strangers().length === 0) return;
   const isTold = await program.until(() => program.strangers().length === 0, END_TOLD_MS);
@@ -118,7 +111,6 @@ async function demandFamily(/** @type {Program} */ program) {
   throw explainStranger(program.strangers()[0]);
 }
 
-/** One of our programs that did not start. */
 const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   got: `A program that yours is compared with did not start: ${got}`,
   why: 'It is ours, and it starts elsewhere: this machine is too busy, or lacks something.',
@@ -126,10 +118,8 @@ const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
 });
 
 /**
- * How one would start a program in a shell, and what is pretended to it.
- * @param {LaunchOptions & { entry: string }} options
- * @param {boolean} [isReference]
- * @returns {string}
+ * A program's command as typed in a shell, with what is pretended to it in parentheses.
+ * @param {LaunchOptions & { entry: string }} options @param {boolean} [isReference] @returns {string}
  */
 export function commandOf(options, isReference = false) {
   const { entry, args = [], env = {} } = options;
@@ -147,7 +137,7 @@ export function commandOf(options, isReference = false) {
 /** An argument as typed in a shell. */
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
-/** Calls `find` once and has the same answer, or throws the same error, ever after. */
+/** Calls `find` once; every later call returns the same value or throws the same error. */
 function rememberOutcome(find) {
   const outcome = { done: false, value: /** @type {any} */ (undefined), error: undefined };
   return () => {

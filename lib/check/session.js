@@ -1,70 +1,63 @@
 /**
- * One run of a check: it declares looks and promises, and these are judged, in rounds, task by task; with the first task that
- * is not done it ends. A look is made when the first promise that needs it is judged; or earlier if a core is idle. What is there to be seen decides at once; what is missing or late is
- * looked at a second time, with a fresh program, unless the machine was idle.
- *
- * @typedef {import('../observe/program.js').Program} Program
- * @typedef {import('./programs.js').LaunchOptions} LaunchOptions
+ * One run of a check: it declares looks and promises, and the promises are judged task by task, up to the first task that isn't
+ * done. A look is made when a promise needs it, or earlier if a core is idle. An event that is missing or late is looked at a
+ * second time, with a fresh program, unless the machine was idle.
+ * @typedef {import('../observe/program.js').Program} Program @typedef {import('./programs.js').LaunchOptions} LaunchOptions
  * @typedef {import('../measure/conditions.js').Conditions} Conditions
- * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
- * @typedef {import('../verdict/outcome.js').Story} Story
+ * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord @typedef {import('../verdict/outcome.js').Story} Story
  * @typedef {import('./looks.js').Look<any>} Look
  *
- * @typedef {object} Lesson  what a check gets to declare itself with
+ * @typedef {object} Lesson  what a check declares itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
- * @property {() => import('../observe/copy.js').Copy} copy  copies the learner's folder, to deploy there: what the learner
- *   does not have in it is the starter's. Its entry is launched with `launch({ entry })`. Throws Broken without a program.
+ * @property {() => import('../observe/copy.js').Copy} copy  copies the learner's folder, completed from the starter, to deploy
+ *   there; start it with `launch({ entry })`. Throws Broken without a program
  * @property {(program: Program, listeners?: number) => Promise<Program>} ready
- *   waits until so many of its processes listen on PORT (1 unless told), or nothing more will happen. Rejects with
- *   Broken, which says why, when nobody listens there or the program has ended.
+ *   waits until that many processes (1 by default) listen on PORT; rejects with Broken when they never will
  * @property {import('./looks.js').Declare} observe
- *   declares a look at the program: the looks that it needs, and a body that gets what these saw. Of these no two are
- *   made at the same time, so that none disturbs another. Who needs a look that failed fails with the same error; of
- *   the promises that need it the first tells, and the others are not reached.
+ *   declares a look: the looks that it needs, and a body that gets their results. No two run at the same time, so that none
+ *   disturbs another. A look that fails fails all that need it, and only the first of their promises reports it
  * @property {import('./looks.js').Declare} meanwhile
- *   declares a look beside others: at another program, or at nothing that could be disturbed
+ *   declares a look that may run in parallel: it uses another program
  * @property {(id: string, looks: Look[], judge: (...seen: any[]) => Promise<void> | void, options?: HoldOptions) => void} hold
- *   declares a promise: it holds when `judge`, which gets what the looks saw, returns
+ *   declares a promise: it holds if `judge`, which gets the results of the looks, doesn't throw
  * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps
- *   the same in several steps, in this order: the first that fails is told at once, without waiting for the looks of later ones
+ *   the same in steps: the first that fails is reported without waiting for the looks of later ones
  * @property {(looks: Look[], body: (...seen: any[]) => Promise<void> | void) => void} measure
- *   declares what decides nothing: it is measured when all promises hold, and left out by --quick and --only
+ *   declares a measurement that decides nothing: made when all promises hold, left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(name: string, chart: Omit<import('../verdict/terminal.js').Chart, 'name'>) => void} drawn
- *   numbers side by side: a distribution, start-up times
  * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known about the machine
  * @property {string} place  the file or folder that is judged
- * @property {boolean} isQuick  measurements that decide nothing are left out
- * @property {boolean} isLonger  measurements take several times as long, and are more exact
+ * @property {boolean} isQuick  leave out measurements that decide nothing
+ * @property {boolean} isLonger  measure longer, for narrower intervals
  *
  * @typedef {[looks: Look[], judge: (...seen: any[]) => Promise<void> | void]} Step
  *
  * @typedef {object} HoldOptions
- * @property {string[]} [needs]  promises without which it tells nothing: when one does not hold, this is not reached
- * @property {boolean} [isGate]  every promise declared after it needs it
- * @property {boolean} [isAlone]  it measures: it needs all that are declared before it, and no look is made beside it
- * @property {boolean} [areApart]  its steps tell different things: one that can't be judged doesn't keep the next from deciding
+ * @property {string[]} [needs]  ids: this promise is judged only if those hold
+ * @property {boolean} [isGate]  every later promise needs it
+ * @property {boolean} [isAlone]  it measures: it needs all earlier promises, and no look runs beside it
+ * @property {boolean} [areApart]  its steps are independent: if one is undecided, the next may still decide
  *
  * @typedef {object} Definition  a check, as its file declares it
  * @property {string} key  NN-slug
- * @property {Record<string, string>} promises  id → sentence, in the order in which they are judged
- * @property {Record<string, number>} taskOf  id → the task that it belongs to, by its number in the text
+ * @property {Record<string, string>} promises  id → sentence, in the order of judging
+ * @property {Record<string, number>} taskOf  id → number of its task in the text
  * @property {(lesson: Lesson) => void} declare
  *
  * @typedef {object} SessionOptions
  * @property {string} root  the folder that holds the rooms
- * @property {string} place  the file or folder that is judged
+ * @property {string} place  the file or folder to judge
  * @property {import('../observe/run.js').Runner} runner
- * @property {string[]} [only]  judge these promises, with what they stand on, and nothing else
+ * @property {string[]} [only]  judge these promises and those they need, and no others
  * @property {string[]} [first]  judge these first, and their task before all others
- * @property {boolean} [isThrough]  judge every promise, also those of later tasks
- * @property {boolean} [isQuick]
- * @property {boolean} [isLonger]
- * @property {string} [timelineFile]  where to leave the timeline of the learner's first program
+ * @property {boolean} [isThrough]  judge every promise, including those of later tasks
+ * @property {boolean} [isQuick] @property {boolean} [isLonger]
+ * @property {string} [timelineFile]  where to write the timeline of the learner's first program
  * @property {AbortSignal} [signal]
- * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  counts who wants a core
- * @property {() => number | undefined} [overrunBy]  so many want each core that going on is of no use
- * @property {(started: import('./programs.js').Started) => void} [onProgram]  called when a program has been started
+ * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  measures the load on the cores
+ * @property {() => number | undefined} [overrunBy]  how many want each core, if too many to continue
+ * @property {(started: import('./programs.js').Started) => void} [onProgram]
  *
  * @typedef {(record: any) => void | Promise<void>} Report
  */
@@ -82,16 +75,13 @@ import { whyOfHandler, withPlaceOfSyntax } from '../verdict/thrown.js';
 
 const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
 const AHEAD_MS = 15;
-const BEGUN_MS = 45; // by then what was begun wants a core, if it wants one
+const BEGUN_MS = 45; // until a look that has begun shows up as CPU load
 
 /**
- * Runs a check, once.
- * @param {Definition} definition
- * @param {SessionOptions} options
- * @param {Report} report  gets each record as soon as there is one: { promise, number, of, programs } (the
- *   numbers of those that its looks have started), { measurement }, { chart },
- *   and at the end { verdict, isWhole, conditions, output }; { fault } when it is ours
- * @returns {Promise<void>}  rejects when the signal asks for it, or with a fault that it has reported
+ * @param {Definition} definition @param {SessionOptions} options
+ * @param {Report} report  gets { promise, number, of, programs } (the numbers of the programs of its looks), { measurement },
+ *   { chart }, and at the end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
+ * @returns {Promise<void>}  rejects when the signal aborts it, or with a fault that it has reported
  */
 export async function runSession({ key, promises, taskOf, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
@@ -144,7 +134,7 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
       try {
         await body(...(await Promise.all(looks.map((look) => look.see()))));
       } catch (error) {
-        if (!isOutcome(meaning(error, looks))) throw error; // else what decides nothing is left out
+        if (!isOutcome(meaning(error, looks))) throw error; // a measurement that decides nothing may be missing
       }
   };
   try {
@@ -163,7 +153,6 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
   }
 }
 
-/** What the check's file declares, in its order. */
 function createDeclarations(promises, taskOf) {
   /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isAlone: boolean, areApart: boolean })[]} */
   const held = [];
@@ -190,7 +179,7 @@ function createDeclarations(promises, taskOf) {
   };
 }
 
-/** Judges promises, and makes looks ahead of them where a core is idle. */
+/** Judges promises, and makes looks ahead of them while a core is idle. */
 function createJudge(session) {
   const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
   const { verdictOn, printedBy } = session;
@@ -198,7 +187,7 @@ function createJudge(session) {
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
-  /** @type {typeof held} what is still to be judged in this round, beginning with the promise that is being judged */
+  /** @type {typeof held} the promise that is being judged and, behind it, the rest of the round */
   let coming = [];
   let afterwards = /** @type {Look[]} */ ([]);
   let isOver = false;
@@ -246,7 +235,6 @@ function createJudge(session) {
       },
     );
   };
-  /** Takes note of what a promise came to, and reports it. */
   const tell = async (
     one,
     /** @type {Omit<PromiseRecord, 'id' | 'sentence' | 'task'>} */ outcome,
@@ -259,18 +247,18 @@ function createJudge(session) {
   };
   return {
     allHold: () => records.size === held.length && allHold(),
-    /** The first task of which a promise was judged, and does not hold. */
+    /** The first task with a promise that was judged and doesn't hold. */
     openTask: () =>
       held.find(({ id }) => (records.get(id)?.verdict ?? 'passed') !== 'passed')?.task,
     overrun: () => overrun,
     verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
     stop: () => (isOver = true),
-    /** What is being judged never comes to its end, for this reason. */
+    /** Ends the session while a promise is being judged, which fails with this story. */
     async breakOff(/** @type {any} */ story) {
       isOver = true;
       if (coming.length > 0) await tell(coming[0], { verdict: 'failed', ...story });
     },
-    /** Judges these, unless they were; later: looks to make when a core is idle and all of these are made. */
+    /** Judges the promises of a round; later: looks to make once theirs are made and a core is idle. */
     async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later = []) {
       afterwards = later;
       coming = held.filter(({ id }) => ids.includes(id) && !records.has(id));
@@ -281,16 +269,15 @@ function createJudge(session) {
         if (isOver) return;
         await tell(one, outcome);
         if (outcome.verdict === 'inconclusive') overrun = overrunBy();
-        if (overrun) return; // the others would take minutes, to be undecided too
+        if (overrun) return; // the others would take minutes and be undecided as well
       }
     },
   };
 }
 
 /**
- * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps
- * @param {boolean} areApart
- * @param {(step: any, missing: Missing) => Promise<void>} confirm  looks again where something was missing
+ * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areApart
+ * @param {(step: any, missing: Missing) => Promise<void>} confirm  looks again when something is missing
  */
 async function judgeSteps(steps, areApart, confirm) {
   /** @type {Undecided | undefined} the first */
@@ -316,7 +303,7 @@ async function judgeOnce(judge, what, onMissing) {
   }
 }
 
-/** The second time, with a fresh program: what is missing again fails, unless the machine may be the cause. */
+/** The second time, with a fresh program: missing again fails, unless the machine may be the cause. */
 async function judgeAgain({ looks, judge }, crowd, verdictOn) {
   await judgeOnce(judge, await seeAll(looks), ({ story }) => {
     throw verdictOn(story, looks, { isAgain: true, machine: crowd() });
@@ -325,7 +312,7 @@ async function judgeAgain({ looks, judge }, crowd, verdictOn) {
 
 const see = (/** @type {Look} */ look) => look.see();
 
-/** What these looks see, when all are made. Who is not asked for it in the end need not hear of its errors. */
+/** The results of these looks. Ignores a rejection if no promise awaits them in the end. */
 function seeAll(/** @type {Look[]} */ looks) {
   const seen = Promise.all(looks.map(see));
   seen.catch(() => {});
@@ -335,7 +322,7 @@ function seeAll(/** @type {Look[]} */ looks) {
 const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state === 'begun');
 
 /**
- * What one promise has told already (a program that never started) is not told again by the next.
+ * The same error, such as that of a program that never started, is reported for the first promise and skips the others.
  * @returns {Promise<Omit<PromiseRecord, 'id' | 'task' | 'sentence'>>}
  */
 async function outcomeOf(body, { told, numberOf, meaning, printed }) {
@@ -358,7 +345,7 @@ async function outcomeOf(body, { told, numberOf, meaning, printed }) {
   }
 }
 
-/** What decided it, with the program by its number; nothing where the check does not say. */
+/** The program, by its number, and the moments that the learner's page marks. */
 function showsOf(shows, numberOf) {
   const program = shows ? numberOf(shows.program) : -1;
   if (program < 0) return {};
@@ -369,7 +356,7 @@ function showsOf(shows, numberOf) {
   return { shows: { program, moments } };
 }
 
-/** The kind of event that a moment is of: some are told at their end. */
+/** The kind of event that a moment marks, found by its start or its end. */
 const whatHappened = ({ pid, t, toMs }, events) =>
   events.find((one) => [t, toMs].includes(one.t) && (one.pid === pid || one.workerPid === pid))
     ?.what;
@@ -383,7 +370,6 @@ function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
   });
 }
 
-/** Leaves the timeline of the learner's first program where the command line wants it. */
 function keepTimeline(
   /** @type {Program | undefined} */ program,
   /** @type {string | undefined} */ file,

@@ -1,4 +1,4 @@
-/** What is judged: the learner's file, or another that stands in for it. */
+/** The program to judge: the learner's file, or another that stands in for it. */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rootFolder } from '../lessons/catalog.js';
@@ -9,7 +9,7 @@ const MOST_NAMES = 5; // of files, in a message
 const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
 
 /**
- * The folder with the lesson's starter as it was.
+ * The folder with the lesson's unedited starter.
  * @param {string} key  NN-slug
  * @param {string} [root]  the folder that holds the rooms
  */
@@ -18,11 +18,10 @@ export function starterFolder(key, root = rootFolder) {
 }
 
 /**
- * The program in a place: the file itself, or the folder's server.js (or .cjs, .mjs).
- * @param {string} place  absolute path
- * @param {string} [root]  the folder that holds the rooms, for the names in messages
- * @returns {string}  absolute path
- * @throws {Broken}  when there is none, or nothing in it
+ * @param {string} place  absolute path of a program, or of a folder with a server.js (.cjs, .mjs)
+ * @param {string} [root]  the folder that holds the rooms, for paths in messages
+ * @returns {string}  absolute path of the program
+ * @throws {Broken}  when there is none, or it is empty
  */
 export function entryOf(place, root = rootFolder) {
   const stats = statSync(place, { throwIfNoEntry: false });
@@ -68,9 +67,9 @@ function readable(file, root) {
 }
 
 /**
- * A path as a person at the root of the repository would write it.
  * @param {string} file  absolute path
  * @param {string} [root]  the folder that holds the rooms
+ * @returns {string}  the path for a message: relative to the root, if inside
  */
 export function nameOf(file, root = rootFolder) {
   const name = relative(root, file);

@@ -18,9 +18,7 @@ const isWindows = process.platform === 'win32';
 
 /**
  * Forks a file of ours that takes its work as messages and exits when its channel closes.
- * @param {URL} file
- * @param {import('node:child_process').ForkOptions & { args?: string[] }} [options]
- * @returns {ChildProcess}
+ * @param {URL} file @param {import('node:child_process').ForkOptions & { args?: string[] }} [options] @returns {ChildProcess}
  */
 export function forkOurs(file, { args = [], ...options } = {}) {
   return fork(file, args, { stdio: withoutTerminal(), ...options, execArgv: LIFELINE });
@@ -38,8 +36,7 @@ export function withoutTerminal() {
 
 /**
  * Starts Node.js for a command of ours, which must call process.exit(): the channel that is its lifeline keeps it alive.
- * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions & { stdio?: any[] }} [options]  stdio: three of them
+ * @param {string[]} args @param {import('node:child_process').SpawnOptions & { stdio?: any[] }} [options]  stdio: three of them
  * @returns {import('node:child_process').ChildProcessWithoutNullStreams}
  */
 export function spawnOurs(args, { stdio = ['pipe', 'pipe', 'pipe'], ...options } = {}) {
@@ -52,8 +49,7 @@ export function spawnOurs(args, { stdio = ['pipe', 'pipe', 'pipe'], ...options }
 
 /**
  * Starts any command in its own process group, below a guard that kills the group when this process ends.
- * @param {string} command
- * @param {string[]} args
+ * @param {string} command @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, shell?: boolean, stdio?: any[], removes?: string[] }} [options]  stdio: three
  *   of them; removes: paths that the guard removes if this process ends first
  * @returns {{ guard: ChildProcess, ended: Promise<Ended>, end: () => void }}  guard has the streams; end kills the group, which

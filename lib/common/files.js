@@ -2,19 +2,14 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { basename, dirname, join } from 'node:path';
 
 /**
- * @param {any} error
- * @param {...string} codes  such as `ENOENT`
+ * @param {any} error @param {...string} codes  such as `ENOENT`
  * @returns {boolean}  whether the error has one of these codes
  */
 export function hasCode(error, ...codes) {
   return codes.includes(error?.code);
 }
 
-/**
- * Reads a text file that may not exist.
- * @param {string} file
- * @returns {string | undefined}
- */
+/** Reads a text file that may not exist. @param {string} file @returns {string | undefined} */
 export function readIfThere(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -36,8 +31,7 @@ export function isFile(path) {
 /**
  * Replaces a file atomically: after a crash it has all of the old text or all of the new. Also removes drafts of killed processes.
  * @param {string} file  in a folder that exists
- * @param {string} text
- * @returns {void}
+ * @param {string} text @returns {void}
  */
 export function writeWhole(file, text) {
   removeUnfinished(file);

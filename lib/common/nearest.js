@@ -19,8 +19,7 @@ export function nearest(name, candidates) {
 
 /**
  * Quotes typed text for printing: cuts long text and escapes characters that could steer a terminal.
- * @param {string} name
- * @returns {string}  for example `"lesson-33"`
+ * @param {string} name @returns {string}  for example `"lesson-33"`
  */
 export function quoted(name) {
   const short = name.length > longestName ? `${name.slice(0, longestName)}...` : name;

@@ -13,8 +13,7 @@ const LEAVE = 'leave only the program in the folder';
 /**
  * Copies a file, or a folder without node_modules and .git, and replaces each link by its target. A link that leads nowhere is left
  * out: some editors keep such links as locks.
- * @param {string} from
- * @param {string} to  existing files in it stay
+ * @param {string} from @param {string} to  existing files in it stay
  * @param {{ without?: string[], besides?: string }} [options]  without: folders to leave out; besides: a folder whose entries
  *   are left out, by their relative paths
  * @throws {Broken}  when something can't be copied: links in a circle, a pipe, a file without read permission

@@ -1,9 +1,7 @@
 /**
  * Builds lesson 11's applications with the nitropack of lessons/11-nitro and copies them to a folder where they can run. Nothing is
  * written beside the learner's files. .forkshop/nitro caches each build by a hash of its sources; server.js isn't among them.
- *
- * @typedef {import('../observe/program.js').Program} Program
- * @typedef {import('../observe/program.js').StartOptions} StartOptions
+ * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/program.js').StartOptions} StartOptions
  *
  * @typedef {object} Build  one run of `nitropack build`
  * @property {string} command  as typed in a shell
@@ -13,7 +11,6 @@
  *
  * @typedef {{ preset: string, folder: string, server: string }} Output  preset: by its nitro.json; folder: relative to the program's
  *   folder, such as .output/node-cluster; server: absolute path of its index.mjs
- *
  * @typedef {{ builds: Build[], outputs: Output[], entry: string }} Built  builds: as configured, and with the preset node-server;
  *   outputs: left after both, none if one failed; entry: absolute path of the copied program, beside the outputs
  */

@@ -39,10 +39,7 @@ const TOOLS = {
 
 export const toolNames = /** @type {Tool[]} */ (Object.keys(TOOLS));
 
-/**
- * @param {Tool} name
- * @returns {string | undefined}  the absolute path of the program; for nitropack, of its package.json
- */
+/** @param {Tool} name @returns {string | undefined}  the absolute path of the program; for nitropack, of its package.json */
 export function findTool(name) {
   const { command, file } = TOOLS[name];
   if (file) return [fileURLToPath(new URL(file, import.meta.url))].find((path) => existsSync(path));
@@ -70,8 +67,7 @@ export function explainMissing(name) {
 }
 
 /**
- * @param {Tool} name
- * @returns {string}  its path
+ * @param {Tool} name @returns {string}  its path
  * @throws {Undecided}  when it isn't installed, which isn't the learner's fault
  */
 export function demandTool(name) {
