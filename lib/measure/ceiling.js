@@ -1,20 +1,15 @@
 /**
- * The ceiling: how much more CPU work this machine does when several do it at once. Two cores that are ours give 2;
- * with a busy neighbour it may be 1, and then no cluster can be faster than 1 either.
- *
- * @typedef {object} Spinners
- * @property {(threads: number, durationMs: number) => Promise<number>} spin
- *   lets so many threads spin and resolves to the rounds of work that they did together in a second; rejects with Shortage
- *   when the spinners are gone
- * @property {() => void} close
+ * The ceiling: how much faster several threads compute together than one on this machine. Two free cores give 2; with a busy
+ * neighbour it may be 1, and then no cluster can be faster than 1 either.
+ * @typedef {{ spin: (threads: number, durationMs: number) => Promise<number>, close: () => void }} Spinners  spin: resolves to the
+ *   rounds of work a second that the threads did together; rejects with Shortage when the spinners are gone
  */
 import { createGenerator } from './generator.js';
 
 /**
- * Starts the spinners, idle at first: a process with `count` threads. It is detached, as the learner's program is,
- * because Linux may share the CPU among sessions before it does among processes.
- * @param {number} count
- * @returns {Spinners}
+ * Starts an idle process with `count` threads. It is detached like the learner's program, because Linux may share the CPU among
+ * sessions first.
+ * @param {number} count @returns {Spinners}
  */
 export function createSpinners(count) {
   const how = { args: [String(count)], detached: true };
