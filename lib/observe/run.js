@@ -1,16 +1,15 @@
 /**
- * Runs other people's server programs, each under the probe (program.js). The keeper (keeper.js) is the programs' parent
- * and outlives this process.
+ * Runs server programs under the probe (program.js). Their parent is the keeper (keeper.js), which outlives this process.
  *
  * @typedef {object} Runner
- * @property {string} home  a folder of its own, which is removed at the end
+ * @property {string} home  its folder, removed at the end
  * @property {(options: import('./program.js').StartOptions) => Promise<Program>} start
- * @property {() => Promise<number[]>} close  ends every program, and tells the pids that would not go (none)
- * @property {() => Promise<number[]>} clear  does the same, and can start others afterwards
- * @property {() => { pid: number, port: number }[]} spared  what still listened where a program had, when all were ended last:
- *   not proved to belong to it, it lives
- * @property {() => number[]} pids  of its keeper, and of its programs as far as they have reported them
- * @property {() => boolean} isOpen  false when it is closed, or a program has killed the keeper
+ * @property {() => Promise<number[]>} close  ends every program, and resolves to the pids that couldn't be ended
+ * @property {() => Promise<number[]>} clear  the same, but others can start afterwards
+ * @property {() => { pid: number, port: number }[]} spared  processes that still listened on a program's port when all were last
+ *   ended, and live because they don't provably belong to it
+ * @property {() => number[]} pids  of the keeper and its programs, as far as reported
+ * @property {() => boolean} isOpen  false after close(), or when a program has killed the keeper
  */
 import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -30,11 +29,7 @@ const WAKE_MS = 500;
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const keepers = new Set();
 
-/**
- * Opens a runner with a keeper of its own. What an earlier one has left, killed together with its keeper, is ended and removed
- * before the first program starts.
- * @returns {Runner}
- */
+/** Starts a keeper, and cleans up after earlier runners that were killed together with theirs. @returns {Runner} */
 export function createRunner() {
   const name = nameHome();
   const temporary = temporaryFolder();
@@ -43,7 +38,7 @@ export function createRunner() {
   const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };
   const swept = sweep();
   const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
-  mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us
+  mkdirSync(home, { mode: 0o700 }); // now the keeper removes it, even if this process is killed
   const programs = new Map();
   let count = 0;
   /** @type {{ pid: number, port: number }[]} */
@@ -64,14 +59,14 @@ export function createRunner() {
     if (keepers.size === 0) process.off('SIGTSTP', rest);
   });
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
-  keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
+  keeper.on('error', () => {}); // a message to a keeper that was just killed; see 'exit'
   const endAll = async () => {
     isOpen = false;
     const left = await Promise.all([...programs.values()].map((program) => program.stop()));
     spared = [...programs.values()].flatMap((one) =>
       one.spared.map((pid) => ({ pid, port: one.port })),
     );
-    if (programs.size > 0) await makeCache(); // for the next time
+    if (programs.size > 0) await makeCache(); // for the next run
     await swept;
     return left.flat();
   };
@@ -109,7 +104,7 @@ export function createRunner() {
   };
 }
 
-/** After Ctrl-Z. The keepers are told before, since they wake a check that a program has stopped. */
+/** On Ctrl-Z: warns the keepers first, because they wake a check that a program has stopped. */
 async function rest() {
   const tellAll = (/** @type {boolean} */ rests) =>
     Promise.all([...keepers].map((one) => new Promise((told) => one.send({ rests }, told))));
@@ -118,7 +113,7 @@ async function rest() {
   await tellAll(false);
 }
 
-/** A program may have stopped its parent; one that runs does not mind. */
+/** Continues a keeper that a program has stopped; SIGCONT does nothing to a running process. */
 function wake(/** @type {import('node:child_process').ChildProcess} */ keeper) {
   if (process.platform !== 'win32') keeper.kill('SIGCONT');
 }

@@ -1,10 +1,9 @@
 /**
- * Whether a program had its turn. On a machine that others keep busy, what does not come in time may still come: a limit
- * counts only the time in which nothing of the program waited for a core, and one that runs out without enough of it is
- * no verdict.
+ * Whether a program got enough CPU time. On a busy machine a late event may still come, so a deadline counts only time in which no
+ * thread of the program waited for a core, and a deadline that passes without enough of that is no verdict.
  *
- * Linux tells for each thread how long it has run and how long it stood in a run queue (proc(5), schedstat). What a program
- * waits for its own processes is not taken off: who uses half of all cores has its turn. Elsewhere the load average has to do.
+ * Linux reports for each thread how long it ran and how long it stood in a run queue (proc(5), schedstat). Waits for the program's own
+ * processes count as its time: a program that uses half of all cores is getting its turn. Elsewhere the load average must do.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import os from 'node:os';
@@ -14,13 +13,13 @@ import { Shortage } from './shortage.js';
 
 const LOOK_EVERY_MS = 100;
 const OWN_SHARE = 0.5; // of all cores
-const PATIENCE = 3; // times the limit, and then it is not waited for any longer
+const PATIENCE = 3; // times the limit; then waiting ends
 const LEAST_PATIENCE_MS = 4_000;
-const ENOUGH = 0.5; // of a limit that a clock has kept
+const ENOUGH = 0.5; // share of a limit that was kept by a clock
 
-/** A limit was reached, and the program had not had its turn. */
+/** A deadline passed, and the program had got too little CPU time. */
 export class Starved extends Shortage {
-  /** @param {number} waitedMs @param {number} ownMs  of these it had its turn */
+  /** @param {number} waitedMs @param {number} ownMs  time in which it didn't wait for a core */
   constructor(waitedMs, ownMs) {
     const cores = os.availableParallelism();
     const seconds = (/** @type {number} */ ms) => (ms / 1000).toFixed(1);
@@ -33,28 +32,24 @@ export class Starved extends Shortage {
   }
 }
 
-/**
- * For where a busy machine is no reason to give up, because what was seen so far decides.
- * @param {unknown} error  any other is thrown again
- */
+/** For a busy machine that is no obstacle, because earlier events decide. @param {unknown} error  any other is thrown again */
 export function ignoreStarved(error) {
   if (!(error instanceof Starved)) throw error;
 }
 
 /**
- * Follows how long a program's processes were kept from running.
- * @param {() => Iterable<number>} pidsOf  those that are alive; none: it has not been started yet
- * @param {() => Iterable<number>} [observersOf]  who has to run, too, so that what it did is heard of in time
- * @param {(sinceMs: number) => boolean} [keptItself]  does work of its own explain what has not come since then? Then it had
- *   its turn, however long its other threads, or its observers, have waited for it
+ * Watches how long a program's processes were kept from running.
+ * @param {() => Iterable<number>} pidsOf  its living processes; none if it hasn't started
+ * @param {() => Iterable<number>} [observersOf]  processes that must run as well, for its events to be read in time
+ * @param {(sinceMs: number) => boolean} [keptItself]  does its own work explain the silence since then? Then it isn't starved
  */
 export function createTurn(pidsOf, observersOf = () => [], keptItself = () => false) {
-  /** @type {{ t: number, starvedMs: number, unheardMs: number }[]} how much in all up to a moment, where it grew */
+  /** @type {{ t: number, starvedMs: number, unheardMs: number }[]} totals, at each time when they grew */
   const history = [{ t: nowMs(), starvedMs: 0, unheardMs: 0 }];
   /** @type {Reading} */
   const last = { t: nowMs(), threads: readThreads(observersOf()) };
 
-  /** For how long it was kept from running since the last look, and for how long any of all. */
+  /** How long the program was kept from running since the last look, and how long it or an observer. */
   const lostUntil = (/** @type {number} */ t) => {
     const pids = [...pidsOf()];
     if (pids.length === 0) return { starvedMs: t - last.t, unheardMs: t - last.t };
@@ -91,13 +86,12 @@ export function createTurn(pidsOf, observersOf = () => [], keptItself = () => fa
     return { waitedMs, ownMs: waitedMs - lostSince(sinceMs).unheardMs };
   };
   return {
-    /** For how long since then it was kept from running, in milliseconds. */
+    /** How long the program was kept from running since then, in ms. */
     starvedSince: (/** @type {number} */ t) => lostSince(t).starvedMs,
     /**
-     * For where a clock has kept a limit, and something is missing.
-     * @param {number} sinceMs
-     * @param {number} limitMs
-     * @returns {Starved | undefined}  if since then the program has not had its turn for even half of the limit
+     * For a limit that was kept by a clock, when something is missing.
+     * @param {number} sinceMs @param {number} limitMs
+     * @returns {Starved | undefined}  if the program has had less than half of the limit as its own time
      */
     starvedIn(sinceMs, limitMs) {
       const { waitedMs, ownMs } = ownSince(sinceMs);
@@ -105,12 +99,11 @@ export function createTurn(pidsOf, observersOf = () => [], keptItself = () => fa
       return isStarved ? new Starved(waitedMs, ownMs) : undefined;
     },
     /**
-     * A limit that counts the program's own time, and in which its observers had their turn.
-     * @param {number} limitMs
-     * @returns {() => boolean}  is it reached? Throws Starved when it never seems to be
+     * A deadline in the program's own time, in which its observers could run too.
+     * @param {number} limitMs @returns {() => boolean}  is it over? Throws Starved if it seems that it never will be
      */
     limit(limitMs) {
-      look(); // what it was kept from running before does not count
+      look(); // earlier starvation doesn't count
       const sinceMs = nowMs();
       return () => {
         const { waitedMs, ownMs } = ownSince(sinceMs);
@@ -124,16 +117,11 @@ export function createTurn(pidsOf, observersOf = () => [], keptItself = () => fa
   };
 }
 
-/**
- * @typedef {{ ranMs: number, queuedMs: number }} Thread
- * @typedef {{ t: number, threads: Map<string, Thread> }} Reading
- */
+/** @typedef {{ ranMs: number, queuedMs: number }} Thread @typedef {{ t: number, threads: Map<string, Thread> }} Reading */
 
 /**
- * How long, between two readings, the program was kept from running: as long as the thread that waited longest.
- * @param {Reading} before
- * @param {Reading} now
- * @param {number} [cores]
+ * How long the program was kept from running between two readings: the longest wait of a thread.
+ * @param {Reading} before @param {Reading} now @param {number} [cores]
  */
 export function starvedBetween(before, now, cores = os.availableParallelism()) {
   const tookMs = now.t - before.t;
@@ -148,7 +136,7 @@ export function starvedBetween(before, now, cores = os.availableParallelism()) {
   return isItself ? 0 : Math.min(tookMs, queuedMs);
 }
 
-/** Whoever is just being started is not reported yet, and its parent stands still until it runs. */
+/** A child that is being spawned isn't in the timeline yet, and its parent waits until the child runs. */
 function withChildren(/** @type {number[]} */ pids) {
   const namesOf = (/** @type {number} */ pid) => read(`/proc/${pid}/task/${pid}/children`);
   const children = pids.flatMap((pid) => namesOf(pid).match(/\d+/g) ?? []);
@@ -168,13 +156,12 @@ function readThreads(/** @type {Iterable<number>} */ pids) {
   return found;
 }
 
-/** Where the system does not tell, half of the time on a machine with a high load. @returns {Thread} */
+/** Without schedstat: half of the time on a machine with a high load. @returns {Thread} */
 const guess = () => ({ ranMs: 0, queuedMs: nowMs() / 2 });
 
 /**
- * For how long the first thread of a process has had a core, and has waited for one, all its life. Linux only.
- * @param {number} pid
- * @param {number | string} [tid]  another of its threads
+ * How long a thread has had a core, and waited for one, since its start. Linux only.
+ * @param {number} pid @param {number | string} [tid]  the main thread by default
  * @returns {Thread | undefined}
  */
 export function threadOf(pid, tid = pid) {
@@ -182,20 +169,20 @@ export function threadOf(pid, tid = pid) {
   return queued === undefined ? undefined : { ranMs: ran / 1e6, queuedMs: queued / 1e6 };
 }
 
-/** How many processes and threads want a core, ourselves left out. */
+/** How many threads want a core, without this one. */
 function wanting() {
   const running = countRunnable();
   return Number.isNaN(running) ? Math.round(os.loadavg()[0]) : running - 1;
 }
 
-/** Does somebody have to wait for a core just now? */
+/** Does any thread have to wait for a core at this moment? */
 export const isContended = () => wanting() >= os.availableParallelism();
 
 function read(/** @type {string} */ file) {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // it ended, or this is another system
+    return ''; // it has exited, or this isn't Linux
   }
 }
 
