@@ -12,8 +12,7 @@ export const kill = (program, pids, signal = 'SIGKILL') =>
 /**
  * Does some work while processes are frozen by SIGSTOP; afterwards, even after an error, they get SIGCONT.
  * @template T @param {Program} program @param {number[]} pids
- * @param {(frozen: number[]) => Promise<T>} work  gets the pids that were still alive
- * @returns {Promise<T>}
+ * @param {(frozen: number[]) => Promise<T>} work  gets the pids that were still alive @returns {Promise<T>}
  */
 export async function whileFrozen(program, pids, work) {
   const frozen = kill(program, pids, 'SIGSTOP');

@@ -75,8 +75,7 @@ function createLook(needs, body, begin, { isSlow = false } = {}) {
 
 /**
  * The look to make next, ahead of time: the first whose needs are done, slow ones before the others.
- * @param {Look<any>[]} wanted  in the order in which promises will need them
- * @returns {Look<any> | undefined}
+ * @param {Look<any>[]} wanted  in the order in which promises will need them @returns {Look<any> | undefined}
  */
 export function nextLook(wanted) {
   const open = [...new Set(wanted.flatMap(withNeeds))].filter(

@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/**
- * @param {any} error @param {...string} codes  such as `ENOENT`
- * @returns {boolean}  whether the error has one of these codes
- */
+/** @param {any} error @param {...string} codes  such as `ENOENT` @returns {boolean}  whether the error has one of these codes */
 export function hasCode(error, ...codes) {
   return codes.includes(error?.code);
 }

@@ -3,10 +3,7 @@
  * code 2; any other error is a bug in Forkshop.
  */
 export class UsageError extends Error {
-  /**
-   * @param {string} message  what was wrong, in full sentences
-   * @param {string} [hint]  what to do, in full sentences
-   */
+  /** @param {string} message  what was wrong, in full sentences @param {string} [hint]  what to do, in full sentences */
   constructor(message, hint = '') {
     super(message);
     this.name = 'UsageError';

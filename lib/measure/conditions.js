@@ -94,8 +94,7 @@ function crowdNow() {
 
 /**
  * Measures from now on how many threads want a core, and whose they are.
- * @param {() => Iterable<number>} ownPids  the check's own processes, which don't count as others
- * @returns {() => Crowd}
+ * @param {() => Iterable<number>} ownPids  the check's own processes, which don't count as others @returns {() => Crowd}
  */
 export function countCrowd(ownPids) {
   watchCrowd();

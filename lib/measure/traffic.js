@@ -87,8 +87,7 @@ const createClient = () => ({
 
 /**
  * @param {string} url @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept' | 'timeoutMs' | 'streams'>} what
- * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  with keep-alive
- * @returns {Promise<Sent>}
+ * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  with keep-alive @returns {Promise<Sent>}
  */
 async function ask(url, what, client = { agent: false, isWaiting: false }) {
   client.isWaiting = true;
@@ -104,8 +103,7 @@ async function ask(url, what, client = { agent: false, isWaiting: false }) {
  * The requests that a server lost: unanswered, or answered only when repeated although a process had begun the first attempt. Only
  * the server's record shows the latter.
  * @param {Sent[]} sent @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
- * @param {(answer: Answer) => boolean} [isServed]  status 200 by default
- * @returns {Sent[]}
+ * @param {(answer: Answer) => boolean} [isServed]  status 200 by default @returns {Sent[]}
  */
 export function lostOf(sent, requests, isServed = ({ status }) => status === 200) {
   return sent.filter(

@@ -11,8 +11,7 @@ const FUTILE_STARTS = 40;
 /**
  * Will nothing more happen by itself, or only the same again, or nothing that the probe could see?
  * @param {import('./timeline.js').Event[]} events
- * @param {(t: number) => number} [starvedSince]  how long the program has waited for a core since then, in ms
- * @returns {boolean}
+ * @param {(t: number) => number} [starvedSince]  how long the program has waited for a core since then, in ms @returns {boolean}
  */
 export function isSettled(events, starvedSince = () => 0) {
   return isCalm(events, starvedSince) || isFutile(events) || hasUnseenWorker(events);

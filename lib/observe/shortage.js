@@ -66,10 +66,7 @@ const SIGNS = /** @type {const} */ ([
 
 /** The machine gave too little for a verdict: to us, or (Starved, turn.js) to the program. */
 export class Shortage extends Error {
-  /**
-   * @param {{ got: string, why: string, try: string }} story  in full sentences
-   * @param {string} [what]  a key of STORIES
-   */
+  /** @param {{ got: string, why: string, try: string }} story  in full sentences @param {string} [what]  a key of STORIES */
   constructor(story, what) {
     super(story.got);
     this.name = 'Shortage';

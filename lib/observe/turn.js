@@ -161,8 +161,7 @@ const guess = () => ({ ranMs: 0, queuedMs: nowMs() / 2 });
 
 /**
  * How long a thread has had a core, and waited for one, since its start. Linux only.
- * @param {number} pid @param {number | string} [tid]  the main thread by default
- * @returns {Thread | undefined}
+ * @param {number} pid @param {number | string} [tid]  the main thread by default @returns {Thread | undefined}
  */
 export function threadOf(pid, tid = pid) {
   const [ran, queued] = read(`/proc/${pid}/task/${tid}/schedstat`).split(' ').map(Number);
