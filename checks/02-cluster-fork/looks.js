@@ -1,7 +1,7 @@
 /** What lesson 2's check does with the learner's program, and what it sees. */
 import { cpus } from 'node:os';
 import {
-  asCoresAllow,
+  mapConcurrently,
   askAtOnce,
   createLoad,
   createSpinners,
@@ -77,7 +77,7 @@ const hasBegun = (events) =>
 
 /** Numbers of workers that make no sense, each with what became of the program: one that accepts them all forks for each. */
 export const tryNonsense = (launch) =>
-  asCoresAllow(NONSENSE, async (value) => {
+  mapConcurrently(NONSENSE, async (value) => {
     const program = await launch({ env: { NODE_CLUSTER_WORKERS: value }, pretendForks: true });
     const isStarted = await untilAtRest(program, hasBegun);
     const { fate } = program;

@@ -25,7 +25,7 @@ const tasks = {
 };
 
 check('03-scheduling-policies', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, measure } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
   const start = async (args = []) => {
     const program = await launch({ env, args });
@@ -33,11 +33,11 @@ check('03-scheduling-policies', tasks, (lesson) => {
   };
   const main = observe([], () => start());
   const inTurn = observe([main], askInTurn);
-  const none = meanwhile([], () => start(['--policy', 'none']));
-  const inNoTurn = meanwhile([none], askInTurn);
-  const choices = meanwhile([], () => chooseInEveryWay(lesson));
+  const none = observeInParallel([], () => start(['--policy', 'none']));
+  const inNoTurn = observeInParallel([none], askInTurn);
+  const choices = observeInParallel([], () => chooseInEveryWay(lesson));
   const table = observe([main, inTurn], readTable);
-  const tiny = meanwhile([choices], () => startTiny(lesson));
+  const tiny = observeInParallel([choices], () => startTiny(lesson));
 
   hold('rr-in-turn', [main, inTurn], demandRoundRobin);
   hold('none-is-on', [none, inNoTurn], demandNone);

@@ -7,7 +7,7 @@ import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import {
   aliveIn,
-  asCoresAllow,
+  mapConcurrently,
   askOnce,
   createLoad,
   eventsOf,
@@ -93,7 +93,7 @@ function parseObject(line) {
 
 /** Who accepts where the variable speaks, and where the option speaks against it; and what a name that isn't one does. */
 export const chooseInEveryWay = ({ launch }) =>
-  asCoresAllow(CHOICES, async ({ args = [], env = {}, wanted }) => {
+  mapConcurrently(CHOICES, async ({ args = [], env = {}, wanted }) => {
     const program = await launch({ args, env: { NODE_CLUSTER_WORKERS: '1', ...env } });
     const forked = () => eventsOf(program.events, 'child')[0];
     const listener = () =>

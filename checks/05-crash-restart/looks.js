@@ -15,12 +15,12 @@ import {
   hasExited,
   haveTurned,
   kill,
-  meanOf,
+  meanInterval,
   nowMs,
   repeatUntil,
   requestsOf,
   servingIn,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   whileFrozen,
 } from '../../lib/check/checking.js';
@@ -214,7 +214,7 @@ export async function failInOnePlace(launch) {
 /** The workers answer, except one that stands still until the others have left: the primary has to wait for it as well. */
 export async function stopBesideASlowOne(program, how) {
   const first = program.events.length;
-  const meanwhile = (signalMs) => {
+  const afterSignal = (signalMs) => {
     const reports = requestsOf(program.events.slice(first), '/report');
     const [slow, ...others] = new Set(reports.map(({ pid }) => pid));
     const haveLeft = (events) =>
@@ -227,7 +227,7 @@ export async function stopBesideASlowOne(program, how) {
     });
   };
   return withBehind(
-    await stopAtWork(program, how, { path: '/report', times: IN_FLIGHT, meanwhile }),
+    await stopUnderLoad(program, how, { path: '/report', times: IN_FLIGHT, afterSignal }),
   );
 }
 
@@ -241,7 +241,7 @@ export const stopInAWait = (start) =>
       const [victim] = servingIn(program.events);
       kill(program, [victim]);
       await program.until((events) => hasExited(events, victim), DEADLINE_MS);
-      const stop = await stopAtWork(program, 'SIGTERM', { path: '/report', times: 1 });
+      const stop = await stopUnderLoad(program, 'SIGTERM', { path: '/report', times: 1 });
       return withBehind({ ...stop, how: 'SIGTERM just after a crash' });
     },
     ({ program, signalMs }) => waitsIn(program.events).every(({ fork }) => fork.t > signalMs),
@@ -271,7 +271,7 @@ export function tellGaps({ measured }, rounds) {
   measured('full-capacity', {
     label: `from the exit of a worker until its replacement listens, the mean of ${gapsMs.length} (${range})`,
     unit: 'ms',
-    ...meanOf(gapsMs),
+    ...meanInterval(gapsMs),
     isHeadline: true,
   });
 }

@@ -12,7 +12,7 @@ import {
   haveTurned,
   kill,
   mean,
-  meanOf,
+  meanInterval,
   nowMs,
   parseBody,
   requestsOf,
@@ -309,7 +309,12 @@ export function tellOfDelays({ measured, drawn }, { yours, before }) {
     { name: 'job in children', value: mean(yours) },
   ];
   drawn('delays', { label, unit: 'ms', rows });
-  const told = { label: `${label}: your server`, ...meanOf(yours), unit: 'ms', isHeadline: true };
+  const told = {
+    label: `${label}: your server`,
+    ...meanInterval(yours),
+    unit: 'ms',
+    isHeadline: true,
+  };
   measured('delay', told);
 }
 

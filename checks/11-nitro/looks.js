@@ -19,7 +19,7 @@ import {
   ratioOf,
   saturate,
   servingIn,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   watchMachine,
 } from '../../lib/check/checking.js';
@@ -134,7 +134,7 @@ export async function forkByDefault({ launch }, { entry }) {
 
 /** It is told to stop while requests are in flight. Behind are workers that its primary has left running. */
 export async function stop(program, how) {
-  const seen = await stopAtWork(program, how, { path: '/report', times: IN_FLIGHT, ...STILL });
+  const seen = await stopUnderLoad(program, how, { path: '/report', times: IN_FLIGHT, ...STILL });
   const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
   const behind = seen.fate ? workers.filter((pid) => !hasExited(program.events, pid)) : [];
   return { ...seen, workers, behind };
@@ -183,7 +183,7 @@ const areUp = (events, wanted) => {
 };
 
 /** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
-export async function measureSpeedup({ measured, conditionsWere, isLonger }, sides) {
+export async function measureSpeedup({ measured, addConditions, isLonger }, sides) {
   const load = createLoad();
   const side = (program, processes) => async () =>
     (await saturate(load, program, { path: '/', processes, durationMs: WINDOW_MS })).perSecond;
@@ -196,7 +196,7 @@ export async function measureSpeedup({ measured, conditionsWere, isLonger }, sid
     },
   );
   load.close();
-  const note = disturbanceOf(conditionsWere(machine()));
+  const note = disturbanceOf(addConditions(machine()));
   const ratio = ratioOf(control, candidate);
   const [controlPerSecond, candidatePerSecond] = [control, candidate].map(mean);
   const both = { controlPerSecond, candidatePerSecond, ceiling: WORKERS };

@@ -14,7 +14,7 @@
  */
 import { register } from './definitions.js';
 
-export { asCoresAllow } from './at-once.js';
+export { mapConcurrently } from './map-concurrently.js';
 export {
   aliveIn,
   exitMoment,
@@ -26,18 +26,18 @@ export {
   primaryExitMoment,
   servingIn,
 } from './cluster.js';
-export { episode, startRequests, stopAtWork } from './episode.js';
+export { episode, startRequests, stopUnderLoad } from './episode.js';
 export { kill, repeatUntil, whileFrozen } from './faults.js';
-export { isAtRest, untilAtRest } from './rest.js';
-export { measureAtRate } from '../measure/at-rate.js';
-export { createSpinners } from '../measure/ceiling.js';
+export { isAtRest, untilAtRest } from './at-rest.js';
+export { measureAtRate } from '../measure/constant-rate.js';
+export { createSpinners } from '../measure/spinners.js';
 export { interleave, saturate } from '../measure/compare.js';
 export { disturbanceOf, watchMachine } from '../measure/conditions.js';
 export { createLoad } from '../measure/load.js';
 export { createOpenLoop } from '../measure/open-loop.js';
-export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
+export { reportOf, reportTable, unansweredAt } from '../measure/load-report.js';
 export { speedupOfBlocking, speedupOfCpu } from '../measure/speedup.js';
-export { mean, meanOf, ratioOf, sumOf } from '../measure/stats.js';
+export { mean, meanInterval, ratioOf, sumOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
 export { wrongAnswer } from '../lessons/answers.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
@@ -45,7 +45,7 @@ export { askAtOnce, askOnce, requestOf } from '../observe/ask.js';
 export { get, isReset } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';
-export { canListen, freePort } from '../observe/ports.js';
+export { canListen, reservePort } from '../observe/ports.js';
 export { hasPid } from '../observe/processes.js';
 export { acceptQueueOf, listeningSockets } from '../observe/sockets.js';
 export {

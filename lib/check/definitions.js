@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { placesOf } from '../lessons/places.js';
-import { testAlone } from './alone.js';
+import { runUnderNodeTest } from './node-test.js';
 
 /** @type {Map<string, Definition | undefined>} by file */
 const loaded = new Map();
@@ -45,5 +45,5 @@ async function load(/** @type {string} */ file) {
 
 /** What a check file calls, through lib/check/checking.js. */
 export function register(/** @type {Definition} */ definition) {
-  (take ?? testAlone)(definition);
+  (take ?? runUnderNodeTest)(definition);
 }

@@ -9,7 +9,7 @@ import { nowMs } from '../observe/clock.js';
 import { exitsOf, forksOf, requestsOf } from '../observe/timeline.js';
 import { get } from '../observe/client.js';
 import { forkedAfter } from './cluster.js';
-import { untilAtRest } from './rest.js';
+import { untilAtRest } from './at-rest.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 /** @typedef {import('../observe/timeline.js').Event} Event */
@@ -58,21 +58,21 @@ export async function startRequests(program, path, times, options = {}) {
 /**
  * Stops a program while requests are in flight, and waits until it has exited or is at rest.
  * @param {Program} program @param {'Ctrl-C' | 'SIGTERM'} how
- * @param {{ path: string, times: number, meanwhile?: (signalMs: number) => Promise<any> } & Parameters<typeof untilAtRest>[2]} inFlight
- *   meanwhile: called after the signal
+ * @param {{ path: string, times: number, afterSignal?: (signalMs: number) => Promise<any> } & Parameters<typeof untilAtRest>[2]} inFlight
+ *   afterSignal: called once it is sent
  * @returns {Promise<Episode & { program: Program, signalMs: number, answers: import('../observe/client.js').Answer[],
  *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], output: string }>}  lost: answers
  *   other than 200 to requests that the program had begun; left: pids that outlived the first process
  */
-export async function stopAtWork(program, how, { path, times, meanwhile, ...options }) {
+export async function stopUnderLoad(program, how, { path, times, afterSignal, ...options }) {
   const asked = await startRequests(program, path, times);
   const signalMs = nowMs();
   const end = await episode(
     program,
     how,
     async () => {
-      program.tellToStop(how);
-      await meanwhile?.(signalMs);
+      program.askToStop(how);
+      await afterSignal?.(signalMs);
     },
     () => program.fate,
     options,

@@ -26,11 +26,11 @@ export async function whileFrozen(program, pids, work) {
 /**
  * Repeats an act until its result is good enough.
  * @template T @param {number} times  at most
- * @param {(attempt: number) => Promise<T>} act @param {(seen: T) => unknown} isTelling @returns {Promise<T>}  the last result
+ * @param {(attempt: number) => Promise<T>} act @param {(seen: T) => unknown} isEnough @returns {Promise<T>}  the last result
  */
-export async function repeatUntil(times, act, isTelling) {
+export async function repeatUntil(times, act, isEnough) {
   for (let attempt = 1; ; attempt += 1) {
     const seen = await act(attempt);
-    if (attempt >= times || isTelling(seen)) return seen;
+    if (attempt >= times || isEnough(seen)) return seen;
   }
 }

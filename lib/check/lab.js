@@ -5,11 +5,11 @@
  * @typedef {object} Lab
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions>) => Promise<Program>} launch
  *   starts a program of this repository; file: relative to its root
- * @property {(folder: string) => import('../observe/copy.js').Copy} copy  of a folder of this repository with a server.js, to
+ * @property {(folder: string) => import('../observe/program-copy.js').Copy} copy  of a folder of this repository with a server.js, to
  *   deploy there; launch takes the copy's entry
  * @property {() => import('../measure/load.js').Load} load  a closed-loop load generator
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  a load generator that sends on schedule
- * @property {import('../observe/run.js').Runner} runner  of its programs
+ * @property {import('../observe/runner.js').Runner} runner  of its programs
  * @property {boolean} isBrief  show in seconds what takes minutes
  * @property {() => Promise<number[]>} close  ends its programs; the lab starts nothing afterwards
  *
@@ -24,8 +24,8 @@
 import { join, resolve } from 'node:path';
 import { createLoad } from '../measure/load.js';
 import { createOpenLoop } from '../measure/open-loop.js';
-import { copyProgram } from '../observe/copy.js';
-import { createRunner } from '../observe/run.js';
+import { copyProgram } from '../observe/program-copy.js';
+import { createRunner } from '../observe/runner.js';
 import { commandOf } from './programs.js';
 
 /**

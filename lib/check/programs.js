@@ -8,22 +8,22 @@
  */
 import { basename, dirname } from 'node:path';
 import { nowMs } from '../observe/clock.js';
-import { copyProgram } from '../observe/copy.js';
-import { noteProgram } from './looks.js';
+import { copyProgram } from '../observe/program-copy.js';
+import { noteProgram } from './look-graph.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
-import { entryOf, nameOf, starterFolder } from './subject.js';
+import { findEntry, displayPath, starterFolder } from './entry-file.js';
 import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 
 const END_TOLD_MS = 2_000;
 
 /**
- * @param {{ root: string, key: string, place: string, runner: import('../observe/run.js').Runner, onProgram?: (started: Started) => void }} options
+ * @param {{ root: string, key: string, place: string, runner: import('../observe/runner.js').Runner, onProgram?: (started: Started) => void }} options
  *   root: the folder that holds the rooms; key: NN-slug; place: the file or folder to judge
  */
 export function createPrograms({ root, key, place, runner, onProgram }) {
-  const subject = rememberOutcome(() => entryOf(place, root));
-  /** @type {Map<string, import('../observe/copy.js').Copy>} */
+  const subject = rememberOutcome(() => findEntry(place, root));
+  /** @type {Map<string, import('../observe/program-copy.js').Copy>} */
   const copies = new Map();
   /** @type {Program[]} */
   const all = [];
@@ -35,7 +35,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   const launch = async (
     /** @type {LaunchOptions} */ { isReference, named, doing, ...options } = {},
   ) => {
-    const entry = isReference ? entryOf(starterFolder(key, root), root) : subject();
+    const entry = isReference ? findEntry(starterFolder(key, root), root) : subject();
     const program = await runner.start({ entry, ...options });
     if (isReference) references.add(program);
     else first ??= program;
@@ -56,7 +56,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   const factsOf = (/** @type {Program} */ program) => {
     const { port, fate, events, options } = program;
     const deployed = copies.get(options.entry);
-    const name = nameOf(deployed ? subject() : options.entry, root);
+    const name = displayPath(deployed ? subject() : options.entry, root);
     const atHome = (/** @type {string} */ text) =>
       deployed
         ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))

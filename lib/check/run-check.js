@@ -5,8 +5,8 @@ import { readIfThere } from '../common/files.js';
 import { placesOf } from '../lessons/places.js';
 import { tasksOf } from '../lessons/tasks.js';
 import { closingGenerators } from '../measure/generator.js';
-import { createRunner } from '../observe/run.js';
-import { temporaryFolder } from '../observe/temporary.js';
+import { createRunner } from '../observe/runner.js';
+import { temporaryFolder } from '../observe/temporary-folder.js';
 import { runSession } from './session.js';
 import { Broken } from '../verdict/outcome.js';
 import { storyOfWork } from '../verdict/own-work.js';
@@ -34,7 +34,7 @@ const PATIENCE = 2; // times that, on a crowded machine
 /**
  * Runs the check of a lesson in this process and collects its reports.
  * @param {Pick<import('./session.js').SessionOptions, 'root' | 'only' | 'first' | 'isThrough' | 'timelineFile' | 'isQuick' | 'isLonger' | 'signal' | 'onProgram'> & {
- *   key: string, subject?: string, deadlineMs?: number, runner?: import('../observe/run.js').Runner,
+ *   key: string, subject?: string, deadlineMs?: number, runner?: import('../observe/runner.js').Runner,
  *   onPromise?: (record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void
  * }} options  subject: the file or folder to judge, the learner's own by default; deadlineMs: then the check ends, failed if a
  *   promise has failed or the program's own work took the time, else undecided with a fault (a crowded machine gets the same time

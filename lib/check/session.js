@@ -5,18 +5,18 @@
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('./programs.js').LaunchOptions} LaunchOptions
  * @typedef {import('../measure/conditions.js').Conditions} Conditions
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord @typedef {import('../verdict/outcome.js').Story} Story
- * @typedef {import('./looks.js').Look<any>} Look
+ * @typedef {import('./look-graph.js').Look<any>} Look
  *
  * @typedef {object} Lesson  what a check declares itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
- * @property {() => import('../observe/copy.js').Copy} copy  copies the learner's folder, completed from the starter, to deploy
+ * @property {() => import('../observe/program-copy.js').Copy} copy  copies the learner's folder, completed from the starter, to deploy
  *   there; start it with `launch({ entry })`. Throws Broken without a program
  * @property {(program: Program, listeners?: number) => Promise<Program>} ready
  *   waits until that many processes (1 by default) listen on PORT; rejects with Broken when they never will
- * @property {import('./looks.js').Declare} observe
+ * @property {import('./look-graph.js').Declare} observe
  *   declares a look: the looks that it needs, and a body that gets their results. No two run at the same time, so that none
  *   disturbs another. A look that fails fails all that need it, and only the first of their promises reports it
- * @property {import('./looks.js').Declare} meanwhile
+ * @property {import('./look-graph.js').Declare} observeInParallel
  *   declares a look that may run in parallel: it uses another program
  * @property {(id: string, looks: Look[], judge: (...seen: any[]) => Promise<void> | void, options?: HoldOptions) => void} hold
  *   declares a promise: it holds if `judge`, which gets the results of the looks, doesn't throw
@@ -26,7 +26,7 @@
  *   declares a measurement that decides nothing: made when all promises hold, left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(name: string, chart: Omit<import('../verdict/terminal.js').Chart, 'name'>) => void} drawn
- * @property {(more: Partial<Conditions>) => Conditions} conditionsWere  adds to what is known about the machine
+ * @property {(more: Partial<Conditions>) => Conditions} addConditions  adds to what is known about the machine
  * @property {string} place  the file or folder that is judged
  * @property {boolean} isQuick  leave out measurements that decide nothing
  * @property {boolean} isLonger  measure longer, for narrower intervals
@@ -36,8 +36,8 @@
  * @typedef {object} HoldOptions
  * @property {string[]} [needs]  ids: this promise is judged only if those hold
  * @property {boolean} [isGate]  every later promise needs it
- * @property {boolean} [isAlone]  it measures: it needs all earlier promises, and no look runs beside it
- * @property {boolean} [areApart]  its steps are independent: if one is undecided, the next may still decide
+ * @property {boolean} [isMeasurement]  it measures: it needs all earlier promises, and no look runs beside it
+ * @property {boolean} [areIndependent]  its steps are independent: if one is undecided, the next may still decide
  *
  * @typedef {object} Definition  a check, as its file declares it
  * @property {string} key  NN-slug
@@ -48,7 +48,7 @@
  * @typedef {object} SessionOptions
  * @property {string} root  the folder that holds the rooms
  * @property {string} place  the file or folder to judge
- * @property {import('../observe/run.js').Runner} runner
+ * @property {import('../observe/runner.js').Runner} runner
  * @property {string[]} [only]  judge these promises and those they need, and no others
  * @property {string[]} [first]  judge these first, and their task before all others
  * @property {boolean} [isThrough]  judge every promise, including those of later tasks
@@ -63,11 +63,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLooks, nextLook, programsOf } from './looks.js';
+import { createLookGraph, nextLook, programsOf } from './look-graph.js';
 import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
 import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
-import { isOutcome, meaningOf } from './unexpected-end.js';
+import { isOutcome, interpretError } from './interpret-error.js';
 import { verdictOnMissing } from './whose-fault.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, idsIn, roundsOf } from '../verdict/plan.js';
@@ -86,48 +86,49 @@ const BEGUN_MS = 45; // until a look that has begun shows up as CPU load
 export async function runSession({ key, promises, taskOf, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
   const { onProgram, overrunBy = overrunNow } = options;
-  const made = createPrograms({ root, key, place, runner, onProgram });
-  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = made;
+  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = createPrograms({
+    ...{ root, key, place, runner, onProgram },
+  });
   const printedBy = (/** @type {Look[]} */ looks) => ofLearner(programsOf(looks))[0]?.output();
   const { crowdOf = () => countCrowd(runner.pids) } = options;
   const shortage = watchShortages(runner.home);
   const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
-    meaningOf(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
+    interpretError(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
   const verdictOn = (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
     verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), ...how });
   let conditions = conditionsNow();
-  const { held, measurements, retake, ...door } = createDeclarations(promises, taskOf);
+  const { declared, measurements, forgetAll, ...declarers } = createDeclarations(promises, taskOf);
   const takeAgain = async (/** @type {Look[]} */ looks) => {
     const before = programsOf(looks);
-    retake(looks);
+    forgetAll(looks);
     await stopAll(before);
   };
   const judge = createJudge({
-    ...{ held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
+    ...{ declared, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
     ...{ verdictOn, printedBy },
   });
   const session = async () => {
     declare({
       ...programs,
-      ...door,
+      ...declarers,
       ...{ place, isQuick, isLonger },
       measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
       drawn: (name, chart) => report({ chart: { name, ...chart } }),
-      conditionsWere: (more) => (conditions = { ...conditions, ...more }),
+      addConditions: (more) => (conditions = { ...conditions, ...more }),
     });
-    if (held.length === 0) throw new Error('This check declares no promises.');
+    if (declared.length === 0) throw new Error('This check declares no promises.');
     const isMeasuring = !isQuick && !only;
     const looksOf = (/** @type {string[]} */ ids) =>
-      held.filter(({ id }) => ids.includes(id)).flatMap(({ looks }) => looks);
+      declared.filter(({ id }) => ids.includes(id)).flatMap(({ looks }) => looks);
     const measuring = isMeasuring ? measurements.flatMap(({ looks }) => looks) : [];
-    const rounds = roundsOf(held, options);
+    const rounds = roundsOf(declared, options);
     for (const [index, ids] of rounds.entries()) {
       const laterLooks = looksOf(rounds.slice(index + 1).flat());
       await judge.round(ids, [...laterLooks, ...measuring]);
       if (judge.overrun()) break;
       const open = only || options.isThrough ? undefined : judge.openTask();
       if (open === undefined) continue;
-      await judge.round(idsIn(held, open));
+      await judge.round(idsIn(declared, open));
       break;
     }
     for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
@@ -154,23 +155,32 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
 }
 
 function createDeclarations(promises, taskOf) {
-  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isAlone: boolean, areApart: boolean })[]} */
-  const held = [];
+  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isMeasurement: boolean, areIndependent: boolean })[]} */
+  const declared = [];
   /** @type {{ looks: Look[], body: (...seen: any[]) => any }[]} */
   const measurements = [];
   /** @type {Lesson['holdInSteps']} */
   const holdInSteps = (id, steps, options = {}) => {
-    const { needs = [], isGate = false, isAlone = false, areApart = false } = options;
-    if (Object.keys(promises)[held.length] !== id)
+    const { needs = [], isGate = false, isMeasurement = false, areIndependent = false } = options;
+    if (Object.keys(promises)[declared.length] !== id)
       throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
     const looks = steps.flatMap(([looks]) => looks);
-    const grounds = isAlone ? held.map((one) => one.id) : needs;
-    held.push({ id, task: taskOf[id], looks, steps, needs: grounds, isGate, isAlone, areApart });
+    const grounds = isMeasurement ? declared.map((one) => one.id) : needs;
+    declared.push({
+      id,
+      task: taskOf[id],
+      looks,
+      steps,
+      needs: grounds,
+      isGate,
+      isMeasurement,
+      areIndependent,
+    });
   };
   return {
-    held,
+    declared,
     measurements,
-    ...createLooks(),
+    ...createLookGraph(),
     /** @type {Lesson['hold']} */
     hold: (id, looks, judge, options) => holdInSteps(id, [[looks, judge]], options),
     holdInSteps,
@@ -181,13 +191,12 @@ function createDeclarations(promises, taskOf) {
 
 /** Judges promises, and makes looks ahead of them while a core is idle. */
 function createJudge(session) {
-  const { held, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
+  const { declared, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
   const { verdictOn, printedBy } = session;
-  session;
   /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const told = new Set();
-  /** @type {typeof held} the promise that is being judged and, behind it, the rest of the round */
+  /** @type {typeof declared} the promise that is being judged and, behind it, the rest of the round */
   let coming = [];
   let afterwards = /** @type {Look[]} */ ([]);
   let isOver = false;
@@ -195,16 +204,17 @@ function createJudge(session) {
   const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
   const allHold = () => verdicts().every((verdict) => verdict === 'passed');
   const lacks = (one) =>
-    groundsOf(held, one).some((id) => records.has(id) && records.get(id)?.verdict !== 'passed');
+    groundsOf(declared, one).some((id) => records.has(id) && records.get(id)?.verdict !== 'passed');
 
   const upcoming = () => {
-    if (coming.length === 0 || coming[0].isAlone) return [];
+    if (coming.length === 0 || coming[0].isMeasurement) return [];
     return coming.filter((one) => !lacks(one)).flatMap((one) => one.looks);
   };
   const lookAhead = async () => {
     while (!isOver) {
       const next = hasIdleCore()
-        ? (nextLook(upcoming()) ?? nextLook(allHold() && !coming[0]?.isAlone ? afterwards : []))
+        ? (nextLook(upcoming()) ??
+          nextLook(allHold() && !coming[0]?.isMeasurement ? afterwards : []))
         : undefined;
       next?.see();
       await sleep(next ? BEGUN_MS : AHEAD_MS);
@@ -217,9 +227,9 @@ function createJudge(session) {
       async () => {
         const crowd = crowdOf();
         const steps = one.steps.map(([looks, judge]) => ({ looks, seen: seeAll(looks), judge }));
-        if (one.isAlone) {
+        if (one.isMeasurement) {
           await Promise.all(steps.map(({ seen }) => seen));
-          await Promise.allSettled(begun(held.flatMap(({ looks }) => looks)).map(see));
+          await Promise.allSettled(begun(declared.flatMap(({ looks }) => looks)).map(see));
         }
         const confirm = async (step, missing) => {
           if (crowd().isIdle) throw verdictOn(missing.story, step.looks);
@@ -227,7 +237,7 @@ function createJudge(session) {
           await takeAgain(step.looks);
           await judgeAgain(step, again, verdictOn);
         };
-        await judgeSteps(steps, one.areApart, confirm);
+        await judgeSteps(steps, one.areIndependent, confirm);
       },
       {
         ...{ told, numberOf, meaning: (error) => meaning(error, one.looks) },
@@ -242,16 +252,16 @@ function createJudge(session) {
     const { id, task, looks } = one;
     const promise = { id, task, sentence: promises[id], ...outcome };
     records.set(id, promise);
-    const [number, of] = [held.indexOf(one) + 1, held.length];
+    const [number, of] = [declared.indexOf(one) + 1, declared.length];
     await report({ promise, number, of, programs: programsOf(looks) });
   };
   return {
-    allHold: () => records.size === held.length && allHold(),
+    allHold: () => records.size === declared.length && allHold(),
     /** The first task with a promise that was judged and doesn't hold. */
     openTask: () =>
-      held.find(({ id }) => (records.get(id)?.verdict ?? 'passed') !== 'passed')?.task,
+      declared.find(({ id }) => (records.get(id)?.verdict ?? 'passed') !== 'passed')?.task,
     overrun: () => overrun,
-    verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === held.length }),
+    verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === declared.length }),
     stop: () => (isOver = true),
     /** Ends the session while a promise is being judged, which fails with this story. */
     async breakOff(/** @type {any} */ story) {
@@ -261,7 +271,7 @@ function createJudge(session) {
     /** Judges the promises of a round; later: looks to make once theirs are made and a core is idle. */
     async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later = []) {
       afterwards = later;
-      coming = held.filter(({ id }) => ids.includes(id) && !records.has(id));
+      coming = declared.filter(({ id }) => ids.includes(id) && !records.has(id));
       if (records.size === 0) lookAhead();
       for (; coming.length > 0; coming = coming.slice(1)) {
         const [one] = coming;
@@ -276,10 +286,10 @@ function createJudge(session) {
 }
 
 /**
- * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areApart
+ * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areIndependent
  * @param {(step: any, missing: Missing) => Promise<void>} confirm  looks again when something is missing
  */
-async function judgeSteps(steps, areApart, confirm) {
+async function judgeSteps(steps, areIndependent, confirm) {
   /** @type {Undecided | undefined} the first */
   let doubt;
   for (const step of steps) {
@@ -287,7 +297,7 @@ async function judgeSteps(steps, areApart, confirm) {
     try {
       await judgeOnce(step.judge, what, (missing) => confirm(step, missing));
     } catch (error) {
-      if (!(areApart && error instanceof Undecided)) throw error;
+      if (!(areIndependent && error instanceof Undecided)) throw error;
       doubt ??= error;
     }
   }

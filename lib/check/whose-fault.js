@@ -4,7 +4,7 @@
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/own-work.js').Span} Span
  * @typedef {import('../verdict/outcome.js').Story} Story @typedef {import('../measure/conditions.js').Crowd} Crowd
  */
-import { shareOf } from '../observe/own-work.js';
+import { workWithin } from '../observe/own-work.js';
 import { Broken, Missing, Undecided } from '../verdict/outcome.js';
 import { storyOfWork } from '../verdict/own-work.js';
 
@@ -27,8 +27,8 @@ export function verdictOnMissing(story, { programs, isAgain = false, machine = {
     .map((program) => program.ownWork({ spans: spansIn(story, program) }))
     .find(Boolean);
   if (own) return new Broken({ ...story, ...storyOfWork(own) });
-  const isWeather = isAgain && hadWeather(story, machine);
-  return isWeather ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
+  const isUndecided = isAgain && isMachineToBlame(story, machine);
+  return isUndecided ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
 }
 
 /** The intervals whose length decides. @returns {Span[]} */
@@ -40,14 +40,14 @@ function spansIn(/** @type {Story} */ { shows }, /** @type {Program | undefined}
 }
 
 /** Was it the machine? If the length of an interval decides, only waits for a core in that interval count. */
-function hadWeather(/** @type {Story} */ story, /** @type {Partial<Crowd>} */ machine) {
+function isMachineToBlame(/** @type {Story} */ story, /** @type {Partial<Crowd>} */ machine) {
   const { isCrowded = false, areOthers, isStolen } = machine;
   const program = /** @type {Program | undefined} */ (story.shows?.program);
   const spans = spansIn(story, program);
   if (isStolen || !program || spans.length === 0) return isStolen || isCrowded;
   const stretches = program.stretches();
   if (!stretches.some(({ queuedMs }) => queuedMs > 0)) return isCrowded; // this system doesn't report waits for a core
-  const shares = spans.map((span) => shareOf(stretches, span)).map((s) => s.queuedMs / s.ms);
+  const shares = spans.map((span) => workWithin(stretches, span)).map((s) => s.queuedMs / s.ms);
   const waited = Math.max(...shares);
   return isCrowded ? waited >= UNTOUCHED : Boolean(areOthers) && waited >= WAITED;
 }

@@ -1,7 +1,7 @@
 /** What `npm start` does whenever a file is saved, or a key or the page asks for it. */
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { EnvironmentError } from '../common/usage-error.js';
-import { createRunner } from '../observe/run.js';
+import { createRunner } from '../observe/runner.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
 import { checkLesson } from './check.js';
@@ -23,7 +23,7 @@ export function createChecker(lessons, io, audience) {
   let interrupt = new AbortController();
   let asked = 0; // of them some may wait
   let isStopping = false;
-  /** @type {import('../observe/run.js').Runner | undefined} its keeper waits for the next check */
+  /** @type {import('../observe/runner.js').Runner | undefined} its keeper waits for the next check */
   let runner;
   const open = () => (runner = runner?.isOpen() ? runner : createRunner());
   const failures = createFailures(io);

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from './files.js';
-import { nameOf } from '../check/subject.js';
+import { displayPath } from '../check/entry-file.js';
 import { Broken } from '../verdict/outcome.js';
 
 const UNWANTED = ['node_modules', '.git'];
@@ -58,7 +58,7 @@ function readable(path, read) {
     if (hasCode(error, 'ELOOP')) throw uncopied(path, 'is a link that leads to itself');
     const isRefused = hasCode(error, 'EACCES', 'EPERM') && error.path === path;
     if (isRefused)
-      throw uncopied(path, `cannot be read (${error.code})`, `chmod u+r ${nameOf(path)}`);
+      throw uncopied(path, `cannot be read (${error.code})`, `chmod u+r ${displayPath(path)}`);
     throw error;
   }
 }
@@ -68,10 +68,10 @@ function kindOf(/** @type {import('node:fs').BigIntStats} */ stats) {
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-function uncopied(path, got, command = `rm ${nameOf(path)}`) {
+function uncopied(path, got, command = `rm ${displayPath(path)}`) {
   return new Broken({
     expected: 'a folder of files, which this check can copy',
-    got: `${nameOf(path)} ${got}.`,
+    got: `${displayPath(path)} ${got}.`,
     why: 'This check works with copies of the whole folder, so that it can deploy in them.',
     try: command,
   });

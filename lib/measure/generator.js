@@ -3,13 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { forkOurs } from '../common/child.js';
 import { environmentOfOurs } from '../observe/environment.js';
 import { noteShortage, shortOf, watchShortages } from '../observe/shortage.js';
-import { tellParent } from '../common/tell-parent.js';
+import { sendToParent } from '../common/send-to-parent.js';
 
 /** @type {AsyncLocalStorage<Set<() => void>>} by check: closes each generator it has opened */
 const ownOf = new AsyncLocalStorage();
 
 /** Registers a generator with closingGenerators(). @param {() => void} close @returns {() => void}  closes it now */
-export function keepTrack(close) {
+export function closeWithCheck(close) {
   const own = ownOf.getStore();
   own?.add(close);
   return () => {
@@ -88,7 +88,7 @@ export function createGenerator(file, options = {}) {
         keepAlive();
       }
     },
-    close: keepTrack(() => {
+    close: closeWithCheck(() => {
       isClosed = true;
       if (generator.connected) generator.disconnect();
     }),
@@ -117,8 +117,8 @@ export function answerParent(work) {
   process.on('message', async (/** @type {any} */ { id, ...order }) => {
     const shortage = watchShortages();
     await work(order).then(
-      (result) => tellParent({ id, result, short: shortage()?.what }),
-      (error) => tellParent({ id, error: error.message, short: noteShortage(error) }),
+      (result) => sendToParent({ id, result, short: shortage()?.what }),
+      (error) => sendToParent({ id, error: error.message, short: noteShortage(error) }),
     );
   });
 }

@@ -74,7 +74,7 @@ const isEnough = (ratio, target, contest) =>
 /**
  * Work that burns CPU: the ceiling is what spinning threads gained in the same rounds. It decides nothing, because other programs
  * may use the cores.
- * @param {Contest & { spinners: import('./ceiling.js').Spinners }} contest @returns {Promise<Speedup>}
+ * @param {Contest & { spinners: import('./spinners.js').Spinners }} contest @returns {Promise<Speedup>}
  */
 export async function speedupOfCpu({ spinners, workers, ...contest }) {
   const { sides, errors } = contestants({ workers, ...contest });

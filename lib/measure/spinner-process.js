@@ -1,5 +1,5 @@
 /**
- * The spinners of ceiling.js. The main thread takes orders; each other thread counts how many rounds of a fixed amount of work it
+ * The process of spinners.js. The main thread takes orders; each other thread counts how many rounds of a fixed amount of work it
  * finishes in a given time.
  */
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';

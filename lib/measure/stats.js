@@ -56,7 +56,7 @@ export function ratioOf(control, candidate) {
 }
 
 /** The mean of independent values, with Student's interval. @param {number[]} values @returns {Interval} */
-export function meanOf(values) {
+export function meanInterval(values) {
   const value = mean(values);
   if (values.length < 2) return { value, low: -Infinity, high: Infinity };
   const error = Math.sqrt(sumOfSquares(values) / (values.length - 1) / values.length);

@@ -24,7 +24,7 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { get, isReset } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
-import { keepTrack } from './generator.js';
+import { closeWithCheck } from './generator.js';
 
 /** 100 requests a second, fresh and keep-alive, quick and slow. @type {Kind[]} */
 export const MIXED = [
@@ -67,7 +67,7 @@ export function startTraffic(url, kinds) {
     return sent;
   };
   const all = Promise.all(kinds.map(follow));
-  const end = keepTrack(() => (isOn = false));
+  const end = closeWithCheck(() => (isOn = false));
   return {
     count: () => count,
     close: end,

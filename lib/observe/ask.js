@@ -14,7 +14,7 @@ const SEEN_WITHIN_MS = 1_000;
  */
 export async function askOnce(program, path, options) {
   const ask = () => get(program.url + path, options);
-  program.turn.starvedSince(nowMs()); // earlier starvation doesn't count
+  program.cpuTime.starvedSince(nowMs()); // earlier starvation doesn't count
   const first = await ask();
   const isRepeated = wasClosedBefore(program, first);
   const answer = isRepeated ? await ask() : first;
@@ -47,7 +47,7 @@ export function askAtOnce(program, path, times) {
 
 async function askAll(program, path, times) {
   const first = program.events.length;
-  program.turn.starvedSince(nowMs());
+  program.cpuTime.starvedSince(nowMs());
   const answers = await getAtOnce(times, program.url + path);
   for (const answer of answers) demandTurn(program, answer);
   const answered = answers.filter(({ error }) => !error).length;
@@ -68,10 +68,10 @@ export const requestOf = (requests, { client, doneMs }) =>
 /**
  * Call it right after the client's timeout: starvation may be why no answer came.
  * @param {import('./program.js').Program} program @param {import('./client.js').Answer} answer
- * @returns {import('./turn.js').Starved | undefined}
+ * @returns {import('./cpu-time.js').Starved | undefined}
  */
-export const starvedOf = ({ turn }, { sentMs, limitMs }) =>
-  limitMs === undefined ? undefined : turn.starvedIn(sentMs, limitMs);
+export const starvedOf = ({ cpuTime }, { sentMs, limitMs }) =>
+  limitMs === undefined ? undefined : cpuTime.starvedIn(sentMs, limitMs);
 
 function demandTurn(program, answer) {
   const starved = starvedOf(program, answer);

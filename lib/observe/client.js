@@ -20,7 +20,7 @@
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';
-import { isContended } from './turn.js';
+import { isContended } from './cpu-time.js';
 
 const TIMEOUT_MS = 4_000;
 const IMPATIENT_MS = 400; // for a server that has let one request time out: a check sends dozens

@@ -1,7 +1,7 @@
 /** The environment of a started program: without what it must not inherit from us, with what the probe needs. */
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isCompleteCopy } from './copy.js';
+import { isCompleteCopy } from './program-copy.js';
 import { pidNamespace } from './processes.js';
 
 const here = (file) => new URL(file, import.meta.url);
@@ -32,7 +32,7 @@ const OF_NPM = /^(npm_\w+|INIT_CWD)$/;
 const BIN_OF_A_SCRIPT = /[/\\]node_modules[/\\](\.bin|@npmcli[/\\]run-script[/\\].*)$/;
 
 /** The user's environment, without the additions of npm and ours. @param {NodeJS.ProcessEnv} env @returns {NodeJS.ProcessEnv} */
-export function ownOfUser(env) {
+export function environmentOfUser(env) {
   const isScript = Boolean(env.npm_lifecycle_event);
   const isOurs = ([name, value = '']) =>
     OURS.test(name) ||
@@ -46,7 +46,14 @@ export function ownOfUser(env) {
 
 /** @param {import('./program.js').Program} program @returns {NodeJS.ProcessEnv} */
 export function environmentOf({ options, port, folder, temporary, compileCache, keeper }) {
-  const { entry, env = {}, probe = 'requests', followsChildren, haltsChildren, isTheirs } = options;
+  const {
+    entry,
+    env = {},
+    probe = 'requests',
+    followsChildren,
+    haltsChildren,
+    isExternal,
+  } = options;
   const { pretendCores, pretendExitCode, pretendForks, pretendWaits, seesStacks } = options;
   const preloads = [requiring('probe.cjs')];
   if (pretendCores) preloads.push(requiring('pretend-cores.cjs'));
@@ -54,17 +61,19 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (seesStacks) preloads.push(requiring('stacks.cjs'));
-  if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
+  if (!isExternal && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('resolve-elsewhere.js')}`);
   if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // last, after the probe has reported the start
-  if (isTheirs && process.env.NODE_OPTIONS) preloads.unshift(process.env.NODE_OPTIONS);
+  if (isExternal && process.env.NODE_OPTIONS) preloads.unshift(process.env.NODE_OPTIONS);
   return {
-    ...(isTheirs ? ownOfUser(process.env) : { ...scrub(process.env), PORT: String(port) }),
+    ...(isExternal
+      ? environmentOfUser(process.env)
+      : { ...scrub(process.env), PORT: String(port) }),
     NODE_OPTIONS: preloads.join(' '),
     FORKSHOP_TIMELINE: join(folder, 'timeline.jsonl'),
     FORKSHOP_PROBE: probe,
     FORKSHOP_KEPT_BY: `${keeper.pid} ${process.pid} ${pidNamespace()}`,
-    ...(compileCache && !isTheirs && { NODE_COMPILE_CACHE: compileCache }),
+    ...(compileCache && !isExternal && { NODE_COMPILE_CACHE: compileCache }),
     ...(temporary && { TMPDIR: temporary }),
     ...(pretendCores && { FORKSHOP_PRETEND_CORES: String(pretendCores) }),
     ...(pretendExitCode !== undefined && {

@@ -5,17 +5,17 @@
  * and the check ends the rest; if a program kills both, the probe ends each process (probe.cjs), and the next start cleans up
  * (sweep.js).
  *
- * Messages in:  { start: id, command, args, env, cwd, folder, isTheirs, limits }  { stop: id }
- *                 { rests: whether the check is about to stop, as after Ctrl-Z }
+ * Messages in:  { start: id, command, args, env, cwd, folder, isExternal, limits }  { stop: id }
+ *                 { suspends: whether the check is about to stop, as after Ctrl-Z }
  * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { tellParent } from '../common/tell-parent.js';
+import { sendToParent } from '../common/send-to-parent.js';
 import { nowMs } from './clock.js';
-import { endRun, findFamily } from './ending.js';
+import { endRun, findFamily } from './run-processes.js';
 import { findMarker, withMark } from './mark.js';
 import { hasStopped, listProcesses, processAt, signal } from './processes.js';
 
@@ -28,15 +28,15 @@ const check = processAt(process.ppid);
 const marker = findMarker();
 const runs = new Map();
 let isWatching = false;
-let isResting = false;
+let isSuspended = false;
 /** @type {number | undefined} since when the check has been stopped without having announced it */
 let stillMs;
 
 process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
   else if (message.stop)
-    stop(message.stop).then((left) => tellParent({ stopped: message.stop, left }));
-  else isResting = message.rests;
+    stop(message.stop).then((left) => sendToParent({ stopped: message.stop, left }));
+  else isSuspended = message.suspends;
 });
 if (process.connected) process.on('disconnect', leave);
 else leave(); // the check exited while this process was starting
@@ -51,13 +51,13 @@ function start(order) {
   try {
     begin(order);
   } catch (/** @type {any} */ error) {
-    tellParent({ failed: order.start, error: error.message }); // the folder is gone, or the disk is full
+    sendToParent({ failed: order.start, error: error.message }); // the folder is gone, or the disk is full
   }
 }
 
 function begin({ start: id, command, args, env, cwd, folder, ...how }) {
-  const { isTheirs, limits } = how;
-  const program = withMark(id, { command, args, env }, isTheirs ? undefined : marker); // their daemons may survive
+  const { isExternal, limits } = how;
+  const program = withMark(id, { command, args, env }, isExternal ? undefined : marker); // their daemons may survive
   const output = openSync(join(folder, 'output.txt'), 'a');
   const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // open from the start: the program may replace the files
   const files = { output, timeline };
@@ -69,9 +69,9 @@ function begin({ start: id, command, args, env, cwd, folder, ...how }) {
   const born = pid && processAt(pid)?.born; // the pid can't be reused before 'exit'
   const known = new Map(born ? [[pid, born]] : []);
   runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits });
-  child.on('error', (error) => tellParent({ failed: id, error: error.message }));
-  child.on('spawn', () => tellParent({ started: id, pid, born }));
-  child.on('exit', (code, signal) => tellParent({ ended: id, code, signal }));
+  child.on('error', (error) => sendToParent({ failed: id, error: error.message }));
+  child.on('spawn', () => sendToParent({ started: id, pid, born }));
+  child.on('exit', (code, signal) => sendToParent({ ended: id, code, signal }));
   if (!isWatching) watch();
 }
 
@@ -89,7 +89,7 @@ function watch() {
 
 /** Continues a check that a program has stopped, which otherwise would never end anything. Detected on Linux only. */
 function wakeCheck() {
-  const isStill = process.platform === 'linux' && !isResting && check && hasStopped(check.pid);
+  const isStill = process.platform === 'linux' && !isSuspended && check && hasStopped(check.pid);
   if (!isStill) stillMs = undefined;
   else if (stillMs === undefined) stillMs = nowMs();
   else if (nowMs() > stillMs + STILL_MS) signal(check, 'SIGCONT');
@@ -105,7 +105,7 @@ function limit(run, family) {
   const of = Object.keys(run.limits).find((name) => sizes[name] > run.limits[name]);
   if (!of) return;
   run.stopping = true;
-  tellParent({ excess: run.id, of, amount: sizes[of] });
+  sendToParent({ excess: run.id, of, amount: sizes[of] });
   endRun(run);
 }
 

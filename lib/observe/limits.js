@@ -15,7 +15,7 @@ export const LIMITS = {
 };
 
 /** For the user's own programs: a runaway is ended, everyday use of a large machine isn't. @type {Limits} */
-export const THEIR_LIMITS = {
+export const EXTERNAL_LIMITS = {
   processes: 600,
   memory: Number.MAX_SAFE_INTEGER,
   output: 64 * 1024 ** 2,

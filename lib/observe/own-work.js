@@ -56,7 +56,7 @@ function between(/** @type {Event} */ before, /** @type {Event} */ beat) {
 }
 
 /** How much of a span the process computed without a break, and waited for a core. @param {Stretch[]} stretches @param {Span} span */
-export function shareOf(stretches, { pid, fromMs, toMs }) {
+export function workWithin(stretches, { pid, fromMs, toMs }) {
   let [computedMs, queuedMs] = [0, 0];
   for (const one of stretches) {
     const withinMs = Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs);
@@ -74,7 +74,7 @@ export function shareOf(stretches, { pid, fromMs, toMs }) {
  */
 export function ownWorkIn(events, stretches, spans) {
   const kept = spans.flatMap((span) => {
-    const { computedMs, queuedMs, ms } = shareOf(stretches, span);
+    const { computedMs, queuedMs, ms } = workWithin(stretches, span);
     if (computedMs < LEAST_COMPUTED_MS || computedMs < MUCH * (ms - queuedMs)) return [];
     return stretches.filter(
       ({ pid, fromMs, toMs }) => pid === span.pid && toMs > span.fromMs && fromMs < span.toMs,

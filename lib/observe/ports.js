@@ -6,25 +6,25 @@ import { EnvironmentError } from '../common/usage-error.js';
 const LOWEST = 20_000;
 const COUNT = 12_000; // clients' ports, the ephemeral range, begin at 32768 on Linux
 const STRIDE = 7_919; // coprime to COUNT: each port is tried once, and neighbours far apart
-const KEPT_MS = 600_000; // in case it is never released: the check is over by then
+const RESERVED_MS = 600_000; // in case it is never released: the check is over by then
 
 /** @type {Map<number, () => void>} port → release */
-const locks = new Map();
+const reservations = new Map();
 
 /**
- * Reserves a port on which nothing listens, outside the ephemeral range, until letGo() or for ten minutes. Without that, another
+ * Reserves a port on which nothing listens, outside the ephemeral range, until releasePort() or for ten minutes. Without that, another
  * check could take the port while the program starts or replaces its last worker.
  * @param {number} [row]  how many in a row; the first is returned
  * @returns {Promise<number>} @throws {EnvironmentError}  when all are taken
  */
-export async function freePort(row = 1) {
+export async function reservePort(row = 1) {
   const first = Math.floor(Math.random() * COUNT);
   for (let tries = 0; tries < COUNT; tries += 1) {
     const port = LOWEST + ((first + tries * STRIDE) % COUNT);
     const ports = Array.from({ length: row }, (_, index) => port + index);
-    const kept = await Promise.all(ports.map(keep));
-    if (kept.every(Boolean) && (await areFree(ports))) return port;
-    ports.forEach((one, index) => kept[index] && letGo(one));
+    const reserved = await Promise.all(ports.map(reserve));
+    if (reserved.every(Boolean) && (await areFree(ports))) return port;
+    ports.forEach((one, index) => reserved[index] && releasePort(one));
   }
   throw new EnvironmentError(
     `All ports from ${LOWEST} to ${LOWEST + COUNT - 1} are taken.`,
@@ -42,9 +42,9 @@ async function areFree(ports) {
 }
 
 /** Releases a port; does nothing if it isn't reserved. @param {number} port */
-export function letGo(port) {
-  locks.get(port)?.();
-  locks.delete(port);
+export function releasePort(port) {
+  reservations.get(port)?.();
+  reservations.delete(port);
 }
 
 /**
@@ -52,7 +52,7 @@ export function letGo(port) {
  * @param {number} port @returns {Promise<boolean>}  false if another process has it
  * @throws {Error}  when this process may open no more files
  */
-function keep(port) {
+function reserve(port) {
   return new Promise((resolve, reject) => {
     const lock = createSocket('udp4').unref();
     lock.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
@@ -61,8 +61,8 @@ function keep(port) {
       else resolve(!hasCode(error, 'EADDRINUSE')); // without UDP there is no reservation
     });
     lock.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
-      const timer = setTimeout(() => letGo(port), KEPT_MS).unref();
-      locks.set(port, () => {
+      const timer = setTimeout(() => releasePort(port), RESERVED_MS).unref();
+      reservations.set(port, () => {
         clearTimeout(timer);
         lock.close();
       });

@@ -24,7 +24,7 @@
  * @property {boolean} [haltsChildren]  children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root by default; of a native program its own folder, which is removed with the run
  * @property {boolean} [isNative]  an executable such as redis-server, which no probe sees into
- * @property {boolean} [isTheirs]  the user's own server rather than a lesson's: it gets the user's environment, no port, no packages
+ * @property {boolean} [isExternal]  the user's own server rather than a lesson's: it gets the user's environment, no port, no packages
  *   of ours, and wider limits
  * @property {string} [temporary]  the name of its own folder for temporary files, passed as TMPDIR
  */
@@ -32,16 +32,16 @@ import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
-import { endRun, findFamily, findMember, signalGroup } from './ending.js';
+import { endRun, findFamily, findMember, signalGroup } from './run-processes.js';
 import { environmentOf, rootFolder } from './environment.js';
-import { LIMITS, THEIR_LIMITS } from './limits.js';
+import { LIMITS, EXTERNAL_LIMITS } from './limits.js';
 import { ownWorkIn, servingSince, stretchesOf } from './own-work.js';
 import { listProcesses, processAt, signal } from './processes.js';
 import { isSettled } from './settled.js';
 import { noteShortage } from './shortage.js';
 import { holdersOf } from './sockets.js';
 import { openTimeline } from './timeline.js';
-import { createTurn, threadOf } from './turn.js';
+import { watchCpuTime, threadOf } from './cpu-time.js';
 
 const POLL_MS = 4;
 const GONE_POLL_MS = 20; // one look reads every process of the machine
@@ -77,7 +77,7 @@ export class Program {
   /** @type {Map<number, number>} pid → birth of every process that was proved to belong to it */
   known = new Map();
   /** When the check first signalled one of its processes to end: later exits may be due to that. */
-  toldMs = Infinity;
+  firstSignalMs = Infinity;
   /** Did it exit although the check had not signalled any of its processes? */
   hasEndedUnasked = false;
   sinceMs = nowMs();
@@ -93,7 +93,7 @@ export class Program {
     this.port = port;
     this.folder = folder;
     mkdirSync(this.folder, { recursive: true });
-    this.limits = options.isTheirs ? THEIR_LIMITS : LIMITS;
+    this.limits = options.isExternal ? EXTERNAL_LIMITS : LIMITS;
     this.cwd = options.cwd ?? (options.isNative ? this.folder : rootFolder);
     this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'), this.limits.timeline);
     this.options = options;
@@ -101,7 +101,7 @@ export class Program {
     this.temporary = options.temporary && join(this.folder, options.temporary);
     if (this.temporary) mkdirSync(this.temporary);
     const observers = [process.pid, keeper.pid].filter((pid) => pid !== undefined);
-    this.turn = createTurn(
+    this.cpuTime = watchCpuTime(
       () => this.pids(),
       () => observers,
       (sinceMs) => this.ownWork({ sinceMs }) !== undefined,
@@ -132,11 +132,11 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], isNative = false, isTheirs } = this.options;
+    const { entry, args = [], isNative = false, isExternal } = this.options;
     const { id, folder, cwd, limits } = this;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
-    const how = { env, cwd, folder, isTheirs, limits };
+    const how = { env, cwd, folder, isExternal, limits };
     this.send({ start: id, command, args: rest, ...how });
   }
 
@@ -153,7 +153,7 @@ export class Program {
 
   /** Takes a message from the keeper. */
   hear(message) {
-    const isNews = this.fate === undefined && this.toldMs === Infinity;
+    const isNews = this.fate === undefined && this.firstSignalMs === Infinity;
     this.#take(message);
     if (isNews && this.fate) this.hasEndedUnasked = true;
   }
@@ -172,8 +172,8 @@ export class Program {
   }
 
   #noteEnd(/** @type {number[]} */ left) {
-    const { isTheirs, env } = this.options;
-    const hasOwnPort = !isTheirs && !env?.PORT; // only this program may listen there
+    const { isExternal, env } = this.options;
+    const hasOwnPort = !isExternal && !env?.PORT; // only this program may listen there
     if (hasOwnPort) this.spared = holdersOf(this.port, () => listProcesses().map(({ pid }) => pid));
     this.noteStopped(left);
   }
@@ -190,7 +190,7 @@ export class Program {
    * @returns {Promise<T | undefined>}
    */
   async until(find, deadlineMs = READY_DEADLINE_MS) {
-    const isReached = this.turn.limit(deadlineMs);
+    const isReached = this.cpuTime.limit(deadlineMs);
     for (;;) {
       const { fate } = this; // read first, so that its last events are still found
       const found = find(this.events);
@@ -208,7 +208,7 @@ export class Program {
   async settled(isDone, deadlineMs) {
     let done = false;
     await this.until(
-      (events) => (done = isDone(events)) || isSettled(events, this.turn.starvedSince),
+      (events) => (done = isDone(events)) || isSettled(events, this.cpuTime.starvedSince),
       deadlineMs,
     );
     return done;
@@ -260,7 +260,7 @@ export class Program {
   }
 
   #note(/** @type {NodeJS.Signals} */ name) {
-    if (ENDING.has(name)) this.toldMs = Math.min(this.toldMs, nowMs());
+    if (ENDING.has(name)) this.firstSignalMs = Math.min(this.firstSignalMs, nowMs());
   }
 
   /** Signals the whole process group, as Ctrl-C in a terminal does. */
@@ -270,7 +270,7 @@ export class Program {
   }
 
   /** Ctrl-C signals the group, SIGTERM only the first process. @param {'Ctrl-C' | 'SIGTERM'} how */
-  tellToStop(how) {
+  askToStop(how) {
     return how === 'Ctrl-C' ? this.interrupt() : this.kill(Number(this.pid), 'SIGTERM');
   }
 
@@ -287,7 +287,7 @@ export class Program {
 
   /** Waits until none of its processes lives. @param {number} deadlineMs @returns {Promise<number[]>}  the pids that still do */
   async gone(deadlineMs) {
-    const isReached = this.turn.limit(deadlineMs);
+    const isReached = this.cpuTime.limit(deadlineMs);
     let left = this.survivors();
     while (left.length > 0 && !isReached()) {
       await sleep(GONE_POLL_MS);

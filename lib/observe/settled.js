@@ -14,14 +14,14 @@ const FUTILE_STARTS = 40;
  * @param {(t: number) => number} [starvedSince]  how long the program has waited for a core since then, in ms @returns {boolean}
  */
 export function isSettled(events, starvedSince = () => 0) {
-  return isCalm(events, starvedSince) || isFutile(events) || hasUnseenWorker(events);
+  return isQuiet(events, starvedSince) || isFutile(events) || hasUnseenWorker(events);
 }
 
 /**
  * Since the last event every process has been idle, its event loop turning, without timers or pending operations. Time in which
  * others kept it from running doesn't count.
  */
-function isCalm(events, starvedSince) {
+function isQuiet(events, starvedSince) {
   const [beats, pending] = [new Map(), new Map()];
   let news = 0;
   for (const event of events) {
@@ -37,14 +37,15 @@ function isCalm(events, starvedSince) {
   const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
   const isUp = ({ pid, role }) => listening.has(pid) || (role === 'primary' && alive.length > 1);
   const quietMs = listening.size === 0 ? SILENT_MS : alive.every(isUp) ? QUIET_MS : HALF_QUIET_MS;
-  const waitMs = ({ pid }) => (pending.get(pid) || isHatching(pid, events) ? TIMER_MS : quietMs);
+  const waitMs = ({ pid }) =>
+    pending.get(pid) || hasUnreportedChild(pid, events) ? TIMER_MS : quietMs;
   if (!alive.every((one) => beats.get(one.pid) > news + waitMs(one))) return false;
   const starvedMs = starvedSince(news);
   return alive.every((one) => beats.get(one.pid) > news + waitMs(one) + starvedMs);
 }
 
 /** Has it started a child that hasn't reported itself? A child that isn't Node, or has exited, never will. */
-function isHatching(parent, events) {
+function hasUnreportedChild(parent, events) {
   const started = pidsStarted(events);
   for (const { what, workerPid } of events) if (what === 'worker-exit') started.add(workerPid);
   return events.some(

@@ -64,7 +64,7 @@ const SIGNS = /** @type {const} */ ([
   ['EMFILE', /\b(EMFILE|ENFILE)\b/],
 ]);
 
-/** The machine gave too little for a verdict: to us, or (Starved, turn.js) to the program. */
+/** The machine gave too little for a verdict: to us, or (Starved, cpu-time.js) to the program. */
 export class Shortage extends Error {
   /** @param {{ got: string, why: string, try: string }} story  in full sentences @param {string} [what]  a key of STORIES */
   constructor(story, what) {

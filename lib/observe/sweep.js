@@ -1,8 +1,8 @@
 /** Cleans up after a process of ours that was killed together with its keeper or guard, by the folders that they left. */
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
-import { endRun } from './ending.js';
-import { abandonedHomes } from './temporary.js';
+import { endRun } from './run-processes.js';
+import { abandonedHomes } from './temporary-folder.js';
 
 /**
  * Ends every process that carries the mark of an abandoned folder, and removes the folder. It may run beside a keeper that does the

@@ -32,7 +32,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { filesBelow, rootFolder } from '../lessons/catalog.js';
 import { hasCode, isFile, readIfThere } from '../common/files.js';
 import { having, isCount, isText, parseAs } from '../common/shape.js';
-import { entryOf } from '../check/subject.js';
+import { findEntry } from '../check/entry-file.js';
 import { demandTool, findTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
 
@@ -91,7 +91,7 @@ export function isNitroBuilt(place) {
 }
 
 function planOf(place, { manifest, cache }) {
-  const entry = entryOf(place);
+  const entry = findEntry(place);
   const program = { name: `server${extname(entry)}`, bytes: readFileSync(entry) };
   const sources = sourcesOf(place, program);
   const key = hashOf([manifest, import.meta.filename, workFile], sources);

@@ -1,11 +1,11 @@
 /**
  * A real Redis server on 127.0.0.1, without disk, which ends with the run.
- * @typedef {{ url: string, port: number, still: () => void, goOn: () => void, stop: () => Promise<number[]> }} Redis  url: for
- *   REDIS_URL; still: SIGSTOP, so that connections stay open and get no answer; goOn: SIGCONT; stop: kills it, and all data is lost
+ * @typedef {{ url: string, port: number, freeze: () => void, resume: () => void, stop: () => Promise<number[]> }} Redis  url: for
+ *   REDIS_URL; freeze: SIGSTOP, so that connections stay open and get no answer; resume: SIGCONT; stop: kills it, and all data is lost
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../observe/ports.js';
+import { reservePort } from '../observe/ports.js';
 import { demandTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
 
@@ -21,7 +21,7 @@ const POLL_MS = 10;
  */
 export async function startRedis(launch, { port } = {}) {
   const entry = demandTool('redis');
-  const ours = port ?? (await freePort());
+  const ours = port ?? (await reservePort());
   const args = ['--port', String(ours), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const program = await launch({ entry, args, isNative: true });
   const deadline = performance.now() + READY_MS;
@@ -32,8 +32,8 @@ export async function startRedis(launch, { port } = {}) {
   return {
     url: `redis://127.0.0.1:${ours}`,
     port: ours,
-    still: () => program.interrupt('SIGSTOP'),
-    goOn: () => program.interrupt('SIGCONT'),
+    freeze: () => program.interrupt('SIGSTOP'),
+    resume: () => program.interrupt('SIGCONT'),
     stop: () => program.stop(),
   };
 }

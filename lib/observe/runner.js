@@ -19,10 +19,10 @@ import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
 import { environmentOfOurs } from './environment.js';
 import { markInEnvironment } from './mark.js';
-import { freePort, letGo } from './ports.js';
+import { reservePort, releasePort } from './ports.js';
 import { Program } from './program.js';
 import { removeHome, sweep } from './sweep.js';
-import { nameHome, temporaryFolder } from './temporary.js';
+import { nameHome, temporaryFolder } from './temporary-folder.js';
 
 const WAKE_MS = 500;
 
@@ -51,12 +51,12 @@ export function createRunner() {
   });
   const waking = setInterval(() => wake(keeper), WAKE_MS);
   waking.unref();
-  if (keepers.size === 0) process.on('SIGTSTP', rest);
+  if (keepers.size === 0) process.on('SIGTSTP', suspend);
   keepers.add(keeper);
   keeper.on('exit', () => {
     clearInterval(waking);
     keepers.delete(keeper);
-    if (keepers.size === 0) process.off('SIGTSTP', rest);
+    if (keepers.size === 0) process.off('SIGTSTP', suspend);
   });
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that was just killed; see 'exit'
@@ -73,14 +73,14 @@ export function createRunner() {
   return {
     home,
     async start(options) {
-      const [port] = await Promise.all([freePort(), swept]);
+      const [port] = await Promise.all([reservePort(), swept]);
       if (!isOpen) throw new Error('This runner is closed: it no longer starts anything.');
       forgetSilence(port);
       const id = `${name}/${(count += 1)}`;
       const place = { id, folder: join(temporary, id), port, compileCache: copyCache(home) };
       const program = new Program(keeper, place, options);
       programs.set(program.id, program);
-      program.stopped.then(() => letGo(port));
+      program.stopped.then(() => releasePort(port));
       program.begin();
       return program;
     },
@@ -105,9 +105,9 @@ export function createRunner() {
 }
 
 /** On Ctrl-Z: warns the keepers first, because they wake a check that a program has stopped. */
-async function rest() {
-  const tellAll = (/** @type {boolean} */ rests) =>
-    Promise.all([...keepers].map((one) => new Promise((told) => one.send({ rests }, told))));
+async function suspend() {
+  const tellAll = (/** @type {boolean} */ suspends) =>
+    Promise.all([...keepers].map((one) => new Promise((told) => one.send({ suspends }, told))));
   await tellAll(true);
   process.kill(process.pid, 'SIGSTOP');
   await tellAll(false);

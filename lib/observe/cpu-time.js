@@ -41,26 +41,26 @@ export function ignoreStarved(error) {
  * Watches how long a program's processes were kept from running.
  * @param {() => Iterable<number>} pidsOf  its living processes; none if it hasn't started
  * @param {() => Iterable<number>} [observersOf]  processes that must run as well, for its events to be read in time
- * @param {(sinceMs: number) => boolean} [keptItself]  does its own work explain the silence since then? Then it isn't starved
+ * @param {(sinceMs: number) => boolean} [hasOwnWork]  does its own work explain the silence since then? Then it isn't starved
  */
-export function createTurn(pidsOf, observersOf = () => [], keptItself = () => false) {
-  /** @type {{ t: number, starvedMs: number, unheardMs: number }[]} totals, at each time when they grew */
-  const history = [{ t: nowMs(), starvedMs: 0, unheardMs: 0 }];
+export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => false) {
+  /** @type {{ t: number, starvedMs: number, observerStarvedMs: number }[]} totals, at each time when they grew */
+  const history = [{ t: nowMs(), starvedMs: 0, observerStarvedMs: 0 }];
   /** @type {Reading} */
   const last = { t: nowMs(), threads: readThreads(observersOf()) };
 
   /** How long the program was kept from running since the last look, and how long it or an observer. */
   const lostUntil = (/** @type {number} */ t) => {
     const pids = [...pidsOf()];
-    if (pids.length === 0) return { starvedMs: t - last.t, unheardMs: t - last.t };
-    if (!isContended()) return { starvedMs: 0, unheardMs: 0 };
+    if (pids.length === 0) return { starvedMs: t - last.t, observerStarvedMs: t - last.t };
+    if (!isContended()) return { starvedMs: 0, observerStarvedMs: 0 };
     const own = readThreads(withChildren(pids));
     const threads = new Map([...own, ...readThreads(observersOf())]);
-    const [starvedMs, unheardMs] = [own, threads].map((some) =>
+    const [starvedMs, observerStarvedMs] = [own, threads].map((some) =>
       starvedBetween(last, { t, threads: some }),
     );
     last.threads = threads;
-    return { starvedMs, unheardMs };
+    return { starvedMs, observerStarvedMs };
   };
   const look = () => {
     const t = nowMs();
@@ -69,8 +69,9 @@ export function createTurn(pidsOf, observersOf = () => [], keptItself = () => fa
     last.t = t;
     const before = history[history.length - 1];
     const starvedMs = before.starvedMs + lost.starvedMs;
-    const unheardMs = before.unheardMs + lost.unheardMs;
-    if (lost.starvedMs + lost.unheardMs > 0) history.push({ t, starvedMs, unheardMs });
+    const observerStarvedMs = before.observerStarvedMs + lost.observerStarvedMs;
+    if (lost.starvedMs + lost.observerStarvedMs > 0)
+      history.push({ t, starvedMs, observerStarvedMs });
   };
   const lostSince = (/** @type {number} */ t) => {
     look();
@@ -78,12 +79,12 @@ export function createTurn(pidsOf, observersOf = () => [], keptItself = () => fa
     const before = history.findLast((one) => one.t <= t) ?? history[0];
     return {
       starvedMs: all.starvedMs - before.starvedMs,
-      unheardMs: all.unheardMs - before.unheardMs,
+      observerStarvedMs: all.observerStarvedMs - before.observerStarvedMs,
     };
   };
   const ownSince = (/** @type {number} */ sinceMs) => {
     const waitedMs = nowMs() - sinceMs;
-    return { waitedMs, ownMs: waitedMs - lostSince(sinceMs).unheardMs };
+    return { waitedMs, ownMs: waitedMs - lostSince(sinceMs).observerStarvedMs };
   };
   return {
     /** How long the program was kept from running since then, in ms. */
@@ -95,7 +96,7 @@ export function createTurn(pidsOf, observersOf = () => [], keptItself = () => fa
      */
     starvedIn(sinceMs, limitMs) {
       const { waitedMs, ownMs } = ownSince(sinceMs);
-      const isStarved = ownMs < ENOUGH * limitMs && !keptItself(sinceMs);
+      const isStarved = ownMs < ENOUGH * limitMs && !hasOwnWork(sinceMs);
       return isStarved ? new Starved(waitedMs, ownMs) : undefined;
     },
     /**
@@ -110,7 +111,7 @@ export function createTurn(pidsOf, observersOf = () => [], keptItself = () => fa
         if (waitedMs <= limitMs) return false;
         if (ownMs > limitMs) return true;
         if (waitedMs <= Math.max(PATIENCE * limitMs, limitMs + LEAST_PATIENCE_MS)) return false;
-        if (keptItself(sinceMs)) return true;
+        if (hasOwnWork(sinceMs)) return true;
         throw new Starved(waitedMs, ownMs);
       };
     },

@@ -90,7 +90,7 @@ export function reportTable(columns) {
   const names = Object.keys(columns);
   const rows = [
     ['of all requests', ...names],
-    ...ROWS.map(([name, tell]) => [name, ...names.map((one) => tell(columns[one]))]),
+    ...ROWS.map(([name, format]) => [name, ...names.map((one) => format(columns[one]))]),
   ];
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows.map(([name, ...cells]) =>
@@ -111,10 +111,10 @@ const asCounts = (/** @type {Record<string, number>} */ counts) =>
     .map(([name, count]) => `${name}: ${count}`)
     .join(', ') || 'none';
 
-/** @param {(measured: Measured) => number} tell @returns {(measured: Measured) => string} */
-const latency = (tell) => (measured) => asTime(tell(measured));
+/** @param {(measured: Measured) => number} valueOf @returns {(measured: Measured) => string} */
+const latency = (valueOf) => (measured) => asTime(valueOf(measured));
 
-/** @type {[name: string, tell: (measured: Measured) => string][]} */
+/** @type {[name: string, format: (measured: Measured) => string][]} */
 const ROWS = [
   ['requests', ({ report }) => String(report.requests)],
   ['rate, a second', ({ report }) => report.ratePerSecond.toFixed(2)],

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
  * @template T, R @param {T[]} all @param {(one: T) => Promise<R>} act
  * @returns {Promise<R[]>}  in the order of `all`; rejects with the first error
  */
-export async function asCoresAllow(all, act) {
+export async function mapConcurrently(all, act) {
   /** @type {R[]} */
   const done = [];
   const rest = all.entries();

@@ -19,7 +19,7 @@ export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kin
  *   programs: the learner's, as far as the look used them; shortage: what the check itself was short of
  * @returns {any}  a Shortage instead of a failure; Broken instead of a bug of ours, if the program exited unasked; else the error
  */
-export function meaningOf(error, { programs, shortage, factsOf }) {
+export function interpretError(error, { programs, shortage, factsOf }) {
   if (error instanceof Stranger) return explainStranger(error.pid);
   const isThere = error instanceof Broken && !(error instanceof Missing);
   const excess = programs.find(({ fate }) => fate?.kind === 'excess');
@@ -46,12 +46,12 @@ const hasKilledKeeper = (/** @type {import('../observe/timeline.js').Event[]} */
 
 /** The unasked exit of a listening program, or of one of its processes. @returns {Broken | undefined} */
 function endOf(/** @type {Program} */ program, factsOf) {
-  const { events, toldMs, hasEndedUnasked } = program;
+  const { events, firstSignalMs, hasEndedUnasked } = program;
   const hasListened = events.some(({ what }) => what === 'listening');
   if (hasEndedUnasked && hasListened) return explainNotReady(factsOf(program), EXPECTED);
   const crash = events.find(({ what }) => what === 'crash');
   const exit = events.find(
-    ({ what, t, planned }) => what === 'worker-exit' && t < toldMs && !planned,
+    ({ what, t, planned }) => what === 'worker-exit' && t < firstSignalMs && !planned,
   );
   if (!crash && !exit) return undefined;
   const how = exit?.signal ? `by ${exit.signal}` : `with exit code ${exit?.code}`;

@@ -2,7 +2,7 @@
 import os from 'node:os';
 import { memoryOf } from '../observe/memory.js';
 import { processesOf } from '../observe/timeline.js';
-import { busySharesOf, reportOf } from './report.js';
+import { busySharesOf, reportOf } from './load-report.js';
 
 const LOOK_EVERY_MS = 1_000; // one sample reads every process of the machine
 const TIMEOUT_MS = 30_000; // as vegeta's
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 30_000; // as vegeta's
  * @param {ReturnType<typeof import('./open-loop.js').createOpenLoop>} openLoop
  * @param {import('../observe/program.js').Program} program
  * @param {{ ratePerSecond: number, durationMs: number, timeoutMs?: number, isRandom?: boolean }} options
- * @returns {Promise<import('./report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}
+ * @returns {Promise<import('./load-report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}
  */
 export async function measureAtRate(openLoop, program, options) {
   const memory = watchMemory(program);

@@ -23,11 +23,11 @@ export function starterFolder(key, root = rootFolder) {
  * @returns {string}  absolute path of the program
  * @throws {Broken}  when there is none, or it is empty
  */
-export function entryOf(place, root = rootFolder) {
+export function findEntry(place, root = rootFolder) {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (!stats) {
     throw new Broken({
-      got: `There is no ${nameOf(place, root)}.`,
+      got: `There is no ${displayPath(place, root)}.`,
       why: 'The check starts it. npm run reset brings the starter back.',
     });
   }
@@ -38,7 +38,7 @@ export function entryOf(place, root = rootFolder) {
   const has = others.length > 0 ? `; it has ${others.slice(0, MOST_NAMES).join(', ')}` : '';
   throw new Broken({
     expected: 'a file server.js',
-    got: `There is no server.js in ${nameOf(place, root)}${has}.`,
+    got: `There is no server.js in ${displayPath(place, root)}${has}.`,
     why:
       others.length === 1
         ? `The check starts server.js: rename ${others[0]}.`
@@ -47,7 +47,7 @@ export function entryOf(place, root = rootFolder) {
 }
 
 function readable(file, root) {
-  const name = nameOf(file, root);
+  const name = displayPath(file, root);
   if (!statSync(file).isFile())
     throw new Broken({ expected: 'a file', got: `${name} isn't a file; perhaps it is a folder.` });
   let text;
@@ -71,7 +71,7 @@ function readable(file, root) {
  * @param {string} [root]  the folder that holds the rooms
  * @returns {string}  the path for a message: relative to the root, if inside
  */
-export function nameOf(file, root = rootFolder) {
+export function displayPath(file, root = rootFolder) {
   const name = relative(root, file);
   return name.startsWith('..') ? file : name;
 }

@@ -13,7 +13,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasMark } from './mark.js';
 import { ancestorsOf, familyOf, isAlive, listProcesses, processAt, signal } from './processes.js';
-import { isContended } from './turn.js';
+import { isContended } from './cpu-time.js';
 
 const DEADLINE_MS = 5_000;
 const PATIENCE_MS = 60_000; // on a contended machine: a killed process needs a core to exit, once for each thread

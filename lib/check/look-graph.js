@@ -20,23 +20,24 @@ const making = new AsyncLocalStorage();
 /** Records a program for the look that is being made. @param {number} number */
 export const noteProgram = (number) => void making.getStore()?.programs.add(number);
 
-/** @returns {{ observe: Declare, meanwhile: Declare, retake: (looks: Look<any>[]) => void }} */
-export function createLooks() {
+/** @returns {{ observe: Declare, observeInParallel: Declare, forgetAll: (looks: Look<any>[]) => void }} */
+export function createLookGraph() {
   /** @type {Look<any>[]} each after those it needs */
   const all = [];
-  let turn = Promise.resolve();
+  let last = Promise.resolve();
   /** One after the other. @type {<T>(body: () => Promise<T>) => Promise<T>} */
-  const inTurn = (body) => {
-    const mine = turn.then(body);
-    turn = mine.then(ignore, ignore);
+  const runExclusively = (body) => {
+    const mine = last.then(body);
+    last = mine.then(ignore, ignore);
     return mine;
   };
   const declare = (/** @type {Look<any>} */ look) => (all.push(look), look);
   return {
-    observe: (needs, body, options) => declare(createLook(needs, body, inTurn, options)),
-    meanwhile: (needs, body, options) => declare(createLook(needs, body, (run) => run(), options)),
+    observe: (needs, body, options) => declare(createLook(needs, body, runExclusively, options)),
+    observeInParallel: (needs, body, options) =>
+      declare(createLook(needs, body, (run) => run(), options)),
     /** Forgets these looks, those they need, and those that need one of them, so that their programs start again. */
-    retake(looks) {
+    forgetAll(looks) {
       const again = new Set(looks.flatMap(withNeeds));
       for (const look of all) if (look.needs.some((need) => again.has(need))) again.add(look);
       for (const look of again) look.forget();

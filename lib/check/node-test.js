@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { rootFolder } from '../lessons/catalog.js';
-import { createRunner } from '../observe/run.js';
+import { createRunner } from '../observe/runner.js';
 import { runSession } from './session.js';
 import { asText } from '../verdict/outcome.js';
 
@@ -10,7 +10,7 @@ const root = process.env.FORKSHOP_ROOT || rootFolder;
 const PARENT_LOOK_MS = 200;
 
 /** @param {import('./session.js').Definition} definition */
-export function testAlone(definition) {
+export function runUnderNodeTest(definition) {
   endWithParent();
   const { key } = definition;
   test(key, async (t) => {
