@@ -207,8 +207,8 @@ describe('traps', () => {
 
   test('trap 6: nobody is given a port that another one was given a moment ago', async (t) => {
     const script = `
-      const { freePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
-      const ports = await Promise.all(Array.from({ length: 200 }, () => freePort()));
+      const { reservePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
+      const ports = await Promise.all(Array.from({ length: 200 }, () => reservePort()));
       console.log(JSON.stringify(ports));
       await new Promise((resolve) => process.stdin.once('data', resolve));
     `;
