@@ -54,34 +54,22 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
 
   /** What explains a program that isn't ready. Paths in a deployed copy appear as the learner's own. */
   const factsOf = (/** @type {Program} */ program) => {
-    const { port, fate, events, options } = program;
-    const deployed = copies.get(options.entry);
-    const name = displayPath(deployed ? subject() : options.entry, root);
-    const atHome = (/** @type {string} */ text) =>
-      deployed
-        ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))
-        : text;
-    const command = [name, ...(options.args ?? []).map(quoted)].join(' ');
-    const isUnseen = hasUnseenWorker(events);
-    const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
-    const told = events.map((event) =>
-      event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
-    );
-    return { name, port, fate, events: told, output: atHome(program.output()), ...seen };
+    const { entry } = program.options;
+    const deployed = copies.get(entry);
+    return describeProgram(program, displayPath(deployed ? subject() : entry, root), deployed);
   };
 
   /** Waits until that many processes listen on PORT; rejects with Broken when they never will. */
   const ready = async (/** @type {Program} */ program, listeners = 1) => {
     const isReady = await program.ready(listeners);
     await demandFamily(program);
-    const { port, fate, events } = program;
-    const listens = events.some((event) => event.what === 'listening' && event.port === port);
-    const isUnseen = hasUnseenWorker(events);
-    if (isReady || (listens && !fate && !isUnseen)) return program;
+    if (isReady || isListening(program)) return program;
     const facts = factsOf(program);
-    const expected = `The program listens on PORT, which is ${port} here.`;
-    const broken = explainNotReady(facts, expected);
-    const crash = events.find(({ what }) => what === 'crash');
+    const broken = explainNotReady(
+      facts,
+      `The program listens on PORT, which is ${program.port} here.`,
+    );
+    const crash = program.events.find(({ what }) => what === 'crash');
     broken.story.shows = { program, moments: [momentOf(crash, 'throws')] };
     if (program !== first) broken.story.output = facts.output;
     if (references.has(program)) throw new Undecided(notOurs(broken.story)); // not the learner's program
@@ -102,6 +90,29 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
 
   return { first: () => first, numberOf, stopAll, ofLearner, factsOf, launch, copy, ready };
 }
+
+/** @param {Program} program @param {string} name @param {import('../observe/program-copy.js').Copy} [deployed] */
+function describeProgram(program, name, deployed) {
+  const { port, fate, events, options } = program;
+  const atHome = (/** @type {string} */ text) =>
+    deployed
+      ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))
+      : text;
+  return {
+    ...{ name, port, fate, output: atHome(program.output()) },
+    events: events.map((event) =>
+      event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
+    ),
+    command: [name, ...(options.args ?? []).map(quoted)].join(' '),
+    ...{ isUnseen: hasUnseenWorker(events), isFutile: isFutile(events), nowMs: nowMs() },
+  };
+}
+
+/** Does it run and listen on PORT, all workers under the probe, though fewer than were asked for? */
+const isListening = (/** @type {Program} */ { port, fate, events }) =>
+  events.some((event) => event.what === 'listening' && event.port === port) &&
+  !fate &&
+  !hasUnseenWorker(events);
 
 /** Throws if a process outside the run listens; a process that has just exited will be reported within END_TOLD_MS. */
 async function demandFamily(/** @type {Program} */ program) {

@@ -55,22 +55,7 @@ export async function runCheck({
 }) {
   const since = performance.now();
   temporaryFolder(); // throws here rather than in the middle of the check
-  /** @type {CheckResult} */
-  const result = {
-    lesson: key,
-    verdict: 'inconclusive',
-    isWhole: false,
-    promises: [],
-    of: 0,
-    tasks: [],
-    measurements: [],
-    charts: [],
-    seconds: 0,
-    conditions: null,
-    output: '',
-    spared: [],
-    fault: null,
-  };
+  const result = emptyResult(key);
   const own = runner ?? createRunner(); // its keeper starts while the check file loads
   const crowd = countCrowd(own.pids);
   const programs = /** @type {import('../observe/program.js').Program[]} */ ([]);
@@ -110,6 +95,20 @@ export async function runCheck({
   result.seconds = Math.round((performance.now() - since) / 10) / 100;
   return result;
 }
+
+/** @returns {CheckResult} */
+const emptyResult = (/** @type {string} */ lesson) => ({
+  ...{ lesson, verdict: 'inconclusive', isWhole: false, promises: [], of: 0, tasks: [] },
+  ...{
+    measurements: [],
+    charts: [],
+    seconds: 0,
+    conditions: null,
+    output: '',
+    spared: [],
+    fault: null,
+  },
+});
 
 const explainSpared = ({ pid, port }) =>
   `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it lives.`;

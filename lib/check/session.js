@@ -62,20 +62,15 @@
  * @typedef {(record: any) => void | Promise<void>} Report
  */
 import { writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createLookGraph, nextLook, programsOf } from './look-graph.js';
-import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
+import { createJudge } from './judge.js';
+import { createLookGraph, programsOf } from './look-graph.js';
+import { conditionsNow, countCrowd, overrunNow } from '../measure/conditions.js';
 import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
 import { isOutcome, interpretError } from './interpret-error.js';
 import { verdictOnMissing } from './whose-fault.js';
-import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
-import { groundsOf, idsIn, roundsOf } from '../verdict/plan.js';
-import { whyOfHandler, withPlaceOfSyntax } from '../verdict/thrown.js';
-
-const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
-const AHEAD_MS = 15;
-const BEGUN_MS = 45; // until a look that has begun shows up as CPU load
+import { Broken } from '../verdict/outcome.js';
+import { idsIn, roundsOf } from '../verdict/plan.js';
 
 /**
  * @param {Definition} definition @param {SessionOptions} options
@@ -117,21 +112,14 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
       addConditions: (more) => (conditions = { ...conditions, ...more }),
     });
     if (declared.length === 0) throw new Error('This check declares no promises.');
-    const isMeasuring = !isQuick && !only;
-    const looksOf = (/** @type {string[]} */ ids) =>
-      declared.filter(({ id }) => ids.includes(id)).flatMap(({ looks }) => looks);
-    const measuring = isMeasuring ? measurements.flatMap(({ looks }) => looks) : [];
-    const rounds = roundsOf(declared, options);
-    for (const [index, ids] of rounds.entries()) {
-      const laterLooks = looksOf(rounds.slice(index + 1).flat());
-      await judge.round(ids, [...laterLooks, ...measuring]);
-      if (judge.overrun()) break;
-      const open = only || options.isThrough ? undefined : judge.openTask();
-      if (open === undefined) continue;
-      await judge.round(idsIn(declared, open));
-      break;
-    }
-    for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
+    const wanted = isQuick || only ? [] : measurements;
+    await judgeRounds(
+      judge,
+      declared,
+      options,
+      wanted.flatMap(({ looks }) => looks),
+    );
+    for (const { looks, body } of judge.allHold() ? wanted : [])
       try {
         await body(...(await Promise.all(looks.map((look) => look.see()))));
       } catch (error) {
@@ -166,16 +154,8 @@ function createDeclarations(promises, taskOf) {
       throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
     const looks = steps.flatMap(([looks]) => looks);
     const grounds = isMeasurement ? declared.map((one) => one.id) : needs;
-    declared.push({
-      id,
-      task: taskOf[id],
-      looks,
-      steps,
-      needs: grounds,
-      isGate,
-      isMeasurement,
-      areIndependent,
-    });
+    const what = { id, task: taskOf[id], looks, steps, needs: grounds };
+    declared.push({ ...what, isGate, isMeasurement, areIndependent });
   };
   return {
     declared,
@@ -189,187 +169,21 @@ function createDeclarations(promises, taskOf) {
   };
 }
 
-/** Judges promises, and makes looks ahead of them while a core is idle. */
-function createJudge(session) {
-  const { declared, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
-  const { verdictOn, printedBy } = session;
-  /** @type {Map<string, PromiseRecord>} */
-  const records = new Map();
-  const told = new Set();
-  /** @type {typeof declared} the promise that is being judged and, behind it, the rest of the round */
-  let coming = [];
-  let afterwards = /** @type {Look[]} */ ([]);
-  let isOver = false;
-  let overrun = /** @type {number | undefined} */ (undefined);
-  const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
-  const allHold = () => verdicts().every((verdict) => verdict === 'passed');
-  const lacks = (one) =>
-    groundsOf(declared, one).some((id) => records.has(id) && records.get(id)?.verdict !== 'passed');
-
-  const upcoming = () => {
-    if (coming.length === 0 || coming[0].isMeasurement) return [];
-    return coming.filter((one) => !lacks(one)).flatMap((one) => one.looks);
-  };
-  const lookAhead = async () => {
-    while (!isOver) {
-      const next = hasIdleCore()
-        ? (nextLook(upcoming()) ??
-          nextLook(allHold() && !coming[0]?.isMeasurement ? afterwards : []))
-        : undefined;
-      next?.see();
-      await sleep(next ? BEGUN_MS : AHEAD_MS);
-    }
-  };
-  /** @returns {Promise<Omit<PromiseRecord, 'id' | 'task' | 'sentence'>>} */
-  const decide = async (one) => {
-    if (lacks(one)) return { verdict: 'skipped' };
-    return outcomeOf(
-      async () => {
-        const crowd = crowdOf();
-        const steps = one.steps.map(([looks, judge]) => ({ looks, seen: seeAll(looks), judge }));
-        if (one.isMeasurement) {
-          await Promise.all(steps.map(({ seen }) => seen));
-          await Promise.allSettled(begun(declared.flatMap(({ looks }) => looks)).map(see));
-        }
-        const confirm = async (step, missing) => {
-          if (crowd().isIdle) throw verdictOn(missing.story, step.looks);
-          const again = crowdOf();
-          await takeAgain(step.looks);
-          await judgeAgain(step, again, verdictOn);
-        };
-        await judgeSteps(steps, one.areIndependent, confirm);
-      },
-      {
-        ...{ told, numberOf, meaning: (error) => meaning(error, one.looks) },
-        printed: () => printedBy(one.looks),
-      },
-    );
-  };
-  const tell = async (
-    one,
-    /** @type {Omit<PromiseRecord, 'id' | 'sentence' | 'task'>} */ outcome,
-  ) => {
-    const { id, task, looks } = one;
-    const promise = { id, task, sentence: promises[id], ...outcome };
-    records.set(id, promise);
-    const [number, of] = [declared.indexOf(one) + 1, declared.length];
-    await report({ promise, number, of, programs: programsOf(looks) });
-  };
-  return {
-    allHold: () => records.size === declared.length && allHold(),
-    /** The first task with a promise that was judged and doesn't hold. */
-    openTask: () =>
-      declared.find(({ id }) => (records.get(id)?.verdict ?? 'passed') !== 'passed')?.task,
-    overrun: () => overrun,
-    verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === declared.length }),
-    stop: () => (isOver = true),
-    /** Ends the session while a promise is being judged, which fails with this story. */
-    async breakOff(/** @type {any} */ story) {
-      isOver = true;
-      if (coming.length > 0) await tell(coming[0], { verdict: 'failed', ...story });
-    },
-    /** Judges the promises of a round; later: looks to make once theirs are made and a core is idle. */
-    async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later = []) {
-      afterwards = later;
-      coming = declared.filter(({ id }) => ids.includes(id) && !records.has(id));
-      if (records.size === 0) lookAhead();
-      for (; coming.length > 0; coming = coming.slice(1)) {
-        const [one] = coming;
-        const outcome = await decide(one);
-        if (isOver) return;
-        await tell(one, outcome);
-        if (outcome.verdict === 'inconclusive') overrun = overrunBy();
-        if (overrun) return; // the others would take minutes and be undecided as well
-      }
-    },
-  };
-}
-
-/**
- * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areIndependent
- * @param {(step: any, missing: Missing) => Promise<void>} confirm  looks again when something is missing
- */
-async function judgeSteps(steps, areIndependent, confirm) {
-  /** @type {Undecided | undefined} the first */
-  let doubt;
-  for (const step of steps) {
-    const what = await step.seen;
-    try {
-      await judgeOnce(step.judge, what, (missing) => confirm(step, missing));
-    } catch (error) {
-      if (!(areIndependent && error instanceof Undecided)) throw error;
-      doubt ??= error;
-    }
-  }
-  if (doubt) throw doubt;
-}
-
-async function judgeOnce(judge, what, onMissing) {
-  try {
-    await judge(...what);
-  } catch (error) {
-    if (!(error instanceof Missing)) throw error;
-    await onMissing(error);
+/** Judges round after round, up to the first task that isn't done. @param {Look[]} measuring  looks of measurements */
+async function judgeRounds(judge, declared, options, measuring) {
+  const looksOf = (/** @type {string[]} */ ids) =>
+    declared.filter(({ id }) => ids.includes(id)).flatMap(({ looks }) => looks);
+  const rounds = roundsOf(declared, options);
+  for (const [index, ids] of rounds.entries()) {
+    const laterLooks = looksOf(rounds.slice(index + 1).flat());
+    await judge.round(ids, [...laterLooks, ...measuring]);
+    if (judge.overrun()) return;
+    const open = options.only || options.isThrough ? undefined : judge.openTask();
+    if (open === undefined) continue;
+    await judge.round(idsIn(declared, open));
+    return;
   }
 }
-
-/** The second time, with a fresh program: missing again fails, unless the machine may be the cause. */
-async function judgeAgain({ looks, judge }, crowd, verdictOn) {
-  await judgeOnce(judge, await seeAll(looks), ({ story }) => {
-    throw verdictOn(story, looks, { isAgain: true, machine: crowd() });
-  });
-}
-
-const see = (/** @type {Look} */ look) => look.see();
-
-/** The results of these looks. Ignores a rejection if no promise awaits them in the end. */
-function seeAll(/** @type {Look[]} */ looks) {
-  const seen = Promise.all(looks.map(see));
-  seen.catch(() => {});
-  return seen;
-}
-
-const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state === 'begun');
-
-/**
- * The same error, such as that of a program that never started, is reported for the first promise and skips the others.
- * @returns {Promise<Omit<PromiseRecord, 'id' | 'task' | 'sentence'>>}
- */
-async function outcomeOf(body, { told, numberOf, meaning, printed }) {
-  try {
-    await body();
-    return { verdict: 'passed' };
-  } catch (thrown) {
-    const error = meaning(thrown);
-    if (!isOutcome(error)) throw error;
-    if (told.has(error)) return { verdict: 'skipped' };
-    told.add(error);
-    const verdict = error instanceof Broken ? 'failed' : 'inconclusive';
-    const { shows, output = shows?.program.output?.() ?? printed() ?? '', ...story } = error.story;
-    const thrownThere = verdict === 'failed' ? whyOfHandler(output) : undefined;
-    const why = thrownThere ?? withPlaceOfSyntax(story.why, output);
-    return {
-      ...{ verdict, ...story, why },
-      ...{ output: output.slice(-MOST_OUTPUT), ...showsOf(shows, numberOf) },
-    };
-  }
-}
-
-/** The program, by its number, and the moments that the learner's page marks. */
-function showsOf(shows, numberOf) {
-  const program = shows ? numberOf(shows.program) : -1;
-  if (program < 0) return {};
-  const { events } = shows.program;
-  const moments = shows.moments
-    .filter(Boolean)
-    .map((one) => ({ ...one, what: whatHappened(one, events) }));
-  return { shows: { program, moments } };
-}
-
-/** The kind of event that a moment marks, found by its start or its end. */
-const whatHappened = ({ pid, t, toMs }, events) =>
-  events.find((one) => [t, toMs].includes(one.t) && (one.pid === pid || one.workerPid === pid))
-    ?.what;
 
 /** @returns {Promise<never>} */
 function whenAborted(/** @type {AbortSignal | undefined} */ signal) {

@@ -74,17 +74,7 @@ export function get(url, options = {}) {
   const { streams } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
-    /** @type {Answer} */
-    const answer = {
-      status: undefined,
-      headers: {},
-      body: '',
-      client: undefined,
-      isReused: false,
-      sentMs: nowMs(),
-      doneMs: 0,
-      error: undefined,
-    };
+    const answer = emptyAnswer();
     const finish = (/** @type {string | undefined} */ error = undefined) => {
       clearTimeout(timer);
       streams?.remove(leave);
@@ -126,17 +116,26 @@ export function get(url, options = {}) {
       return finish(`${got} within ${Math.round(waitedMs / 10) / 100} s`);
     };
     const timer = setTimeout(giveUp, timeoutMs);
-    request.on('socket', (socket) => {
-      answer.client = socket.localPort; // a reused connection is already open
-      answer.isReused = used.has(socket); // request.reusedSocket is false if the request waited in the agent's queue
-      used.add(socket);
-      if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
-    });
+    request.on('socket', (socket) => noteConnection(answer, socket));
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),
     );
     request.end(body);
   });
+}
+
+/** @returns {Answer} */
+const emptyAnswer = () => ({
+  ...{ status: undefined, headers: {}, body: '', client: undefined, isReused: false },
+  ...{ sentMs: nowMs(), doneMs: 0, error: undefined },
+});
+
+/** @param {Answer} answer @param {import('node:net').Socket} socket */
+function noteConnection(answer, socket) {
+  answer.client = socket.localPort; // a reused connection is already open
+  answer.isReused = used.has(socket); // request.reusedSocket is false if the request waited in the agent's queue
+  used.add(socket);
+  if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
 }
 
 /**

@@ -44,44 +44,7 @@ export function ignoreStarved(error) {
  * @param {(sinceMs: number) => boolean} [hasOwnWork]  does its own work explain the silence since then? Then it isn't starved
  */
 export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => false) {
-  /** @type {{ t: number, starvedMs: number, observerStarvedMs: number }[]} totals, at each time when they grew */
-  const history = [{ t: nowMs(), starvedMs: 0, observerStarvedMs: 0 }];
-  /** @type {Reading} */
-  const last = { t: nowMs(), threads: readThreads(observersOf()) };
-
-  /** How long the program was kept from running since the last look, and how long it or an observer. */
-  const lostUntil = (/** @type {number} */ t) => {
-    const pids = [...pidsOf()];
-    if (pids.length === 0) return { starvedMs: t - last.t, observerStarvedMs: t - last.t };
-    if (!isContended()) return { starvedMs: 0, observerStarvedMs: 0 };
-    const own = readThreads(withChildren(pids));
-    const threads = new Map([...own, ...readThreads(observersOf())]);
-    const [starvedMs, observerStarvedMs] = [own, threads].map((some) =>
-      starvedBetween(last, { t, threads: some }),
-    );
-    last.threads = threads;
-    return { starvedMs, observerStarvedMs };
-  };
-  const look = () => {
-    const t = nowMs();
-    if (t - last.t < LOOK_EVERY_MS) return;
-    const lost = lostUntil(t);
-    last.t = t;
-    const before = history[history.length - 1];
-    const starvedMs = before.starvedMs + lost.starvedMs;
-    const observerStarvedMs = before.observerStarvedMs + lost.observerStarvedMs;
-    if (lost.starvedMs + lost.observerStarvedMs > 0)
-      history.push({ t, starvedMs, observerStarvedMs });
-  };
-  const lostSince = (/** @type {number} */ t) => {
-    look();
-    const all = history[history.length - 1];
-    const before = history.findLast((one) => one.t <= t) ?? history[0];
-    return {
-      starvedMs: all.starvedMs - before.starvedMs,
-      observerStarvedMs: all.observerStarvedMs - before.observerStarvedMs,
-    };
-  };
+  const { look, lostSince } = recordLosses(pidsOf, observersOf);
   const ownSince = (/** @type {number} */ sinceMs) => {
     const waitedMs = nowMs() - sinceMs;
     return { waitedMs, ownMs: waitedMs - lostSince(sinceMs).observerStarvedMs };
@@ -116,6 +79,48 @@ export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => 
       };
     },
   };
+}
+
+/** Adds up how long the program was kept from running (starvedMs), and how long it or an observer (observerStarvedMs). */
+function recordLosses(pidsOf, observersOf) {
+  /** @type {{ t: number, starvedMs: number, observerStarvedMs: number }[]} totals, at each time when they grew */
+  const history = [{ t: nowMs(), starvedMs: 0, observerStarvedMs: 0 }];
+  /** @type {Reading} */
+  const last = { t: nowMs(), threads: readThreads(observersOf()) };
+
+  const lostUntil = (/** @type {number} */ t) => {
+    const pids = [...pidsOf()];
+    if (pids.length === 0) return { starvedMs: t - last.t, observerStarvedMs: t - last.t };
+    if (!isContended()) return { starvedMs: 0, observerStarvedMs: 0 };
+    const own = readThreads(withChildren(pids));
+    const threads = new Map([...own, ...readThreads(observersOf())]);
+    const [starvedMs, observerStarvedMs] = [own, threads].map((some) =>
+      starvedBetween(last, { t, threads: some }),
+    );
+    last.threads = threads;
+    return { starvedMs, observerStarvedMs };
+  };
+  const look = () => {
+    const t = nowMs();
+    if (t - last.t < LOOK_EVERY_MS) return;
+    const lost = lostUntil(t);
+    last.t = t;
+    const before = history[history.length - 1];
+    const starvedMs = before.starvedMs + lost.starvedMs;
+    const observerStarvedMs = before.observerStarvedMs + lost.observerStarvedMs;
+    if (lost.starvedMs + lost.observerStarvedMs > 0)
+      history.push({ t, starvedMs, observerStarvedMs });
+  };
+  const lostSince = (/** @type {number} */ t) => {
+    look();
+    const all = history[history.length - 1];
+    const before = history.findLast((one) => one.t <= t) ?? history[0];
+    return {
+      starvedMs: all.starvedMs - before.starvedMs,
+      observerStarvedMs: all.observerStarvedMs - before.observerStarvedMs,
+    };
+  };
+  return { look, lostSince };
 }
 
 /** @typedef {{ ranMs: number, queuedMs: number }} Thread @typedef {{ t: number, threads: Map<string, Thread> }} Reading */

@@ -34,11 +34,8 @@ export function createRunner() {
   const name = nameHome();
   const temporary = temporaryFolder();
   const home = join(temporary, name);
-  const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
-  const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };
   const swept = sweep();
-  const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
-  mkdirSync(home, { mode: 0o700 }); // now the keeper removes it, even if this process is killed
+  const keeper = startKeeper(name, home);
   const programs = new Map();
   let count = 0;
   /** @type {{ pid: number, port: number }[]} */
@@ -48,15 +45,6 @@ export function createRunner() {
     const id =
       message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
     programs.get(id)?.hear(message);
-  });
-  const waking = setInterval(() => wake(keeper), WAKE_MS);
-  waking.unref();
-  if (keepers.size === 0) process.on('SIGTSTP', suspend);
-  keepers.add(keeper);
-  keeper.on('exit', () => {
-    clearInterval(waking);
-    keepers.delete(keeper);
-    if (keepers.size === 0) process.off('SIGTSTP', suspend);
   });
   keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that was just killed; see 'exit'
@@ -102,6 +90,24 @@ export function createRunner() {
       return left;
     },
   };
+}
+
+/** @param {string} name  of the runner's folder @param {string} home  its path */
+function startKeeper(name, home) {
+  const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
+  const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };
+  const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
+  mkdirSync(home, { mode: 0o700 }); // now the keeper removes it, even if this process is killed
+  const waking = setInterval(() => wake(keeper), WAKE_MS);
+  waking.unref();
+  if (keepers.size === 0) process.on('SIGTSTP', suspend);
+  keepers.add(keeper);
+  keeper.on('exit', () => {
+    clearInterval(waking);
+    keepers.delete(keeper);
+    if (keepers.size === 0) process.off('SIGTSTP', suspend);
+  });
+  return keeper;
 }
 
 /** On Ctrl-Z: warns the keepers first, because they wake a check that a program has stopped. */
