@@ -60,7 +60,7 @@ test('a program that has not been started has had no turn', async () => {
 
 test('a limit that its program had no turn to reach is no verdict, and says why', () => {
   const { story, message } = new Starved(9_000, 1_200);
-  assert.match(message, /In 9\.0 s the program had its turn for 1\.2 s/);
+  assert.match(message, /In 9\.0 s the program could run for 1\.2 s/);
   assert.match(story.why, /The machine is too busy: .* wanted its \d+ cores/);
 });
 

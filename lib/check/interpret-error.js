@@ -7,7 +7,7 @@ import { whyOfCrash } from '../verdict/thrown.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
-const EXPECTED = 'The program goes on until the check ends it.';
+const EXPECTED = 'The program runs until the check ends it.';
 const OUTCOMES = [Broken, Undecided, Shortage];
 
 /** Does it decide a promise? Any other error is a bug of ours. @param {unknown} error */
@@ -54,13 +54,13 @@ function endOf(/** @type {Program} */ program, factsOf) {
     ({ what, t, planned }) => what === 'worker-exit' && t < firstSignalMs && !planned,
   );
   if (!crash && !exit) return undefined;
-  const how = exit?.signal ? `by ${exit.signal}` : `with exit code ${exit?.code}`;
+  const how = exit?.signal ? `was killed by ${exit.signal}` : `exited with exit code ${exit?.code}`;
   return new Broken({
     expected: EXPECTED,
     got: exit
-      ? `Its worker ${exit.workerPid} ended ${how} in the middle of the check.`
+      ? `Its worker ${exit.workerPid} ${how} in the middle of the check.`
       : 'One of its processes threw an error in the middle of the check.',
     why: whyOfCrash(events),
-    shows: { program, moments: [momentOf(crash, 'throws'), momentOf(exit, 'ended')] },
+    shows: { program, moments: [momentOf(crash, 'throws'), momentOf(exit, 'exits')] },
   });
 }

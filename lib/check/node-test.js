@@ -27,7 +27,7 @@ export function runUnderNodeTest(definition) {
 
 /** @param {import('node:test').TestContext} t */
 async function report(t, { promise, measurement, chart, conditions }) {
-  if (promise) await t.test(promise.sentence, (subtest) => tell(subtest, promise));
+  if (promise) await t.test(promise.sentence, (subtest) => reportPromise(subtest, promise));
   if (measurement) t.diagnostic(asWords(measurement));
   if (chart) t.diagnostic(chartAsWords(chart));
   if (conditions)
@@ -35,7 +35,7 @@ async function report(t, { promise, measurement, chart, conditions }) {
 }
 
 /** @param {import('node:test').TestContext} subtest @param {import('../verdict/outcome.js').PromiseRecord} record */
-function tell(subtest, record) {
+function reportPromise(subtest, record) {
   if (record.verdict === 'skipped') subtest.skip('not reached');
   else if (record.verdict === 'inconclusive') subtest.skip(`inconclusive\n${asText(record)}`);
   else if (record.verdict === 'failed') throw new Error(asText(record));

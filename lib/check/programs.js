@@ -15,7 +15,7 @@ import { findEntry, displayPath, starterFolder } from './entry-file.js';
 import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 
-const END_TOLD_MS = 2_000;
+const EXIT_REPORTED_MS = 2_000;
 
 /**
  * @param {{ root: string, key: string, place: string, runner: import('../observe/runner.js').Runner, onProgram?: (started: Started) => void }} options
@@ -114,17 +114,17 @@ const isListening = (/** @type {Program} */ { port, fate, events }) =>
   !fate &&
   !hasUnseenWorker(events);
 
-/** Throws if a process outside the run listens; a process that has just exited will be reported within END_TOLD_MS. */
+/** Throws if a process outside the run listens; a process that has just exited will be reported within EXIT_REPORTED_MS. */
 async function demandFamily(/** @type {Program} */ program) {
   if (program.strangers().length === 0) return;
-  const isTold = await program.until(() => program.strangers().length === 0, END_TOLD_MS);
-  if (isTold || program.fate) return;
+  const isGone = await program.until(() => program.strangers().length === 0, EXIT_REPORTED_MS);
+  if (isGone || program.fate) return;
   throw explainStranger(program.strangers()[0]);
 }
 
 const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   got: `A program that yours is compared with did not start: ${got}`,
-  why: 'It is ours, and it starts elsewhere: this machine is too busy, or lacks something.',
+  why: 'It is ours and starts on other machines: this one is too busy, or lacks something.',
   try: 'close other programs, then check again',
 });
 
@@ -140,7 +140,7 @@ export function commandOf(options, isReference = false) {
     isReference && 'ours, to compare with',
     options.pretendForks && 'forks are pretended',
     options.pretendExitCode && `exit code 1 of a worker becomes ${options.pretendExitCode}`,
-    options.pretendCores && `it is told of ${options.pretendCores} cores`,
+    options.pretendCores && `it sees ${options.pretendCores} cores`,
   ].filter(Boolean);
   return remarks.length > 0 ? `${command} (${remarks.join('; ')})` : command;
 }

@@ -111,7 +111,7 @@ const emptyResult = (/** @type {string} */ lesson) => ({
 });
 
 const explainSpared = ({ pid, port }) =>
-  `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it lives.`;
+  `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it was left running.`;
 
 /** Aborts a check at its deadline, or when the caller's signal does. */
 function limitTime({ deadlineMs, signal, programs, hasFailed, crowd }) {

@@ -1,7 +1,5 @@
 /**
- * One run of a check: it declares looks and promises, and the promises are judged task by task, up to the first task that isn't
- * done. A look is made when a promise needs it, or earlier if a core is idle. An event that is missing or late is looked at a
- * second time, with a fresh program, unless the machine was idle.
+ * One run of a check: it declares looks and promises, which judge.js judges task by task, up to the first task that isn't done.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('./programs.js').LaunchOptions} LaunchOptions
  * @typedef {import('../measure/conditions.js').Conditions} Conditions
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord @typedef {import('../verdict/outcome.js').Story} Story

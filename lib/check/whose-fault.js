@@ -12,7 +12,7 @@ const WAITED = 0.25; // share of an interval; without that wait a right program 
 const UNTOUCHED = 0.1; // share of an interval; a shorter wait for a core doesn't matter
 
 const TOO_BUSY = {
-  why: 'The machine is too busy: what did not come in time, twice, may still have been on its way.',
+  why: 'The machine is too busy: what was late, twice, may only have been delayed.',
   try: 'close other programs, then check again',
 };
 

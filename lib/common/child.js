@@ -63,11 +63,11 @@ export function spawnGuarded(command, args, { stdio, env = process.env, removes,
   });
   guard.send({ command, args, env, ...how }, () => {}); // 'error' reports a guard that didn't start
   /** @type {Ended} */
-  let told = { code: null, signal: null };
-  guard.on('message', (/** @type {any} */ message) => (told = { ...told, ...message }));
+  let outcome = { code: null, signal: null };
+  guard.on('message', (/** @type {any} */ message) => (outcome = { ...outcome, ...message }));
   const ended = new Promise((resolve) => {
-    guard.on('error', ({ message }) => resolve({ ...told, error: message }));
-    guard.on('exit', (code, signal) => resolve({ ...told, signal: told.signal ?? signal }));
+    guard.on('error', ({ message }) => resolve({ ...outcome, error: message }));
+    guard.on('exit', (code, signal) => resolve({ ...outcome, signal: outcome.signal ?? signal }));
   });
   return { guard, ended, end: () => guard.connected && guard.disconnect() };
 }

@@ -27,10 +27,10 @@ function guard(/** @type {any} */ { command, args, cwd, env, shell }) {
     if (!isOver && child.pid) process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL');
     over.then(removeAndExit);
   };
-  over.then((told) => {
+  over.then((outcome) => {
     isOver = true;
     if (!process.send || !process.connected) return leave();
-    return process.send(told, undefined, {}, (error) => (error ? leave() : process.exit()));
+    return process.send(outcome, undefined, {}, (error) => (error ? leave() : process.exit()));
   });
 }
 

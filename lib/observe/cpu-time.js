@@ -3,7 +3,7 @@
  * thread of the program waited for a core, and a deadline that passes without enough of that is no verdict.
  *
  * Linux reports for each thread how long it ran and how long it stood in a run queue (proc(5), schedstat). Waits for the program's own
- * processes count as its time: a program that uses half of all cores is getting its turn. Elsewhere the load average must do.
+ * processes count as its time: a program that uses half of all cores isn't starved. Elsewhere the load average must do.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import os from 'node:os';
@@ -24,7 +24,7 @@ export class Starved extends Shortage {
     const cores = os.availableParallelism();
     const seconds = (/** @type {number} */ ms) => (ms / 1000).toFixed(1);
     super({
-      got: `In ${seconds(waitedMs)} s the program had its turn for ${seconds(Math.max(0, ownMs))} s.`,
+      got: `In ${seconds(waitedMs)} s the program could run for ${seconds(Math.max(0, ownMs))} s.`,
       why: `The machine is too busy: a moment ago ${wanting()} processes or threads wanted its ${cores} cores.`,
       try: 'close other programs, then check again',
     });

@@ -50,9 +50,11 @@ function between(/** @type {Event} */ before, /** @type {Event} */ beat) {
   const { pid, t: toMs } = beat;
   const ms = toMs - before.t;
   const since = (/** @type {string} */ field) => Math.min(ms, beat[field] - before[field]);
-  const isTold = beat.ran !== undefined && before.ran !== undefined;
-  const computedMs = isTold ? since('ran') : Math.min(ms, (beat.cpu ?? 0) * (BEAT_MS + beat.late));
-  return { pid, fromMs: before.t, toMs, computedMs, queuedMs: isTold ? since('queued') : 0 };
+  const isReported = beat.ran !== undefined && before.ran !== undefined;
+  const computedMs = isReported
+    ? since('ran')
+    : Math.min(ms, (beat.cpu ?? 0) * (BEAT_MS + beat.late));
+  return { pid, fromMs: before.t, toMs, computedMs, queuedMs: isReported ? since('queued') : 0 };
 }
 
 /** How much of a span the process computed without a break, and waited for a core. @param {Stretch[]} stretches @param {Span} span */

@@ -21,12 +21,12 @@ ChildProcess.prototype.spawn = function (options) {
   this.connected = true;
   this.send = () => true;
   this.disconnect = () => {};
-  setImmediate(tellOf, this);
+  setImmediate(emitStart, this);
   return 0;
 };
 
 /** Emits what the primary would get from a worker that starts. */
-function tellOf(child) {
+function emitStart(child) {
   const worker = Object.values(cluster.workers).find((one) => one.process === child);
   if (!worker) return;
   const address = { address: null, port, addressType: 4, fd: undefined };

@@ -142,17 +142,17 @@ function measureClockOffset() {
 
 function observe(fd) {
   const clockOffset = measureClockOffset();
-  const who = `"pid":${process.pid}` + (isMainThread ? '' : `,"tid":${threadId}`);
+  const ids = `"pid":${process.pid}` + (isMainThread ? '' : `,"tid":${threadId}`);
   const log = createLog(fd);
 
   const now = () => round(elapsedMs() + clockOffset, 1000);
-  const tell = (what, fields = {}) => {
+  const append = (what, fields = {}) => {
     const rest = stringify(fields).slice(1, -1);
-    log.add(`{"t":${now()},${who},"what":"${what}"${rest && ','}${rest}}\n`);
+    log.add(`{"t":${now()},${ids},"what":"${what}"${rest && ','}${rest}}\n`);
     log.flush();
   };
 
-  tell('start', {
+  append('start', {
     ppid: process.ppid,
     role: isMainThread ? (cluster.isWorker ? 'worker' : 'primary') : 'thread',
     worker: cluster.worker?.id,
@@ -161,15 +161,15 @@ function observe(fd) {
     given: followsChildren && cluster.isWorker ? givenTo(process) : undefined,
   });
   let countRequests = () => ({});
-  reportLife(tell, () => countRequests(0));
-  if (keptBy) reportKills(tell);
+  reportLife(append, () => countRequests(0));
+  if (keptBy) reportKills(append);
   const { watch, countListeners } = watchListeners();
-  reportChildren(tell, watch);
-  reportServers(tell);
-  if (cluster.isPrimary && isMainThread) reportWorkers(tell);
-  if (seesWaits) reportWaits(tell, now);
-  if (seesRequests) countRequests = reportRequests(log, now, who);
-  startBeat(tell, log, now, countRequests, countListeners);
+  reportChildren(append, watch);
+  reportServers(append);
+  if (cluster.isPrimary && isMainThread) reportWorkers(append);
+  if (seesWaits) reportWaits(append, now);
+  if (seesRequests) countRequests = reportRequests(log, now, ids);
+  startBeat(append, log, now, countRequests, countListeners);
 }
 
 /** A hash of a worker's environment and arguments, without Node's own additions. */
@@ -223,32 +223,32 @@ function watchEvents(emitter, names, see) {
   };
 }
 
-function reportLife(tell, countRequests) {
+function reportLife(append, countRequests) {
   const signals = followsChildren ? SIGNALS : [];
   const names = ['exit', 'uncaughtExceptionMonitor', ...signals];
   watchEvents(process, names, (event, [value, origin]) => {
-    if (event === 'exit') tell('exit', { code: value, ...countRequests() });
-    else if (signals.includes(event)) tell('signal', { signal: event });
-    else tell('crash', { error: String(value?.stack ?? value).slice(0, 2000), origin });
+    if (event === 'exit') append('exit', { code: value, ...countRequests() });
+    else if (signals.includes(event)) append('signal', { signal: event });
+    else append('crash', { error: String(value?.stack ?? value).slice(0, 2000), origin });
   });
 }
 
 /** Reports a signal to the keeper or the check before it is sent: afterwards no process may be left to read the report. */
-function reportKills(tell) {
+function reportKills(append) {
   const targets = { __proto__: null, [keptBy[0]]: 'keeper', [keptBy[1]]: 'check' };
   process.kill = function (pid, signal = 'SIGTERM') {
     const target = targets[pid];
-    if (target && signal !== 0) tell('kill', { target, signal });
+    if (target && signal !== 0) append('kill', { target, signal });
     return kill.apply(this, arguments);
   };
 }
 
 /** A child gets its pid a moment after its construction; the exit handler catches a program that exits in that moment. */
-function reportChildren(tell, watch) {
+function reportChildren(append, watch) {
   const fresh = new Set();
   const report = () => {
     for (const child of fresh) {
-      if (child.pid) tell('child', { childPid: child.pid, worker: workerIn(child)?.id });
+      if (child.pid) append('child', { childPid: child.pid, worker: workerIn(child)?.id });
       [child, child.stdin, child.stdout].forEach(watch);
     }
     fresh.clear();
@@ -320,7 +320,7 @@ function watchListeners() {
   return { watch, countListeners };
 }
 
-function reportServers(tell) {
+function reportServers(append) {
   const kindOf = (server) => {
     if (!server._handle) return 'dealt';
     return server._handle.constructor === Object ? 'handed' : 'kernel';
@@ -330,22 +330,27 @@ function reportServers(tell) {
       const { port, address } = server.address() ?? {};
       const isReceived = WITHOUT_ADDRESS.test(server._connectionKey) && kindOf(server) === 'kernel';
       const most = server.maxConnections ?? undefined;
-      tell('listening', { port, address, most, handle: isReceived ? 'received' : kindOf(server) });
+      append('listening', {
+        port,
+        address,
+        most,
+        handle: isReceived ? 'received' : kindOf(server),
+      });
     } else if (seesRequests) {
-      tell('connection', { client: socket?.remotePort, how: kindOf(server) });
+      append('connection', { client: socket?.remotePort, how: kindOf(server) });
     }
   });
 }
 
 /** Reports the requested duration after a timeout, because a busy machine makes the wait longer, and the real one after a wake-up. */
-function reportWaits(tell, now) {
+function reportWaits(append, now) {
   const { wait } = Atomics;
   Atomics.wait = function (array, index, value, ms) {
     const fromMs = now();
     const answered = areAllAnswered() || undefined;
     const how = wait.apply(this, arguments);
     if (how !== 'not-equal')
-      tell('wait', {
+      append('wait', {
         ms: round(how === 'timed-out' ? Number(ms) : now() - fromMs, 1000),
         answered,
       });
@@ -361,10 +366,10 @@ function areAllAnswered() {
   return hasServed;
 }
 
-function reportWorkers(tell) {
+function reportWorkers(append) {
   watchEvents(cluster, Object.keys(fieldsOf), (event, [worker, ...rest]) => {
     const about = { worker: worker.id, workerPid: worker.process.pid };
-    tell(whatIs[event] ?? event, { ...about, ...fieldsOf[event](worker, ...rest) });
+    append(whatIs[event] ?? event, { ...about, ...fieldsOf[event](worker, ...rest) });
   });
 }
 
@@ -373,23 +378,23 @@ function reportWorkers(tell) {
  * would cost more than the rest; on one connection they are in the same order. In a flood, the first requests of each beat are
  * reported and the others counted; in a lasting flood, with FORKSHOP_FOLLOWS, only a few, and for the others not even a clock is read.
  */
-function reportRequests(log, now, who) {
-  const begin = (what) => `,${who},"what":"${what}","client":`;
+function reportRequests(log, now, ids) {
+  const begin = (what) => `,${ids},"what":"${what}","client":`;
   const [request, response] = ['request', 'response'].map(begin);
   const reported = new WeakSet(); // requests in flight
   const room = createRoom(REQUESTS_PER_BEAT);
   const flood = createFlood();
   let all = 0;
-  let told = 0;
+  let single = 0;
   subscribe('http.server.request.start', (one) => {
     all += 1;
     hasServed = true;
     if (seesWaits) underWay.add(one.response);
     const isFlood = followsChildren && flood.isOn();
-    if (isFlood && told >= REQUESTS_OF_FLOOD) return;
+    if (isFlood && single >= REQUESTS_OF_FLOOD) return;
     const t = now();
     if (!isFlood && !room.take(t)) return;
-    told += 1;
+    single += 1;
     reported.add(one.request);
     const client = one.socket.remotePort ?? null;
     const rest = `"method":"${one.request.method}","url":${stringify(one.request.url)}}\n`;
@@ -404,9 +409,9 @@ function reportRequests(log, now, who) {
   });
   return (tookMs) => {
     flood.see(all, tookMs);
-    const more = all - told || undefined;
+    const more = all - single || undefined;
     all = 0;
-    told = 0;
+    single = 0;
     return { more };
   };
 }
@@ -441,7 +446,7 @@ function createRoom(most) {
   };
 }
 
-function startBeat(tell, log, now, countRequests, countListeners) {
+function startBeat(append, log, now, countRequests, countListeners) {
   let utilization = utilizationSince();
   let last = now();
   let lastCpuMs = cpuMs();
@@ -466,7 +471,7 @@ function startBeat(tell, log, now, countRequests, countListeners) {
     count += 1;
     const elu = round(since.utilization, 1000);
     const late10 = round(late, 10);
-    tell('beat', { late: late10, elu, cpu, ...readTurn(), ...countRequests(tookMs), ...size });
+    append('beat', { late: late10, elu, cpu, ...readTurn(), ...countRequests(tookMs), ...size });
   };
   setImmediate(beat).unref();
   setInterval(beat, BEAT_MS).unref();
@@ -486,9 +491,9 @@ function watchCollections() {
   const place = () => registry.register({}, undefined);
   place();
   return () => {
-    const told = live;
+    const latest = live;
     live = undefined;
-    return { live: told };
+    return { live: latest };
   };
 }
 

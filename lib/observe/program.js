@@ -148,11 +148,11 @@ export class Program {
 
   send(message) {
     if (this.keeper.connected) this.keeper.send(message, () => {});
-    else this.hear({ orphaned: true });
+    else this.takeMessage({ orphaned: true });
   }
 
   /** Takes a message from the keeper. */
-  hear(message) {
+  takeMessage(message) {
     const isNews = this.fate === undefined && this.firstSignalMs === Infinity;
     this.#take(message);
     if (isNews && this.fate) this.hasEndedUnasked = true;

@@ -44,9 +44,9 @@ export function createRunner() {
   keeper.on('message', (/** @type {any} */ message) => {
     const id =
       message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
-    programs.get(id)?.hear(message);
+    programs.get(id)?.takeMessage(message);
   });
-  keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
+  keeper.on('exit', () => programs.forEach((program) => program.takeMessage({ orphaned: true })));
   keeper.on('error', () => {}); // a message to a keeper that was just killed; see 'exit'
   const endAll = async () => {
     isOpen = false;
@@ -112,11 +112,11 @@ function startKeeper(name, home) {
 
 /** On Ctrl-Z: warns the keepers first, because they wake a check that a program has stopped. */
 async function suspend() {
-  const tellAll = (/** @type {boolean} */ suspends) =>
-    Promise.all([...keepers].map((one) => new Promise((told) => one.send({ suspends }, told))));
-  await tellAll(true);
+  const notifyAll = (/** @type {boolean} */ suspends) =>
+    Promise.all([...keepers].map((one) => new Promise((sent) => one.send({ suspends }, sent))));
+  await notifyAll(true);
   process.kill(process.pid, 'SIGSTOP');
-  await tellAll(false);
+  await notifyAll(false);
 }
 
 /** Continues a keeper that a program has stopped; SIGCONT does nothing to a running process. */

@@ -42,11 +42,11 @@ const STORIES = {
     try: 'free some disk space, or: TMPDIR=/var/tmp npm run check',
   },
   KEEPER: {
-    got: 'The process that starts and watches your program for the check has ended.',
+    got: 'The process that starts and watches your program for the check has exited.',
     try: 'check again; if it happens each time, look in your program for what signals process.ppid',
   },
   LOAD: {
-    got: 'The process that sends the requests of a measurement has ended.',
+    got: 'The process that sends the requests of a measurement has exited.',
     try: 'check again; if it happens each time, see what ends processes or limits them on this machine',
   },
 };

@@ -153,7 +153,7 @@ async function buildInto(folder, { start, manifest, sources, command, env }) {
   const around = `${folder}.${randomUUID()}`;
   const draft = join(around, 'lessons', KEY);
   const entry = join(dirname(manifest), 'dist/cli/index.mjs');
-  const told = { named: command, doing: DOING };
+  const shown = { named: command, doing: DOING };
   linkPackages(dirname(dirname(manifest)), join(dirname(folder), '../node_modules'));
   write(dirname(draft), new Map([['work.js', readFileSync(workFile)]]));
   write(draft, sources);
@@ -163,7 +163,7 @@ async function buildInto(folder, { start, manifest, sources, command, env }) {
       args: ['build'],
       cwd: draft,
       env: { ...ENVIRONMENT, ...env },
-      ...told,
+      ...shown,
     };
     const build = { command, ...(await outcomeOf(await start(options), draft)) };
     if (build.code !== 0) return build;
@@ -239,10 +239,10 @@ function outputsIn(run) {
     .filter((name) => basename(name) === 'nitro.json')
     .flatMap((name) => {
       const text = readFileSync(join(run, name), 'utf8');
-      const told = parseAs(text, having({ preset: isText }));
+      const nitro = parseAs(text, having({ preset: isText }));
       const folder = dirname(name);
       const server = join(run, folder, 'server/index.mjs');
-      return told ? [{ preset: told.preset, folder, server }] : [];
+      return nitro ? [{ preset: nitro.preset, folder, server }] : [];
     });
 }
 

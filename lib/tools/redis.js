@@ -40,7 +40,7 @@ export async function startRedis(launch, { port } = {}) {
 
 const explainSilence = (port, output) =>
   new Undecided({
-    got: `The Redis server that was started on port ${port} answers nothing. It printed: ${output || 'nothing'}`,
+    got: `The Redis server that was started on port ${port} doesn't answer. It printed: ${output || 'nothing'}`,
     why: 'Without it nothing can be decided.',
     try: `redis-server --port ${port}`,
   });
