@@ -145,7 +145,6 @@ export function commandOf(options, isReference = false) {
   return remarks.length > 0 ? `${command} (${remarks.join('; ')})` : command;
 }
 
-/** An argument as typed in a shell. */
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
 /** Calls `find` once; every later call returns the same value or throws the same error. */

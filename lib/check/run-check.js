@@ -113,7 +113,6 @@ const emptyResult = (/** @type {string} */ lesson) => ({
 const explainSpared = ({ pid, port }) =>
   `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it was left running.`;
 
-/** Aborts a check at its deadline, or when the caller's signal does. */
 function limitTime({ deadlineMs, signal, programs, hasFailed, crowd }) {
   const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 garbage-collects
   const stop = () => end.abort(new Error('The check ended before it had a verdict.'));

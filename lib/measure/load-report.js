@@ -100,7 +100,6 @@ export function reportTable(columns) {
   );
 }
 
-/** 8.9 ms, 12.3 s. @param {number} ms */
 const asTime = (ms) => (ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 const asPercent = (/** @type {number} */ share) =>

@@ -77,7 +77,6 @@ async function takeTurns({ agents, streams, startMs, durationMs, timeoutMs, ...h
   return answers.sort((a, b) => a.sentMs - b.sentMs);
 }
 
-/** Independent clients arrive at random moments. */
 function randomOffsets(/** @type {number} */ times, /** @type {number} */ durationMs) {
   return Array.from({ length: times }, () => Math.random() * durationMs).sort((a, b) => a - b);
 }

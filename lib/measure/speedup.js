@@ -61,7 +61,6 @@ export async function speedupOfBlocking({ target, workers, onRound, ...contest }
   return { ...ratio, ...decided, ...summary(rates), errors, own, busiest };
 }
 
-/** The share of the requests that the busiest process executed. */
 function busiestOf(/** @type {import('../observe/timeline.js').Event[]} */ events, sinceMs) {
   const requests = events.filter(({ what, t }) => what === 'request' && t >= sinceMs);
   const counts = [...groupBy(requests, ({ pid }) => pid).values()].map(({ length }) => length);

@@ -79,7 +79,6 @@ export function startTraffic(url, kinds) {
   };
 }
 
-/** A keep-alive client. */
 const createClient = () => ({
   agent: new http.Agent({ keepAlive: true, maxSockets: 1 }),
   isWaiting: false,

@@ -37,8 +37,7 @@ export function forgetSilence(port) {
   for (const host of silent) if (host.endsWith(`:${port}`)) silent.delete(host);
 }
 
-/** Connections that have had a request. */
-const used = new WeakSet();
+const usedSockets = new WeakSet();
 
 /** @param {number} [most]  how many make it full @returns {Streams} */
 export function createStreams(most = Infinity) {
@@ -133,8 +132,8 @@ const emptyAnswer = () => ({
 /** @param {Answer} answer @param {import('node:net').Socket} socket */
 function noteConnection(answer, socket) {
   answer.client = socket.localPort; // a reused connection is already open
-  answer.isReused = used.has(socket); // request.reusedSocket is false if the request waited in the agent's queue
-  used.add(socket);
+  answer.isReused = usedSockets.has(socket); // request.reusedSocket is false if the request waited in the agent's queue
+  usedSockets.add(socket);
   if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
 }
 

@@ -75,7 +75,6 @@ function begin({ start: id, command, args, env, cwd, folder, ...how }) {
   if (!isWatching) watch();
 }
 
-/** Watches all runs, and ends one that exceeds its limits. */
 function watch() {
   const watched = [...runs.values()].filter((run) => !run.stopping);
   isWatching = runs.size > 0;

@@ -61,7 +61,6 @@ export class Stranger extends Error {
   }
 }
 
-/** One started program: its timeline, its output, its fate. */
 export class Program {
   /** @type {Fate | undefined} undefined while it runs */
   fate;
@@ -140,7 +139,6 @@ export class Program {
     this.send({ start: id, command, args: rest, ...how });
   }
 
-  /** The pids that it has reported. */
   pids() {
     const pids = new Set(this.timeline.events.flatMap(pidsIn));
     return this.pid ? pids.add(this.pid) : pids;
@@ -151,7 +149,6 @@ export class Program {
     else this.takeMessage({ orphaned: true });
   }
 
-  /** Takes a message from the keeper. */
   takeMessage(message) {
     const isNews = this.fate === undefined && this.firstSignalMs === Infinity;
     this.#take(message);
@@ -316,7 +313,6 @@ export class Program {
     return own && { ...own, printedBytes: this.#printedBytes() };
   }
 
-  /** Between the beats of its processes, up to now. */
   stretches() {
     return stretchesOf(this.events, nowMs(), threadOf);
   }

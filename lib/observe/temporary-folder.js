@@ -1,4 +1,3 @@
-/** The folder for the files of a run. */
 import { createHash, randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync, readFileSync, readdirSync, statfsSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -88,7 +87,6 @@ export function demandRoom(folder) {
   );
 }
 
-/** Why temporary files can't be in a folder, if so. */
 function obstacleIn(folder) {
   try {
     accessSync(folder + '/.', constants.W_OK | constants.X_OK);
