@@ -19,7 +19,7 @@ import {
 import { episode, stopUnderLoad } from '../lib/check/episode.js';
 import { kill, repeatUntil, whileFrozen } from '../lib/check/faults.js';
 import { untilAtRest } from '../lib/check/at-rest.js';
-import { findEntry } from '../lib/check/entry-file.js';
+import { findEntry } from '../lib/check/subject.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { createRunner } from '../lib/observe/runner.js';
 import { Broken } from '../lib/verdict/outcome.js';

@@ -24,7 +24,7 @@ const tasks = {
   },
 };
 
-check(
+export default check(
   '01-blocking-server',
   tasks,
   ({ launch, ready, observe, observeInParallel, hold, ...lesson }) => {

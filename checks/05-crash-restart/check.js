@@ -49,7 +49,7 @@ const tasks = {
   },
 };
 
-check('05-crash-restart', tasks, (lesson) => {
+export default check('05-crash-restart', tasks, (lesson) => {
   const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure, isLonger } =
     lesson;
   const start = async (workers = WORKERS, options = {}) =>

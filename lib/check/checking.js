@@ -1,7 +1,7 @@
 /**
- * The API of a check file, which is a node:test file:
+ * The API of a check file, which exports its definition:
  *
- *   check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
+ *   export default check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
  *     ({ launch, ready, observe, hold }) => {
  *       const main = observe([], async () => ready(await launch({ env: { NODE_CLUSTER_WORKERS: '4' } }), 4));
  *       hold('forks-as-told', [main], ({ events }) => {
@@ -9,10 +9,12 @@
  *       });
  *     });
  *
- * It declares looks and promises, which session.js judges. `npm run check` loads it; `node --test` runs it on its own. A longer
- * check has its looks in looks.js and its demands in demands.js.
+ * It declares looks and promises, which session.js judges. `npm run check` loads the definition; `node --test` runs the file on its
+ * own, as a test. A longer check has its looks in looks.js and its demands in demands.js.
  */
-import { register } from './definitions.js';
+import { normalize, resolve } from 'node:path';
+import { placesOf } from '../lessons/places.js';
+import { runUnderNodeTest } from './node-test.js';
 
 export { mapConcurrently } from './map-concurrently.js';
 export {
@@ -69,11 +71,12 @@ export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js
 export { demandSpeedup } from '../verdict/speedup.js';
 
 /**
- * Declares the check of one lesson.
+ * Defines the check of one lesson; if Node.js was started with its file, also runs it as a test.
  * @param {string} key  NN-slug
  * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises, id → sentence, in the order
  *   of judging. A promise belongs to the first task with which it can hold
  * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
+ * @returns {import('./session.js').Definition}  what the file exports
  */
 export function check(key, tasks, declare) {
   const all = Object.entries(tasks);
@@ -81,5 +84,10 @@ export function check(key, tasks, declare) {
     all.flatMap(([task, promises]) => Object.keys(promises).map((id) => [id, Number(task)])),
   );
   const promises = Object.assign({}, ...all.map(([, promises]) => promises));
-  register({ key, promises, taskOf, declare });
+  const definition = { key, promises, taskOf, declare };
+  if (isMain(placesOf(key).check)) runUnderNodeTest(definition);
+  return definition;
 }
+
+/** Does this process run that file? @param {string} path  from the root of a repository */
+const isMain = (path) => resolve(process.argv[1] ?? '').endsWith(normalize(`/${path}`));

@@ -11,7 +11,7 @@ import { nowMs } from '../observe/clock.js';
 import { copyProgram } from '../observe/program-copy.js';
 import { noteProgram } from './look-graph.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
-import { findEntry, displayPath, starterFolder } from './entry-file.js';
+import { findEntry, displayPath, starterFolder } from './subject.js';
 import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from './files.js';
-import { displayPath } from '../check/entry-file.js';
+import { displayPath } from '../check/subject.js';
 import { Broken } from '../verdict/outcome.js';
 
 const UNWANTED = ['node_modules', '.git'];

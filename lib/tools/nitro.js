@@ -32,7 +32,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { filesBelow, rootFolder } from '../lessons/catalog.js';
 import { hasCode, isFile, readIfThere } from '../common/files.js';
 import { having, isCount, isText, parseAs } from '../common/shape.js';
-import { findEntry } from '../check/entry-file.js';
+import { findEntry } from '../check/subject.js';
 import { demandTool, findTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
 
