@@ -1,27 +1,25 @@
 /**
  * One run of a check: it declares looks and promises, which judge.js judges task by task, up to the first task that isn't done.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('./programs.js').LaunchOptions} LaunchOptions
- * @typedef {import('../measure/conditions.js').Conditions} Conditions
- * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord @typedef {import('../verdict/outcome.js').Story} Story
- * @typedef {import('./look-graph.js').Look<any>} Look
+ * @typedef {import('../measure/conditions.js').Conditions} Conditions @typedef {import('../verdict/outcome.js').Story} Story
+ * @typedef {import('./look-graph.js').Look<any>} Look @typedef {import('./look-graph.js').Declare} Declare
+ * @typedef {(...seen: any[]) => Promise<void> | void} Judge  gets the results of the looks
  *
  * @typedef {object} Lesson  what a check declares itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
  * @property {() => import('../observe/program-copy.js').Copy} copy  copies the learner's folder, completed from the starter, to deploy
  *   there; start it with `launch({ entry })`. Throws Broken without a program
- * @property {(program: Program, listeners?: number) => Promise<Program>} ready
- *   waits until that many processes (1 by default) listen on PORT; rejects with Broken when they never will
- * @property {import('./look-graph.js').Declare} observe
- *   declares a look: the looks that it needs, and a body that gets their results. No two run at the same time, so that none
- *   disturbs another. A look that fails fails all that need it, and only the first of their promises reports it
- * @property {import('./look-graph.js').Declare} observeInParallel
- *   declares a look that may run in parallel: it uses another program
- * @property {(id: string, looks: Look[], judge: (...seen: any[]) => Promise<void> | void, options?: HoldOptions) => void} hold
- *   declares a promise: it holds if `judge`, which gets the results of the looks, doesn't throw
- * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps
- *   the same in steps: the first that fails is reported without waiting for the looks of later ones
- * @property {(looks: Look[], body: (...seen: any[]) => Promise<void> | void) => void} measure
- *   declares a measurement that decides nothing: made when all promises hold, left out by --quick and --only
+ * @property {(program: Program, listeners?: number) => Promise<Program>} ready  waits until that many processes (1 by default) listen
+ *   on PORT; rejects with Broken when they never will
+ * @property {Declare} observe  declares a look: the looks that it needs, and a body that gets their results. No two run at the same
+ *   time, so that none disturbs another. A look that fails fails all that need it, and the first of their promises reports it
+ * @property {Declare} observeInParallel  declares a look that may run beside others: it uses another program
+ * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  declares a promise: it holds if `judge`
+ *   doesn't throw
+ * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps  the same in steps: the first that fails is
+ *   reported without waiting for the looks of later ones
+ * @property {(looks: Look[], body: Judge) => void} measure  declares a measurement that decides nothing: made when all promises hold,
+ *   left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(name: string, chart: Omit<import('../verdict/terminal.js').Chart, 'name'>) => void} drawn
  * @property {(more: Partial<Conditions>) => Conditions} addConditions  adds to what is known about the machine
@@ -29,19 +27,13 @@
  * @property {boolean} isQuick  leave out measurements that decide nothing
  * @property {boolean} isLonger  measure longer, for narrower intervals
  *
- * @typedef {[looks: Look[], judge: (...seen: any[]) => Promise<void> | void]} Step
- *
- * @typedef {object} HoldOptions
- * @property {string[]} [needs]  ids: this promise is judged only if those hold
- * @property {boolean} [isGate]  every later promise needs it
- * @property {boolean} [isMeasurement]  it measures: it needs all earlier promises, and no look runs beside it
- * @property {boolean} [areIndependent]  its steps are independent: if one is undecided, the next may still decide
- *
- * @typedef {object} Definition  a check, as its file declares it
- * @property {string} key  NN-slug
- * @property {Record<string, string>} promises  id → sentence, in the order of judging
- * @property {Record<string, number>} taskOf  id → number of its task in the text
- * @property {(lesson: Lesson) => void} declare
+ * @typedef {[looks: Look[], judge: Judge]} Step
+ * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: the promise
+ *   is judged only if these hold, by id; isGate: every later promise needs it; isMeasurement: it needs all earlier promises, and no
+ *   look runs beside it; areIndependent: if one of its steps is undecided, the next may still decide
+ * @typedef {{ key: string, promises: Record<string, string>, taskOf: Record<string, number>, declare: (lesson: Lesson) => void }}
+ *   Definition  a check, as its file declares it; key: NN-slug; promises: id → sentence, in the order of judging; taskOf: id → number
+ *   of its task in the text
  *
  * @typedef {object} SessionOptions
  * @property {string} root  the folder that holds the rooms

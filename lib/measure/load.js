@@ -3,16 +3,10 @@
  * @typedef {{ sentMs: number, doneMs: number, status: number, bytes: number }} Answer  times of observe/clock.js
  * @typedef {{ startMs: number, endMs: number, answers: Answer[], errors: number, timeouts: number }} Window  answers: in the order
  *   of completion; errors: connections refused or broken
- *
- * @typedef {object} LoadOptions
- * @property {string} url  on 127.0.0.0/8
- * @property {number} connections @property {number} durationMs
- * @property {number} [ratePerSecond]  autocannon's overallRate: at most that
- * @property {boolean} [isFresh]  a new connection for each request instead of keep-alive
- * @property {string} [method]  GET by default
- * @property {Record<string, string>} [headers] @property {string} [body]
- * @property {number} [timeoutMs]  longer than the window: a starved connection is slow, not broken
- *
+ * @typedef {{ url: string, connections: number, durationMs: number, ratePerSecond?: number, isFresh?: boolean, method?: string,
+ *   headers?: Record<string, string>, body?: string, timeoutMs?: number }} LoadOptions  url: on 127.0.0.0/8; ratePerSecond: at most,
+ *   autocannon's overallRate; isFresh: a new connection for each request; timeoutMs: longer than the window, because a starved
+ *   connection is slow, not broken
  * @typedef {{ fire: (options: LoadOptions) => Promise<Window>, close: () => void }} Load  fire rejects if the generator fails, never
  *   because of the server
  */

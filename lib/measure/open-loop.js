@@ -6,19 +6,10 @@
  *   visitor?: number }} Sent  times of observe/clock.js; dueMs: when it was to be sent, where latency begins; status: undefined
  *   without a whole answer; error: a code such as ECONNRESET, or 'timeout'; isStream: an answer without an end, such as an event
  *   stream, that our client has ended (doneMs: when it began); visitor: the client of a closed loop
- *
- * @typedef {object} OpenLoopOptions
- * @property {string} url  on 127.0.0.0/8
- * @property {number} [ratePerSecond]  of an open loop
- * @property {number} durationMs
- * @property {boolean} [isClosed]  a closed loop: one client for each connection
- * @property {boolean} [isFresh]  a new connection for each request (the default) instead of keep-alive
- * @property {number} [timeoutMs]
- * @property {number} [connections]  at most; a due request waits for a free one. Unlimited by default
- * @property {string} [method]  GET by default
- * @property {Record<string, string>} [headers] @property {string} [body]
- * @property {boolean} [isRandom]  at random moments instead of evenly spaced
- *
+ * @typedef {{ url: string, durationMs: number, ratePerSecond?: number, isClosed?: boolean, isFresh?: boolean, timeoutMs?: number,
+ *   connections?: number, method?: string, headers?: Record<string, string>, body?: string, isRandom?: boolean }} OpenLoopOptions
+ *   url: on 127.0.0.0/8; ratePerSecond: of an open loop; isClosed: one client for each connection; isFresh: a new connection for each
+ *   request (the default); connections: at most, a due request waits for a free one; isRandom: at random moments, not evenly spaced
  * @typedef {{ startMs: number, endMs: number, answers: Sent[] }} OpenWindow  answers: in the order in which they were due
  */
 import { createSender } from './generator.js';

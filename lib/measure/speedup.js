@@ -6,16 +6,10 @@
  *   own?: ReturnType<import('../observe/program.js').Program['ownWork']>, busiest?: number
  * }} Speedup  value, low and high: ratios; own: the candidate's own work that kept it busy; busiest: share of the requests that its
  *   busiest process executed
- *
- * @typedef {object} Contest
- * @property {import('./load.js').Load} load
- * @property {import('../observe/program.js').Program} control  one process
- * @property {import('../observe/program.js').Program} candidate
- * @property {number} workers  the candidate's serving processes
- * @property {string} path  the same work on both sides
- * @property {number} windowMs  for blocking work: of one slice
- * @property {number} budgetMs  no round begins later
- * @property {boolean} [isLonger]  measure longer, until the ratio is more exact
+ * @typedef {import('../observe/program.js').Program} Program
+ * @typedef {{ load: import('./load.js').Load, control: Program, candidate: Program, workers: number, path: string, windowMs: number,
+ *   budgetMs: number, isLonger?: boolean }} Contest  control: one process; workers: the candidate's serving processes; path: the same
+ *   work on both sides; windowMs: for blocking work, of one slice; budgetMs: no round begins later; isLonger: measure longer
  */
 import { nowMs } from '../observe/clock.js';
 import { groupBy } from '../observe/timeline.js';

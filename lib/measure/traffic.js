@@ -5,18 +5,10 @@
  * A server may close an idle connection while a client is sending on it. Then the client sees a reset before any byte of an answer,
  * and repeats an idempotent request on a new connection (RFC 9112, 9.3.1 and 9.5); so do our clients, with `isRepeated` set.
  * @typedef {import('../observe/client.js').Answer} Answer
- *
- * @typedef {object} Kind  of request
- * @property {string} path
- * @property {string} [method]  GET by default
- * @property {Record<string, string>} [headers] @property {string} [body]
- * @property {boolean} [isBodyKept]  of the answer, up to 1 MB; true by default
- * @property {number} [timeoutMs]  10 s by default
- * @property {import('../observe/client.js').Streams} [streams]  for answers without an end: no client starts while these are full,
- *   and stop() ends them
- * @property {number} perSecond
- * @property {number} [connections]  keep-alive connections, used in turn; otherwise a new one for each request
- *
+ * @typedef {{ path: string, perSecond: number, method?: string, headers?: Record<string, string>, body?: string, isBodyKept?: boolean,
+ *   timeoutMs?: number, streams?: import('../observe/client.js').Streams, connections?: number }} Kind  of request; isBodyKept: of the
+ *   answer, true by default and up to 1 MB; timeoutMs: 10 s by default; streams: take answers without an end, no client starts while
+ *   they are full, and stop() ends them; connections: keep-alive, used in turn, otherwise a new one for each request
  * @typedef {{ path: string, first: Answer, answer: Answer, isRepeated: boolean, isKept?: boolean }} Sent  answer: that of the
  *   repetition, if any; isKept: sent over a keep-alive connection
  */

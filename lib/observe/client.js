@@ -12,11 +12,8 @@
  * @property {true} [isStream]  an answer without an end, such as an event stream
  * @property {true} [hasLeft]  our client ended that stream
  *
- * @typedef {object} Streams  answers without an end, which our clients end
- * @property {(leave: () => void) => void} add
- * @property {(leave: () => void) => void} remove  a stream that the server has ended
- * @property {() => boolean} isFull
- * @property {() => void} end  those that are open, and every later one at once
+ * @typedef {{ add: (leave: () => void) => void, remove: (leave: () => void) => void, isFull: () => boolean, end: () => void }} Streams
+ *   answers without an end, which our clients end; remove: one that the server has ended; end: the open ones, and later ones at once
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';

@@ -1,13 +1,10 @@
 /**
  * A started program: whether it is ready or why it never will be, what it did, what it printed, how it exited; stop() ends it with
  * all its processes.
- *
- * @typedef {object} Fate  how a program's first process exited
- * @property {'ended' | 'excess' | 'unstarted' | 'orphaned'} kind  orphaned: its parent, the keeper, is gone
- * @property {number | null} [code] @property {string | null} [signal]
- * @property {'processes' | 'memory' | 'output' | 'timeline'} [of]  the limit that it exceeded
- * @property {number} [amount]  processes, or bytes
- * @property {string} [error]  why it didn't start
+ * @typedef {{ kind: 'ended' | 'excess' | 'unstarted' | 'orphaned', code?: number | null, signal?: string | null,
+ *   of?: 'processes' | 'memory' | 'output' | 'timeline', amount?: number, error?: string }} Fate  how its first process exited;
+ *   orphaned: its parent, the keeper, is gone; of: the limit that it exceeded, by an amount of processes or bytes; error: why it
+ *   didn't start
  *
  * @typedef {object} StartOptions
  * @property {string} entry  absolute path of the program

@@ -2,13 +2,8 @@
  * Builds lesson 11's applications with the nitropack of lessons/11-nitro and copies them to a folder where they can run. Nothing is
  * written beside the learner's files. .forkshop/nitro caches each build by a hash of its sources; server.js isn't among them.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/program.js').StartOptions} StartOptions
- *
- * @typedef {object} Build  one run of `nitropack build`
- * @property {string} command  as typed in a shell
- * @property {number} code  its exit code
- * @property {string} output  what it printed
- * @property {Output[]} outputs  what it wrote, even if the next build removed that; empty if it failed
- *
+ * @typedef {{ command: string, code: number, output: string, outputs: Output[] }} Build  one run of `nitropack build`; command: as typed
+ *   in a shell; output: what it printed; outputs: what it wrote, even if the next build removed that, empty if it failed
  * @typedef {{ preset: string, folder: string, server: string }} Output  preset: by its nitro.json; folder: relative to the program's
  *   folder, such as .output/node-cluster; server: absolute path of its index.mjs
  * @typedef {{ builds: Build[], outputs: Output[], entry: string }} Built  builds: as configured, and with the preset node-server;
