@@ -105,7 +105,7 @@ const ZONES = [
   {
     files: ['lib/xray/report/**'],
     may: [
-      ...[PURE_NODE, INSIDE, String.raw`\.\./\.\./measure/(?:stats|report)\.js`],
+      ...[PURE_NODE, INSIDE, String.raw`\.\./\.\./measure/(?:stats|load-report)\.js`],
       ...[String.raw`\.\./\.\./observe/timeline\.js`, String.raw`\.\./\.\./verdict/[^/]+`],
     ],
     because: 'what the X-ray says is pure: no I/O, no packages',

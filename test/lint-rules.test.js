@@ -115,8 +115,8 @@ const ZONES = {
     refused: ['express', 'yaml', '../../test/run.js'],
   },
   'lib/xray/report/findings.js': {
-    allowed: ['./facts.js', '../../measure/report.js', '../../observe/timeline.js'],
-    refused: ['node:fs', '../look.js', '../../observe/run.js', '../../measure/load.js', 'yaml'],
+    allowed: ['./facts.js', '../../measure/load-report.js', '../../observe/timeline.js'],
+    refused: ['node:fs', '../look.js', '../../observe/runner.js', '../../measure/load.js', 'yaml'],
   },
   'lib/web/server.js': {
     allowed: [

@@ -18,8 +18,8 @@ import {
 } from '../lib/check/cluster.js';
 import { episode, stopUnderLoad } from '../lib/check/episode.js';
 import { kill, repeatUntil, whileFrozen } from '../lib/check/faults.js';
-import { untilAtRest } from '../lib/check/rest.js';
-import { entryOf } from '../lib/lessons/program-entry.js';
+import { untilAtRest } from '../lib/check/at-rest.js';
+import { findEntry } from '../lib/lessons/program-entry.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { createRunner } from '../lib/observe/runner.js';
 import { Broken } from '../lib/verdict/outcome.js';

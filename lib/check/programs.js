@@ -11,8 +11,8 @@ import { nowMs } from '../observe/clock.js';
 import { copyProgram } from '../observe/program-copy.js';
 import { noteProgram } from './look-graph.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
-import { nameOf } from '../common/paths.js';
-import { entryOf, starterFolder } from '../lessons/program-entry.js';
+import { displayPath } from '../common/paths.js';
+import { findEntry, starterFolder } from '../lessons/program-entry.js';
 import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 

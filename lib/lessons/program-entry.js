@@ -1,7 +1,7 @@
 /** The program to judge: the learner's file, or another that stands in for it. */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameOf, rootFolder } from '../common/paths.js';
+import { displayPath, rootFolder } from '../common/paths.js';
 import { placesOf } from './places.js';
 import { Broken } from '../verdict/outcome.js';
 

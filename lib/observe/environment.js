@@ -61,10 +61,10 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
   if (pretendForks) preloads.push(requiring('pretend-forks.cjs'));
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (seesStacks) preloads.push(requiring('stacks.cjs'));
-  if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
+  if (!isExternal && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
     preloads.push(`--import=${here('preload/resolve-elsewhere.js')}`);
-  if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record
-  if (isTheirs && process.env.NODE_OPTIONS) preloads.unshift(process.env.NODE_OPTIONS);
+  if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // last, after the probe has reported the start
+  if (isExternal && process.env.NODE_OPTIONS) preloads.unshift(process.env.NODE_OPTIONS);
   return {
     ...(isExternal
       ? environmentOfUser(process.env)
@@ -86,6 +86,6 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
   };
 }
 
-/** As NODE_OPTIONS takes it: in quotes, because of blanks; an escape means its second character, so that "\n" would be an n. */
+/** A --require option for NODE_OPTIONS, in quotes because of blanks; a backslash there escapes the next character. */
 const requiring = (file) =>
   `--require="${fileURLToPath(here(`preload/${file}`)).replace(/["\\]/g, '\\$&')}"`;

@@ -1,6 +1,5 @@
 /**
- * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
- *
+ * Programs that some lessons need and `npm ci` doesn't install: how to find them, and how to install them.
  * @typedef {import('../lessons/about.js').Tool} Tool
  */
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -38,10 +37,7 @@ const TOOLS = {
   },
 };
 
-/**
- * @param {Tool} name
- * @returns {string | undefined}  the absolute path of the program (of nitropack: of its package.json)
- */
+/** @param {Tool} name @returns {string | undefined}  the absolute path of the program; for nitropack, of its package.json */
 export function findTool(name) {
   const { command, file } = TOOLS[name];
   if (file) return [fileURLToPath(new URL(file, import.meta.url))].find((path) => existsSync(path));

@@ -97,7 +97,7 @@ export async function run(argv, io) {
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
  * @param {number} [options.deadlineMs]  how long the check may take; see runCheck
- * @param {import('../../observe/run.js').Runner} [options.runner]  one that is kept for the next check
+ * @param {import('../../observe/runner.js').Runner} [options.runner]  one that is kept for the next check
  * @param {import('../page.js').Audience} [options.audience]  who watches beside the terminal
  * @returns {Promise<import('../../check/run-check.js').CheckResult>}
  */

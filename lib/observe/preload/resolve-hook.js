@@ -1,6 +1,4 @@
-/**
- * Resolve hooks (see node:module): first as usual; what is not found there, as if the repository had asked for it.
- */
+/** Resolve hooks (see node:module): as usual first, then as if the repository had imported it. */
 const repository = new URL('../../../package.json', import.meta.url).href;
 
 /** `#work` or a package: not a path, not a URL, not node:something. */
