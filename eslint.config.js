@@ -86,7 +86,7 @@ const ZONES = [
     because: 'the door to processes of ours imports node:* and its own files',
   },
   {
-    files: ['keeper', 'run'].map((name) => `lib/observe/${name}.js`),
+    files: ['keeper', 'runner'].map((name) => `lib/observe/${name}.js`),
     may: [ANY_NODE, INSIDE, LIB],
     because: 'the keeper has a lifeline of its own, and starts what is judged',
   },
@@ -97,7 +97,7 @@ const ZONES = [
     because: 'what is preloaded into a program imports node:* and its own files',
   },
   {
-    files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**'],
+    files: ['lib/measure/stats.js', 'lib/measure/load-report.js', 'lib/verdict/**'],
     may: [PURE_NODE, INSIDE, String.raw`\.\./measure/stats\.js`],
     because: 'stats and verdict are pure: no I/O, no packages, only each other and node:util',
     strict: true,
@@ -105,7 +105,7 @@ const ZONES = [
   {
     files: ['lib/xray/report/**'],
     may: [
-      ...[PURE_NODE, INSIDE, String.raw`\.\./\.\./measure/(?:stats|report)\.js`],
+      ...[PURE_NODE, INSIDE, String.raw`\.\./\.\./measure/(?:stats|load-report)\.js`],
       ...[String.raw`\.\./\.\./observe/timeline\.js`, String.raw`\.\./\.\./verdict/[^/]+`],
     ],
     because: 'what the X-ray says is pure: no I/O, no packages',
@@ -273,7 +273,7 @@ export default [
   },
   ...ZONES.map(importRules),
   {
-    files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**/*.js'],
+    files: ['lib/measure/stats.js', 'lib/measure/load-report.js', 'lib/verdict/**/*.js'],
     rules: { 'no-restricted-globals': ['error', 'console', 'fetch', 'process'] },
   },
   {

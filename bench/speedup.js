@@ -3,10 +3,10 @@
 import { join } from 'node:path';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { lessonPaths } from '../lib/lessons/lesson-paths.js';
-import { createSpinners } from '../lib/measure/ceiling.js';
+import { createSpinners } from '../lib/measure/spinners.js';
 import { createLoad } from '../lib/measure/load.js';
 import { speedupOfBlocking, speedupOfCpu } from '../lib/measure/speedup.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { countGiven } from './argument.js';
 import { startHogs } from './hog.js';
 

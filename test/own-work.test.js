@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { runCheck } from '../lib/check/run-check.js';
 import { verdictOnMissing } from '../lib/check/whose-fault.js';
 import { ownWorkIn, servingSince, stretchesOf } from '../lib/observe/own-work.js';
-import { createTurn } from '../lib/observe/turn.js';
+import { watchCpuTime } from '../lib/observe/cpu-time.js';
 import { nowMs } from '../lib/observe/clock.js';
 import { Broken, Undecided } from '../lib/verdict/outcome.js';
 import { demandSpeedup } from '../lib/verdict/speedup.js';
@@ -163,7 +163,7 @@ test('its words name the handler, the process and a handful of numbers', () => {
 
 test('a limit is reached when work of its own explains what did not come, and no turn was missing', async () => {
   const fromMs = nowMs();
-  const unborn = createTurn(
+  const unborn = watchCpuTime(
     () => [],
     () => [],
     () => true,

@@ -10,7 +10,7 @@ import { performExperiment } from '../lib/check/experiments.js';
 import { readSolutionResults } from '../lib/cli/saved/solution-results.js';
 import { EnvironmentError } from '../lib/common/usage-error.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { Starved } from '../lib/observe/turn.js';
+import { Starved } from '../lib/observe/cpu-time.js';
 import { createActivity, wordsOf } from '../lib/learner/activity.js';
 import { keys, makeRoot, read, starter, write } from './fixture-root.js';
 import { limitMs } from './limits.js';

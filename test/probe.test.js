@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { get } from '../lib/observe/client.js';
 import { nowMs } from '../lib/observe/clock.js';
-import { freePort } from '../lib/observe/ports.js';
+import { reservePort } from '../lib/observe/ports.js';
 import { openTimeline, requestsOf } from '../lib/observe/timeline.js';
 import { until } from './nothing-left.js';
 
@@ -469,7 +469,7 @@ async function start(name, text, more = {}) {
   writeFileSync(file, text);
   const timelineFile = join(folder, `timeline ${count}.jsonl`);
   const timeline = openTimeline(timelineFile);
-  const [port, port2] = [await freePort(), await freePort()];
+  const [port, port2] = [await reservePort(), await reservePort()];
   const inherited = { ...process.env };
   delete inherited.NODE_TEST_CONTEXT;
   const own = { FORKSHOP_TIMELINE: timelineFile, NODE_OPTIONS: `--require "${probe}"` };

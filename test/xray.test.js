@@ -9,9 +9,9 @@ import { describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { createLoad } from '../lib/measure/load.js';
 import { createOpenLoop } from '../lib/measure/open-loop.js';
-import { ownOfUser } from '../lib/observe/environment.js';
-import { freePort } from '../lib/observe/ports.js';
-import { createRunner } from '../lib/observe/run.js';
+import { environmentOfUser } from '../lib/observe/environment.js';
+import { reservePort } from '../lib/observe/ports.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { tryCost } from '../lib/xray/cost.js';
 import { crashLoops } from '../lib/xray/report/crash-loops.js';
 import { findingsOf, sift } from '../lib/xray/report/findings.js';
@@ -31,7 +31,7 @@ const MOST_PER_SECOND = 200; // by trials.js
 
 /** @param {string} file @param {string[]} [flags] */
 async function xray(file, flags = []) {
-  const port = await freePort();
+  const port = await reservePort();
   const env = { INIT_CWD: fixtures, PORT: String(port), NODE_CLUSTER_WORKERS: '2' };
   const argv = ['xray', file, '--seconds', '1', '--json', ...flags];
   const { code, stdout, stderr } = await forkshop(rootFolder, argv, env);
@@ -89,7 +89,7 @@ describe('servers', { concurrency: 2 }, () => {
 });
 
 test('in a terminal: who runs, who listens, and the finding with its lesson, in 80 columns', async (t) => {
-  const env = { INIT_CWD: fixtures, PORT: String(await freePort()) };
+  const env = { INIT_CWD: fixtures, PORT: String(await reservePort()) };
   const folder = mkdtempSync(join(tmpdir(), 'forkshop-xray-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const html = join(folder, 'x.html');
@@ -143,7 +143,7 @@ test('a file that cannot be written at the end costs no finding', async (t) => {
     };
     syncBuiltinESMExports();`;
   const env = {
-    ...{ INIT_CWD: fixtures, PORT: String(await freePort()) },
+    ...{ INIT_CWD: fixtures, PORT: String(await reservePort()) },
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(full)}`,
   };
   const files = ['--html', join(folder, 'x.html'), '--trace', join(folder, 'x.json')];
@@ -213,7 +213,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
   async function orderOf(entry, t) {
     const runner = createRunner();
     t.after(() => runner.close());
-    const env = { PORT: String(await freePort()), NODE_CLUSTER_WORKERS: '2' };
+    const env = { PORT: String(await reservePort()), NODE_CLUSTER_WORKERS: '2' };
     return { runner, order: { entry, args: [], isCommand: false, cwd: fixtures, env } };
   }
 
@@ -392,11 +392,11 @@ test('the environment is the user’s own, without what npm put there', () => {
   const bin = join(tmpdir(), 'shop', 'node_modules', '.bin');
   const script = { npm_lifecycle_event: 'xray', npm_config_prefix: '/usr', INIT_CWD: '/home/me' };
   const PATH = ['/usr/bin', '/bin'].join(delimiter);
-  assert.deepEqual(ownOfUser({ ...own, PATH: [bin, PATH].join(delimiter), ...script }), {
+  assert.deepEqual(environmentOfUser({ ...own, PATH: [bin, PATH].join(delimiter), ...script }), {
     ...own,
     PATH,
   });
-  assert.deepEqual(ownOfUser({ ...own, npm_config_cache: '/c', FORKSHOP_RUN: 'x' }), {
+  assert.deepEqual(environmentOfUser({ ...own, npm_config_cache: '/c', FORKSHOP_RUN: 'x' }), {
     ...own,
     npm_config_cache: '/c',
   });

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { runCheck } from '../../lib/check/run-check.js';
 import { filesBelow, findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { lessonPaths } from '../../lib/lessons/lesson-paths.js';
-import { createRunner } from '../../lib/observe/run.js';
+import { createRunner } from '../../lib/observe/runner.js';
 
 const { mutantsOf } = await import('./operators.js').catch((error) => {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;

@@ -6,7 +6,7 @@ import {
   eventsOf,
   faultOfRandomHex,
   mean,
-  meanOf,
+  meanInterval,
   momentOf,
   parseJsonBody,
   quickestOf,
@@ -357,7 +357,7 @@ export function reportQueue({ clients, answers, requests, healthMs }, measured) 
   );
   measured('requests-per-second', {
     label: `requests per second for / with ${clients} clients`,
-    ...meanOf(rates),
+    ...meanInterval(rates),
     formula: {
       value: 1000 / serviceMs,
       says: `1000 / ${serviceMs.toFixed(1)} ms that one / takes`,
@@ -366,7 +366,7 @@ export function reportQueue({ clients, answers, requests, healthMs }, measured) 
   });
   measured('mean-response', {
     label: `mean response time with ${clients} clients`,
-    ...meanOf(waits),
+    ...meanInterval(waits),
     formula: {
       value: (clients * serviceMs) / 1000,
       says: `Little's law: ${clients} waiting, one served every ${serviceMs.toFixed(1)} ms`,

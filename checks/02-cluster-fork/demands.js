@@ -409,11 +409,11 @@ export function demandAccepted({ program, forks, fate, output }) {
   });
 }
 
-export async function measureBlocking({ measured, conditionsWere }, contest) {
+export async function measureBlocking({ measured, addConditions }, contest) {
   const machine = watchMachine();
   const limits = { target: LEAST_SPEEDUP, windowMs: 60, budgetMs: 3_000 };
   const speedup = await speedupOfBlocking({ ...contest, ...limits, path: '/' });
-  const conditions = conditionsWere(machine());
+  const conditions = addConditions(machine());
   const label = `blocking work, ${WORKERS} workers against one process`;
   measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
   demandSpeedup(speedup, disturbanceOf(conditions));

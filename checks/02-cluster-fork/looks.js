@@ -1,7 +1,7 @@
 /** Lesson 2: starts and requests, and what is seen of them. */
 import { cpus } from 'node:os';
 import {
-  asCoresAllow,
+  mapConcurrently,
   askAtOnce,
   createLoad,
   createSpinners,
@@ -76,7 +76,7 @@ const hasBegun = (events) =>
 
 /** Values of NODE_CLUSTER_WORKERS that must be refused, each with what became of the program. */
 export const tryNonsense = (launch) =>
-  asCoresAllow(NONSENSE, async (value) => {
+  mapConcurrently(NONSENSE, async (value) => {
     const program = await launch({ env: { NODE_CLUSTER_WORKERS: value }, pretendForks: true });
     const isStarted = await untilAtRest(program, hasBegun);
     const { fate } = program;

@@ -31,7 +31,7 @@ const tasks = {
 };
 
 export default check('03-scheduling-policies', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, measure } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
   const start = async (args = []) => {
     const program = await launch({ env, args });
@@ -39,11 +39,11 @@ export default check('03-scheduling-policies', tasks, (lesson) => {
   };
   const main = observe([], () => start());
   const inTurn = observe([main], askInTurn);
-  const none = meanwhile([], () => start(['--policy', 'none']));
-  const inNoTurn = meanwhile([none], askInTurn);
-  const choices = meanwhile([], () => tryPolicyChoices(lesson));
+  const none = observeInParallel([], () => start(['--policy', 'none']));
+  const inNoTurn = observeInParallel([none], askInTurn);
+  const choices = observeInParallel([], () => tryPolicyChoices(lesson));
   const table = observe([main, inTurn], readTable);
-  const tiny = meanwhile([choices], () => startSmallestServer(lesson));
+  const tiny = observeInParallel([choices], () => startSmallestServer(lesson));
 
   hold('rr-in-turn', [main, inTurn], demandRoundRobin);
   hold('none-is-on', [none, inNoTurn], demandNone);

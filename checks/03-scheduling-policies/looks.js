@@ -6,7 +6,7 @@ import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import {
   aliveIn,
-  asCoresAllow,
+  mapConcurrently,
   askOnce,
   createLoad,
   eventsOf,
@@ -92,7 +92,7 @@ function parseObject(line) {
 
 /** The policy with the variable, with an option that contradicts it, and with an invalid name. */
 export const tryPolicyChoices = ({ launch }) =>
-  asCoresAllow(CHOICES, async ({ args = [], env = {}, wanted }) => {
+  mapConcurrently(CHOICES, async ({ args = [], env = {}, wanted }) => {
     const program = await launch({ args, env: { NODE_CLUSTER_WORKERS: '1', ...env } });
     const forked = () => eventsOf(program.events, 'child')[0];
     const listener = () =>

@@ -214,10 +214,10 @@ export async function prepareContest({ launch, ready, isLonger }) {
   return { load: createLoad(), control, workers: CHILDREN, path: '/', isLonger };
 }
 
-export async function measureBlocking({ measured, conditionsWere }, contest) {
+export async function measureBlocking({ measured, addConditions }, contest) {
   const machine = watchMachine();
   const speedup = await speedupOfBlocking({ ...contest, ...LIMITS });
-  const conditions = conditionsWere(machine());
+  const conditions = addConditions(machine());
   const label = `blocking work, ${CHILDREN} children against one process`;
   measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
   return { speedup, disturbance: disturbanceOf(conditions) };

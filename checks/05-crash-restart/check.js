@@ -50,7 +50,8 @@ const tasks = {
 };
 
 export default check('05-crash-restart', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure, isLonger } =
+    lesson;
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
 
@@ -58,11 +59,13 @@ export default check('05-crash-restart', tasks, (lesson) => {
   const crashes = observe([main], crashTwice);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
   const killed = observe([main, again], killPrimary);
-  const failing = meanwhile([], () => failToStart(launch), { isSlow: true });
-  const failingPlace = meanwhile([], () => failInOnePlace(launch), { isSlow: true });
-  const leave = meanwhile([], async () => askToLeave(await start(2 * LEAVING)));
-  const interrupted = meanwhile([leave], ({ program }) => stopBesideASlowOne(program, 'Ctrl-C'));
-  const terminated = meanwhile([], () => stopInAWait(start));
+  const failing = observeInParallel([], () => failToStart(launch), { isSlow: true });
+  const failingPlace = observeInParallel([], () => failInOnePlace(launch), { isSlow: true });
+  const leave = observeInParallel([], async () => askToLeave(await start(2 * LEAVING)));
+  const interrupted = observeInParallel([leave], ({ program }) =>
+    stopBesideASlowOne(program, 'Ctrl-C'),
+  );
+  const terminated = observeInParallel([], () => stopInAWait(start));
 
   hold('replaced', [crashes], demandReplaced);
   holdInSteps(

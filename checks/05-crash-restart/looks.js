@@ -12,12 +12,12 @@ import {
   hasExited,
   haveTurned,
   kill,
-  meanOf,
+  meanInterval,
   nowMs,
   repeatUntil,
   requestsOf,
   servingIn,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   whileFrozen,
 } from '../../lib/check/checking.js';
@@ -210,7 +210,7 @@ export async function failInOnePlace(launch) {
 /** One worker is frozen until the others have exited: the primary must wait for it as well. */
 export async function stopBesideASlowOne(program, how) {
   const first = program.events.length;
-  const meanwhile = (signalMs) => {
+  const afterSignal = (signalMs) => {
     const reports = requestsOf(program.events.slice(first), '/report');
     const [slow, ...others] = new Set(reports.map(({ pid }) => pid));
     const haveLeft = (events) =>
@@ -223,7 +223,7 @@ export async function stopBesideASlowOne(program, how) {
     });
   };
   return withBehind(
-    await stopAtWork(program, how, { path: '/report', times: IN_FLIGHT, meanwhile }),
+    await stopUnderLoad(program, how, { path: '/report', times: IN_FLIGHT, afterSignal }),
   );
 }
 
@@ -237,7 +237,7 @@ export const stopInAWait = (start) =>
       const [victim] = servingIn(program.events);
       kill(program, [victim]);
       await program.until((events) => hasExited(events, victim), DEADLINE_MS);
-      const stop = await stopAtWork(program, 'SIGTERM', { path: '/report', times: 1 });
+      const stop = await stopUnderLoad(program, 'SIGTERM', { path: '/report', times: 1 });
       return withBehind({ ...stop, how: 'SIGTERM just after a crash' });
     },
     ({ program, signalMs }) => waitsIn(program.events).every(({ fork }) => fork.t > signalMs),
@@ -266,7 +266,7 @@ export function measureGaps({ measured }, rounds) {
   measured('full-capacity', {
     label: `from the exit of a worker until its replacement listens, the mean of ${gapsMs.length} (${range})`,
     unit: 'ms',
-    ...meanOf(gapsMs),
+    ...meanInterval(gapsMs),
     isHeadline: true,
   });
 }

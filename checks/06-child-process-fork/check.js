@@ -55,7 +55,8 @@ const tasks = {
 };
 
 export default check('06-child-process-fork', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure, isLonger } =
+    lesson;
   const start = async (children, options) =>
     ready(
       await launch({ env: { JOB_CHILDREN: String(children) }, followsChildren: true, ...options }),
@@ -79,9 +80,9 @@ export default check('06-child-process-fork', tasks, (lesson) => {
   const idle = observe([server, besideIdle], killIdle);
   const dead = observe([server, idle], askKilledChildren);
 
-  const single = meanwhile([first], () => start(1));
-  const poisoned = meanwhile([single], askCrashingJob);
-  const orphaned = meanwhile([single, poisoned], killServer);
+  const single = observeInParallel([first], () => start(1));
+  const poisoned = observeInParallel([single], askCrashingJob);
+  const orphaned = observeInParallel([single, poisoned], killServer);
 
   hold('answers', [server, first], demandFirst, { isGate });
   hold('own-file', [server, first], demandOwnFile, { isGate });
@@ -117,7 +118,7 @@ export default check('06-child-process-fork', tasks, (lesson) => {
   );
   hold('ends-with-parent', [single, orphaned], demandNoneLeft, { needs: ['fails-one'] });
 
-  const control = meanwhile([dead], async () => ready(await launch({ isReference: true })));
+  const control = observeInParallel([dead], async () => ready(await launch({ isReference: true })));
   const delays = observe([server, control, dead], (candidate, reference) =>
     measureDelays(lesson, candidate, reference),
   );

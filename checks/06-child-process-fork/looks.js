@@ -12,7 +12,7 @@ import {
   haveTurned,
   kill,
   mean,
-  meanOf,
+  meanInterval,
   nowMs,
   parseJsonBody,
   requestsOf,
@@ -304,7 +304,12 @@ export function reportDelays({ measured, drawn }, { yours, before }) {
     { name: 'job in children', value: mean(yours) },
   ];
   drawn('delays', { label, unit: 'ms', rows });
-  const told = { label: `${label}: your server`, ...meanOf(yours), unit: 'ms', isHeadline: true };
+  const told = {
+    label: `${label}: your server`,
+    ...meanInterval(yours),
+    unit: 'ms',
+    isHeadline: true,
+  };
   measured('delay', told);
 }
 

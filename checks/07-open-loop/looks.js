@@ -5,7 +5,7 @@ import {
   exitsOf,
   forksOf,
   haveTurned,
-  meanOf,
+  meanInterval,
   reportOf,
   unansweredAt,
   untilAtRest,
@@ -155,7 +155,7 @@ export function reportLoad({ measured, drawn }, { cluster, single, seconds }) {
   measured('p90', {
     label: 'yours: nine of ten were answered within',
     unit: 'ms',
-    ...meanOf(p90s(cluster.window)),
+    ...meanInterval(p90s(cluster.window)),
     formula: { value: WORK_MS, says: 'the page alone, when nobody waits' },
     isHeadline: true,
   });

@@ -18,7 +18,7 @@ import {
   servingIn,
   startRequests,
   startTraffic,
-  stopAtWork,
+  stopUnderLoad,
   turnedMs,
 } from '../../lib/check/checking.js';
 
@@ -89,7 +89,7 @@ export async function stopOne({ program }) {
 
 /** The whole program gets the signal while slow requests are in flight. */
 export const stopAll = async ({ program }) => ({
-  ...(await stopAtWork(program, 'Ctrl-C', { path: '/slow', times: IN_FLIGHT, ...STILL })),
+  ...(await stopUnderLoad(program, 'Ctrl-C', { path: '/slow', times: IN_FLIGHT, ...STILL })),
   of: IN_FLIGHT,
 });
 
@@ -105,7 +105,7 @@ export async function stopWithClients({ program }) {
   const end = await episode(
     program,
     'SIGTERM',
-    () => program.tellToStop('SIGTERM'),
+    () => program.askToStop('SIGTERM'),
     () => program.fate || unsaid().length > 0,
     STILL,
   );

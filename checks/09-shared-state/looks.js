@@ -9,7 +9,7 @@ import {
   episode,
   eventsOf,
   exitsOf,
-  freePort,
+  reservePort,
   get,
   hasExited,
   kill,
@@ -117,18 +117,18 @@ export async function repeatIds(program, { adds }) {
 
 /** The primary as the owner of the counts; Redis has the same two methods. */
 export const primaryOf = (program) => ({
-  still: () => kill(program, [program.pid], 'SIGSTOP'),
-  goOn: () => kill(program, [program.pid], 'SIGCONT'),
+  freeze: () => kill(program, [program.pid], 'SIGSTOP'),
+  resume: () => kill(program, [program.pid], 'SIGCONT'),
 });
 
-/** @template T @param {{ still: () => any, goOn: () => any }} owner @param {() => Promise<T>} work @returns {Promise<T>} */
+/** @template T @param {{ freeze: () => any, resume: () => any }} owner @param {() => Promise<T>} work @returns {Promise<T>} */
 async function whileOwnerFrozen(owner, work) {
-  owner.still();
+  owner.freeze();
   try {
     await sleep(STOPS_MS);
     return await work();
   } finally {
-    owner.goOn();
+    owner.resume();
   }
 }
 
@@ -314,7 +314,7 @@ export async function startStore(launch, start) {
 
 /** A cluster that starts without Redis. */
 export async function startWithoutStore(launch) {
-  const env = { NODE_CLUSTER_WORKERS: '1', REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
+  const env = { NODE_CLUSTER_WORKERS: '1', REDIS_URL: `redis://127.0.0.1:${await reservePort()}` };
   const program = await launch({ args: ['--state', 'redis'], env });
   const listens = await program.ready(1);
   return { program, listens, silent: listens ? await askWhileAway(program) : [] };

@@ -19,7 +19,7 @@ import {
   ratioOf,
   requestsOf,
   saturate,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   watchMachine,
 } from '../../lib/check/checking.js';
@@ -114,9 +114,9 @@ export async function stopInFlight({ program, first }, how) {
   const since = program.events.length;
   let late = /** @type {any[]} */ ([]);
   let half;
-  const stopped = await stopAtWork(program, how, {
+  const stopped = await stopUnderLoad(program, how, {
     ...{ path: '/report', times: IN_FLIGHT },
-    meanwhile: async (signalMs) => {
+    afterSignal: async (signalMs) => {
       const isOver = (isDone) => (events) => program.fate || isDone(events);
       const isHeard = isOver((events) => haveTurned(events, [program.pid], HEARD, signalMs));
       await program.until(isHeard, PATIENCE_MS);
@@ -255,7 +255,7 @@ export async function stopMachines({ program }) {
   if (!program) return undefined; // another promise reports that
   const isStart = ({ what, pid }) => what === 'child' && pid === program.pid;
   const end = await episode(
-    ...[program, 'SIGTERM', () => program.tellToStop('SIGTERM')],
+    ...[program, 'SIGTERM', () => program.askToStop('SIGTERM')],
     (since) => program.fate || since.some(isStart),
   );
   return { program, ...end, started: end.events.filter(isStart) };
@@ -263,7 +263,7 @@ export async function stopMachines({ program }) {
 
 /** All servers behind nginx against one of them, with the same work; decides nothing. */
 export async function measureWays(
-  { launch, isLonger, measured, drawn, conditionsWere },
+  { launch, isLonger, measured, drawn, addConditions },
   { program: ports, count },
 ) {
   const load = createLoad();
@@ -281,7 +281,7 @@ export async function measureWays(
     isEnough: ({ one: control, ports: candidate }) => isNarrow(control, candidate),
     budgetMs: isLonger ? BUDGET.longerMs : BUDGET.usualMs,
   });
-  const note = disturbanceOf(conditionsWere(machine()));
+  const note = disturbanceOf(addConditions(machine()));
   load.close();
   for (const [name, label] of [
     ['ports', `blocking work, ${count} ports behind nginx against one process`],

@@ -19,7 +19,7 @@ import {
   ratioOf,
   saturate,
   servingIn,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   watchMachine,
 } from '../../lib/check/checking.js';
@@ -133,7 +133,7 @@ export async function forkByDefault({ launch }, { entry }) {
 
 /** Stops it while requests are in flight. behind: workers that outlive the primary. */
 export async function stop(program, how) {
-  const seen = await stopAtWork(program, how, { path: '/report', times: IN_FLIGHT, ...STILL });
+  const seen = await stopUnderLoad(program, how, { path: '/report', times: IN_FLIGHT, ...STILL });
   const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
   const behind = seen.fate ? workers.filter((pid) => !hasExited(program.events, pid)) : [];
   return { ...seen, workers, behind };
@@ -180,7 +180,7 @@ const areUp = (events, wanted) => {
 };
 
 /** With and without the preset, the same work; decides nothing. */
-export async function measureSpeedup({ measured, conditionsWere, isLonger }, sides) {
+export async function measureSpeedup({ measured, addConditions, isLonger }, sides) {
   const load = createLoad();
   const side = (program, processes) => async () =>
     (await saturate(load, program, { path: '/', processes, durationMs: WINDOW_MS })).perSecond;
@@ -193,7 +193,7 @@ export async function measureSpeedup({ measured, conditionsWere, isLonger }, sid
     },
   );
   load.close();
-  const note = disturbanceOf(conditionsWere(machine()));
+  const note = disturbanceOf(addConditions(machine()));
   const ratio = ratioOf(control, candidate);
   const [controlPerSecond, candidatePerSecond] = [control, candidate].map(mean);
   const both = { controlPerSecond, candidatePerSecond, ceiling: WORKERS };

@@ -42,7 +42,7 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
  * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
  * @param {boolean} [options.hasTimeline] @param {AbortSignal} [options.signal]
  * @param {number} [options.deadlineMs]  see runCheck
- * @param {import('../observe/run.js').Runner} [options.runner]  reused from the previous check
+ * @param {import('../observe/runner.js').Runner} [options.runner]  reused from the previous check
  * @param {import('./learner-page.js').Audience} [options.audience]  beside the terminal @returns {Promise<CheckResult>}
  */
 export async function checkLesson(options) {

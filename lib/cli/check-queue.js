@@ -1,7 +1,7 @@
 /** The queue of `npm start`: one check, or one action of the page, at a time; a save interrupts it and starts the next check. */
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { EnvironmentError } from '../common/usage-error.js';
-import { createRunner } from '../observe/run.js';
+import { createRunner } from '../observe/runner.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
 import { checkLesson } from './check-lesson.js';
@@ -81,7 +81,7 @@ function createQueue(running) {
 
 /** Checks lessons with one runner, whose keeper process serves one check after the other. */
 function createChecks(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, audience) {
-  /** @type {import('../observe/run.js').Runner | undefined} */
+  /** @type {import('../observe/runner.js').Runner | undefined} */
   let runner;
   const open = () => (runner = runner?.isOpen() ? runner : createRunner());
   const failures = createFailureViewer(io);

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
-import { ownOfUser } from '../observe/environment.js';
+import { environmentOfUser } from '../observe/environment.js';
 import { visible } from '../verdict/visible.js';
 import { tryCost } from '../xray/cost.js';
 import { launch } from '../xray/launch.js';
@@ -217,7 +217,7 @@ function howToReload(/** @type {string} */ text, cwd, env) {
   const signal = /** @type {NodeJS.Signals} */ (text.toUpperCase());
   if (['SIGHUP', 'SIGUSR2'].includes(signal)) return { signal };
   if (text.trim() !== '' && !/^(SIG)?[A-Z]+[12]?$/.test(text))
-    return { command: text, cwd, env: ownOfUser(env) };
+    return { command: text, cwd, env: environmentOfUser(env) };
   throw new UsageError(
     'A reload is asked for by SIGHUP or SIGUSR2, or by a command.',
     "For example: --reload SIGHUP, or --reload 'pm2 reload shop'",

@@ -10,7 +10,7 @@ export const rootFolder = fileURLToPath(new URL('../..', import.meta.url)).repla
  * @param {string} file  absolute path
  * @param {string} [root]  the folder that holds the rooms
  */
-export function nameOf(file, root = rootFolder) {
+export function displayPath(file, root = rootFolder) {
   const name = relative(root, file);
   return name.startsWith('..') ? file : name;
 }

@@ -1,7 +1,7 @@
-/** What is judged: the learner's file, or another that stands in for it. */
+/** The program to judge: the learner's file, or another that stands in for it. */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameOf, rootFolder } from '../common/paths.js';
+import { displayPath, rootFolder } from '../common/paths.js';
 import { lessonPaths } from './lesson-paths.js';
 import { Broken } from '../verdict/outcome.js';
 
@@ -9,7 +9,7 @@ const MOST_NAMES = 5; // of files, in a message
 const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
 
 /**
- * The folder with the lesson's starter as it was.
+ * The folder with the lesson's unedited starter.
  * @param {string} key  NN-slug
  * @param {string} [root]  the folder that holds the rooms
  */
@@ -18,17 +18,16 @@ export function starterFolder(key, root = rootFolder) {
 }
 
 /**
- * The program in a place: the file itself, or the folder's server.js (or .cjs, .mjs).
- * @param {string} place  absolute path
- * @param {string} [root]  the folder that holds the rooms, for the names in messages
- * @returns {string}  absolute path
- * @throws {Broken}  when there is none, or nothing in it
+ * @param {string} place  absolute path of a program, or of a folder with a server.js (.cjs, .mjs)
+ * @param {string} [root]  the folder that holds the rooms, for paths in messages
+ * @returns {string}  absolute path of the program
+ * @throws {Broken}  when there is none, or it is empty
  */
-export function entryOf(place, root = rootFolder) {
+export function findEntry(place, root = rootFolder) {
   const stats = statSync(place, { throwIfNoEntry: false });
   if (!stats) {
     throw new Broken({
-      got: `There is no ${nameOf(place, root)}.`,
+      got: `There is no ${displayPath(place, root)}.`,
       why: 'The check starts it. npm run reset brings the starter back.',
     });
   }
@@ -39,7 +38,7 @@ export function entryOf(place, root = rootFolder) {
   const has = others.length > 0 ? `; it has ${others.slice(0, MOST_NAMES).join(', ')}` : '';
   throw new Broken({
     expected: 'a file server.js',
-    got: `There is no server.js in ${nameOf(place, root)}${has}.`,
+    got: `There is no server.js in ${displayPath(place, root)}${has}.`,
     why:
       others.length === 1
         ? `The check starts server.js: rename ${others[0]}.`
@@ -48,7 +47,7 @@ export function entryOf(place, root = rootFolder) {
 }
 
 function readable(file, root) {
-  const name = nameOf(file, root);
+  const name = displayPath(file, root);
   if (!statSync(file).isFile())
     throw new Broken({ expected: 'a file', got: `${name} isn't a file; perhaps it is a folder.` });
   let text;

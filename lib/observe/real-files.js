@@ -1,25 +1,22 @@
-/**
- * Copies that hold real files alone, never a link: what is written into such a copy reaches nobody else's file.
- */
+/** Copies that hold real files and never a link: writing into such a copy can't change the original. */
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../common/files.js';
-import { nameOf } from '../common/paths.js';
+import { displayPath } from '../common/paths.js';
 import { Broken } from '../verdict/outcome.js';
 
 const UNWANTED = ['node_modules', '.git'];
 const MOST_BYTES = 256 * 1024 ** 2; // a link may lead to a whole disk, and the copy may lie in memory
-const LEAST_BYTES = 4 * 1024; // of each entry
+const LEAST_BYTES = 4 * 1024; // counted for each entry, however small
 const LEAVE = 'leave only the program in the folder';
 
 /**
- * Copies a file, or a folder without packages and the history of git. In the place of a link comes what it leads to. One
- * that leads nowhere is left out: some editors leave such ones, and no program can read them.
- * @param {string} from
- * @param {string} to  what is there already stays
- * @param {{ without?: string[], besides?: string }} [options]  without: folders to leave out; besides: what is in this
- *   folder, at the same place, is left out
- * @throws {Broken}  when something cannot be copied: links that go in a circle, a pipe, what one may not read
+ * Copies a file, or a folder without node_modules and .git, and replaces each link by its target. A link that leads nowhere is left
+ * out: some editors keep such links as locks.
+ * @param {string} from @param {string} to  existing files in it stay
+ * @param {{ without?: string[], besides?: string }} [options]  without: folders to leave out; besides: a folder whose entries
+ *   are left out, by their relative paths
+ * @throws {Broken}  when something can't be copied: links in a circle, a pipe, a file without read permission
  */
 export function copyRealFiles(from, to, { without = [], besides } = {}) {
   const unwanted = without.map((folder) => idOf(statSync(folder, { bigint: true })));
@@ -49,10 +46,10 @@ export function copyRealFiles(from, to, { without = [], besides } = {}) {
 const idOf = (/** @type {import('node:fs').BigIntStats} */ { dev, ino }) => `${dev}:${ino}`;
 const isThere = (path) => Boolean(lstatSync(path, { throwIfNoEntry: false }));
 
-/** Of what a path leads to; undefined when it leads nowhere. */
+/** Of the target of a path; undefined if the link is broken. */
 const statsOf = (path) => readable(path, () => statSync(path, { bigint: true }));
 
-/** What may go wrong with a file of somebody else's is said of that file; one that has just gone is not missed. */
+/** Turns an error about a learner's file into a Broken that names the file; undefined if the file has just been deleted. */
 function readable(path, read) {
   try {
     return read();
@@ -61,7 +58,7 @@ function readable(path, read) {
     if (hasCode(error, 'ELOOP')) throw uncopied(path, 'is a link that leads to itself');
     const isRefused = hasCode(error, 'EACCES', 'EPERM') && error.path === path;
     if (isRefused)
-      throw uncopied(path, `cannot be read (${error.code})`, `chmod u+r ${nameOf(path)}`);
+      throw uncopied(path, `cannot be read (${error.code})`, `chmod u+r ${displayPath(path)}`);
     throw error;
   }
 }
@@ -71,10 +68,10 @@ function kindOf(/** @type {import('node:fs').BigIntStats} */ stats) {
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-function uncopied(path, got, command = `rm ${nameOf(path)}`) {
+function uncopied(path, got, command = `rm ${displayPath(path)}`) {
   return new Broken({
     expected: 'a folder of files, which this check can copy',
-    got: `${nameOf(path)} ${got}.`,
+    got: `${displayPath(path)} ${got}.`,
     why: 'This check works with copies of the whole folder, so that it can deploy in them.',
     try: command,
   });

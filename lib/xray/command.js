@@ -1,6 +1,6 @@
 /** A command of the user's, run once in a shell, as `pm2 reload shop`; it ends with us, and in time. */
 import { spawnGuarded } from '../common/child.js';
-import { keepTrack } from '../measure/generator.js';
+import { closeWithCheck } from '../measure/generator.js';
 
 const ENDS_WITHIN_MS = 60_000;
 const MOST_CHARACTERS = 4_000; // of what it printed last
@@ -21,7 +21,7 @@ export function runCommand({ command, cwd, env }) {
   guard.stdout?.on('data', hear);
   guard.stderr?.on('data', hear);
   const timer = setTimeout(end, ENDS_WITHIN_MS);
-  const release = keepTrack(end);
+  const release = closeWithCheck(end);
   return {
     isOver: () => isOver,
     ended: ended.then(({ code, error = '' }) => {

@@ -24,7 +24,7 @@ const OTHER_PORT =
   'Without the probe it does not answer on the port that it had before: set PORT, or whatever it obeys, and try again.';
 
 /**
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @param {import('./scale.js').Amount} [amount]
@@ -80,7 +80,7 @@ async function startBare(runner, /** @type {import('./launch.js').Order} */ orde
     cwd,
     env,
     isNative: isCommand,
-    isTheirs: true,
+    isExternal: true,
   });
   program.port = port;
   return program;

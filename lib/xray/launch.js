@@ -18,10 +18,10 @@
  * @property {number[]} otherPorts  on which its Node.js processes listen, too
  */
 import { createStreams, get } from '../observe/client.js';
-import { THEIR_LIMITS } from '../observe/limits.js';
+import { EXTERNAL_LIMITS } from '../observe/limits.js';
 import { holdersOf } from '../observe/sockets.js';
 import { listenersOf, processesOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 
 const UP_WITHIN_MS = 30_000; // it may build first
 const TURNS = 25; // each of 20 ms at least
@@ -47,17 +47,17 @@ export class NotUp extends Error {
 }
 
 /**
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {Order} order
  * @param {import('./load.js').Plan} plan  of the load: the first request is sent here, and is no part of that
  * @returns {Promise<Up>}  when it has answered, and nothing more seems to come by itself
- * @throws {NotUp | import('../observe/turn.js').Starved}
+ * @throws {NotUp | import('../observe/cpu-time.js').Starved}
  */
 export async function launch(runner, order, plan) {
   const { entry, args, isCommand, cwd, env, seesStacks } = order;
   const program = await runner.start({
     ...{ entry, args, cwd, env, isNative: isCommand, seesStacks },
-    ...{ isTheirs: true, followsChildren: true },
+    ...{ isExternal: true, followsChildren: true },
   });
   const port = await program.until(
     (events) => portOf(program, events, order.port) ?? (isCrashLoop(events) && NONE),
@@ -125,9 +125,9 @@ const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ eve
 
 /** What it did too much of, and is ended for. */
 const EXCESSES = {
-  output: `it printed more than ${THEIR_LIMITS.output / 1024 ** 2} MB`,
-  processes: `it had more than ${THEIR_LIMITS.processes} processes at once`,
-  timeline: `it did more than can be recorded (${THEIR_LIMITS.timeline / 1024 ** 2} MB)`,
+  output: `it printed more than ${EXTERNAL_LIMITS.output / 1024 ** 2} MB`,
+  processes: `it had more than ${EXTERNAL_LIMITS.processes} processes at once`,
+  timeline: `it did more than can be recorded (${EXTERNAL_LIMITS.timeline / 1024 ** 2} MB)`,
 };
 
 /**

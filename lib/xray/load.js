@@ -25,12 +25,12 @@
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { watchMemory } from '../measure/at-rate.js';
+import { watchMemory } from '../measure/constant-rate.js';
 import { watchOthers } from '../measure/conditions.js';
 import { createOpenLoop } from '../measure/open-loop.js';
-import { waitsToWrite } from '../observe/blocked.js';
+import { waitsToWrite } from '../observe/blocked-write.js';
 import { nowMs } from '../observe/clock.js';
-import { ignoreStarved, threadOf } from '../observe/turn.js';
+import { ignoreStarved, threadOf } from '../observe/cpu-time.js';
 
 const LOOK_EVERY_MS = 50;
 const COUNT_EVERY_MS = 100;

@@ -13,7 +13,7 @@ import { tryApart, unevenOf } from './spread.js';
  * @property {import('./report/facts.js').Facts} facts
  * @property {import('../observe/timeline.js').Event[]} events
  *
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @returns {Promise<Looked>}

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from '../observe/clock.js';
 import { hasPid } from '../observe/processes.js';
 import { haveTurned, turnsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 import { runCommand } from './command.js';
 import { during, namedAmong, primaryOf, serving } from './under-traffic.js';
 

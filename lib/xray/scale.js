@@ -17,7 +17,7 @@
  * @property {Step[]} steps  in the order of their numbers; one window of each where it was not obeyed
  * @property {number} [choice]  the fewest workers than which no more are surely faster; missing when it cannot be told
  */
-import { createSpinners } from '../measure/ceiling.js';
+import { createSpinners } from '../measure/spinners.js';
 import { interleave } from '../measure/compare.js';
 import { createLoad } from '../measure/load.js';
 import { mean, ratioOf, servedWithin } from '../measure/stats.js';
@@ -36,7 +36,7 @@ const WORTH = 1.05; // faster by less than that is no reason for one more proces
  * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  of each window; at least so many
  *   rounds, unless the budget is used up: none begins after that
  *
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @param {{ counts: number[], variable: string }} what

@@ -8,7 +8,7 @@ import net from 'node:net';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 import { NEARLY_ALL } from './report/findings-processes.js';
 
 const CLIENTS = 16;

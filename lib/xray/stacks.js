@@ -15,7 +15,7 @@ import { startTraffic } from '../measure/traffic.js';
 import { createStreams } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { eventsOf, requestsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 import { NotUp, launch } from './launch.js';
 import { lastBegun } from './report/silences.js';
 
@@ -31,7 +31,7 @@ export const isSilent = ({ silences, hangs }) =>
   hangs.some(({ fd }) => fd === undefined);
 
 /**
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @returns {Promise<Stacks>}

@@ -4,7 +4,7 @@ import { createStreams } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { hasPid, titleOf } from '../observe/processes.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 import { forClients } from './report/facts.js';
 import { shortName } from './report/words.js';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { join } from 'node:path';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { get } from '../../lib/observe/client.js';
-import { freePort } from '../../lib/observe/ports.js';
+import { reservePort } from '../../lib/observe/ports.js';
 import { findTool } from '../../lib/tools/tools.js';
 import { forkshop } from '../fixture-root.js';
 import { until } from '../nothing-left.js';
@@ -17,7 +17,7 @@ const skip = !vegeta && !process.env.CI && 'vegeta is not installed';
 const file = join(rootFolder, 'test/fixtures/xray/loses-every-fourth.js');
 
 test('every fourth request of each client is lost: both count as many', { skip }, async () => {
-  const port = await freePort();
+  const port = await reservePort();
   const url = `http://127.0.0.1:${port}/`;
   const argv = ['xray', file, '--rate', '25', '--seconds', '8', '--json'];
   const looking = forkshop(rootFolder, argv, { PORT: String(port) });

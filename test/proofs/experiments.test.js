@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { lessonPaths } from '../../lib/lessons/lesson-paths.js';
 import { createLab } from '../../lib/check/lab.js';
-import { Starved } from '../../lib/observe/turn.js';
+import { Starved } from '../../lib/observe/cpu-time.js';
 import { findTool } from '../../lib/tools/tools.js';
 import { createSlots } from '../slots.js';
 

@@ -1,6 +1,6 @@
 import { conditionsNow } from '../../measure/conditions.js';
 import { closingGenerators } from '../../measure/generator.js';
-import { createRunner } from '../../observe/run.js';
+import { createRunner } from '../../observe/runner.js';
 import { Shortage } from '../../observe/shortage.js';
 import { EXIT_CODES } from '../../verdict/outcome.js';
 import { createStyle } from '../../verdict/style.js';

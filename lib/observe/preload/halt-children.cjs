@@ -1,7 +1,7 @@
 /**
- * Preloaded where a check asks "and if the server dies before its child has read its file?": each process of the run but
- * the first, whose parent is FORKSHOP_HALT_BELOW, the keeper, stops itself here, between the report of its start and the
- * first line of its own file. SIGCONT lets it go on. Where the system has no such signal, nothing stops.
+ * Preloaded to test a server that dies before its child has read its file: each process except the first, whose parent is
+ * FORKSHOP_HALT_BELOW, the keeper, stops itself after the report of its start and before the first line of its file, until SIGCONT.
+ * Nothing stops on Windows.
  */
 'use strict';
 

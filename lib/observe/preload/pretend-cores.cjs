@@ -1,6 +1,6 @@
 /**
- * Preloaded where a check asks "and on a machine with so many cores?": os.availableParallelism() and
- * navigator.hardwareConcurrency tell FORKSHOP_PRETEND_CORES. os.cpus() tells the truth: it is the wrong question.
+ * Preloaded to pretend FORKSHOP_PRETEND_CORES cores in os.availableParallelism() and navigator.hardwareConcurrency. os.cpus() keeps
+ * its true result: it isn't the function to ask.
  */
 'use strict';
 

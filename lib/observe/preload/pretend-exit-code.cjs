@@ -1,7 +1,4 @@
-/**
- * Preloaded where a check asks "and if a worker exits with another code?": a cluster's worker that would exit with code 1,
- * because of an exception or by itself, exits with FORKSHOP_PRETEND_EXIT_CODE, as after process.exit() with that code.
- */
+/** Preloaded to replace exit code 1 of a cluster's worker, after an exception or by itself, by FORKSHOP_PRETEND_EXIT_CODE. */
 'use strict';
 
 const { isWorker } = require('node:cluster');

@@ -1,7 +1,7 @@
 /**
- * Preloaded where a check asks "and how many workers would it fork?", of 99, too: cluster.fork() forks nobody. The primary
- * hears that the worker is online and then that it listens, as it would of a quick one, and may fork the next. Nothing of
- * it keeps the primary alive. The probe reports the forks as ever; a worker that is none has no pid.
+ * Preloaded to count how many workers a program would fork, even 99: cluster.fork() starts no process. The primary gets 'online' and
+ * 'listening' as from a quick worker, and may fork the next; none of it keeps the primary alive. The probe reports each fork, without
+ * a pid.
  */
 'use strict';
 
@@ -16,17 +16,17 @@ ChildProcess.prototype.spawn = function (options) {
   const isWorker = options.envPairs?.some((pair) => pair.startsWith('NODE_UNIQUE_ID='));
   if (!isWorker) return spawn.call(this, options);
   const [, out, err] = options.stdio.map((one) => one === 'pipe' || one?.type === 'pipe');
-  this.stdout = out ? new PassThrough() : null; // as where its primary wants to read what it prints
+  this.stdout = out ? new PassThrough() : null; // for a primary that reads its workers' output
   this.stderr = err ? new PassThrough() : null;
   this.connected = true;
   this.send = () => true;
   this.disconnect = () => {};
-  setImmediate(tellOf, this);
+  setImmediate(emitStart, this);
   return 0;
 };
 
-/** Tells the primary of a worker what it would be told if it had started. */
-function tellOf(child) {
+/** Emits what the primary would get from a worker that starts. */
+function emitStart(child) {
   const worker = Object.values(cluster.workers).find((one) => one.process === child);
   if (!worker) return;
   const address = { address: null, port, addressType: 4, fd: undefined };

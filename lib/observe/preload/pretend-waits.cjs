@@ -1,7 +1,4 @@
-/**
- * Preloaded where a check asks "and on a machine where a page takes longer?": every Atomics.wait with a time limit, as in
- * blockFor(), waits FORKSHOP_PRETEND_WAITS times as long as it is told.
- */
+/** Preloaded to multiply the duration of every Atomics.wait with a time limit, as in blockFor(), by FORKSHOP_PRETEND_WAITS. */
 'use strict';
 
 const times = Number(process.env.FORKSHOP_PRETEND_WAITS);

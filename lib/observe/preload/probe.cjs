@@ -1,42 +1,38 @@
 /**
- * The probe. Preloaded with NODE_OPTIONS=--require into every Node process of a run, it appends what happens there to
- * the run's timeline, one JSON object a line. It imports nothing of ours, starts nothing that keeps a process alive,
- * touches no handler, exit code or message of the program, and never throws into it. Where the check and its keeper are
- * both gone, killed at once, it ends its process; the next start does the rest (sweep.js). In a PID namespace of its own it says so and nothing else: its pids are other processes to the check, and the check's are others to it.
+ * The probe. Preloaded with NODE_OPTIONS=--require into every Node process of a run, it appends what happens there to the run's
+ * timeline, one JSON object a line. It imports nothing of ours, keeps no process alive, touches no handler, exit code or message
+ * of the program, and never throws into it. If check and keeper are both gone, it kills its process; the next start cleans up
+ * (sweep.js). In another PID namespace it reports only that, because pids don't match there.
  *
- * Why --require, in CommonJS: with --import Node would load a CommonJS program as if it had been imported; what it
- * throws at its top would be an unhandled rejection, and its promises would come before its process.nextTick.
+ * Why --require, in CommonJS: with --import, Node loads a CommonJS program as if it had been imported. An exception at its top level
+ * would be an unhandled rejection, and its promises would run before its process.nextTick.
  *
- * Why a file and no socket: an append is finished when writeSync returns. What a process did is known even if it is
- * killed in the next microsecond, and no connection has to be up before the first event. POSIX appends of a few
- * hundred bytes do not mix.
+ * Why a file and no socket: an append is complete when writeSync returns, so an event survives a process that is killed a microsecond
+ * later, and no connection is needed before the first event. POSIX appends of a few hundred bytes don't mix.
  *
- * Every event has `t` (milliseconds of the system's monotonic clock, the same clock in every process), `pid` and
- * `what`; thread events have `tid` too. `what` is one of
- *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS of
- *               a worker also given: a number that is the same for the same environment and arguments
- *   listening   port, address, most (the server's maxConnections, if it has any), handle ('kernel': this process has the listening socket | 'handed': the primary deals |
- *               'received': a listening socket that another process opened and sent)
- *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': by hand)
+ * Every event has `t` (milliseconds of the system's monotonic clock), `pid` and `what`, and in a thread `tid`. `what` is one of
+ *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS, in a
+ *               worker, given: a hash of its environment and arguments
+ *   listening   port, address, most (the server's maxConnections, if set), handle ('kernel': this process has the listening socket |
+ *               'handed': the primary has it | 'received': another process opened and sent it)
+ *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': emitted by the program)
  *   request     client (its port), method, url
- *   response    client, status; the responses of a connection come in the order of its requests
- *   beat        late (ms that the event loop was late for it), elu (share of the time it was busy), cpu (share of a core
- *               that all its threads took), on Linux ran and queued (ms for which this thread has had a core, and waited for
- *               one, all its life), in a flood of requests more (how many were not reported one by one; where it
- *               lasts, with FORKSHOP_FOLLOWS, few are), and now and then rss (bytes), timers (how many keep the process
- *               alive), waits (how many files, names, connections or threads it waits for, if any), and where one emitter
- *               has more than ten listeners for an event, as Node itself warns, crowded (of which event) and listeners
- *               (how many); and once after each collection of all garbage live (bytes of the heap, and of what it holds
- *               outside). Looked at for listeners are the process, its children with their streams, and whatever Node has
- *               warned of
- *   wait        ms: for so long Atomics.wait() held the thread; it ends at t; answered, if requests had come, and each had
- *               its whole answer before. Only where FORKSHOP_PROBE is 'waits', and then beside all the rest
- *   child       childPid: a process that it started, by whatever way but spawnSync and its like; worker (the cluster's id), if
- *               it is one: known at once, where 'fork' comes later, and never if the primary ends before
- *   kill        target ('keeper' | 'check'), signal: it is about to signal the process that started it, or the check
+ *   response    client, status; in the order of the connection's requests
+ *   beat        every 20 ms: late (ms that the event loop was late for it), elu (share of the time the event loop was busy), cpu (share
+ *               of a core that all threads took), on Linux ran and queued (ms that this thread has had a core, and waited for one,
+ *               since its start), in a flood more (how many requests were not reported one by one). In every fifth beat also rss
+ *               (bytes), timers (how many keep the process alive), waits (how many files, names, connections or threads it waits
+ *               for, if any), and if an emitter has more than ten listeners for an event, crowded (the event) and listeners (how
+ *               many); looked at are the process, its children with their streams, and emitters that Node has warned about. After a
+ *               full garbage collection live (bytes of the heap and of what it holds outside)
+ *   wait        ms that Atomics.wait() held the thread until t; answered, if every request so far had its whole answer before. Only if
+ *               FORKSHOP_PROBE is 'waits'
+ *   child       childPid: of a process that it started, except by spawnSync and the like; worker (the cluster's id), if it is one. It
+ *               precedes 'fork', which never comes if the primary exits first
+ *   kill        target ('keeper' | 'check'), signal: it is about to signal its parent, or the check
  *   crash       error (its stack), origin
- *   signal      signal: it has reached a handler of the program's; with FORKSHOP_FOLLOWS
- *   apart       the process is in another PID namespace than the keeper: pid is its number there, and no more is told of it
+ *   signal      signal: it has reached a handler of the program; with FORKSHOP_FOLLOWS
+ *   apart       the process is in another PID namespace than the keeper: pid is its number there, and nothing else is reported
  *   exit        code, more (as above, since the last beat)
  * and in a primary, about a worker: fork (policy), online, worker-listening (port), disconnect, worker-exit (code,
  * signal, planned: exitedAfterDisconnect), each with `worker` and `workerPid`.
@@ -52,17 +48,17 @@ const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 const BEAT_MS = 20;
 const PROMPT_WRITES_PER_BEAT = 20;
 const REQUESTS_PER_BEAT = 50; // 2,500 a second
-const REQUESTS_OF_FLOOD = 5; // reported one by one in each beat, where a flood lasts
-const FLOOD_MS = 500; // so long it has lasted then
-const CLOSE_MS = 0.05; // between two readings of a clock that were not interrupted
+const REQUESTS_OF_FLOOD = 5; // in each beat of a lasting flood
+const FLOOD_MS = 500; // then a flood is lasting
+const CLOSE_MS = 0.05; // between two readings of a clock without an interruption
 const LONGEST_HELD_BACK = 64 * 1024;
 const MOST_LISTENERS = 10; // EventEmitter.defaultMaxListeners, which the program may have changed
 const PENDING = /^(FSReq|GetAddrInfo|MessagePort$)|ConnectWrap$/; // module hooks answer through a MessagePort
 const KEPT_MS = 100;
 const HANDED_DOWN = /^(NODE_OPTIONS|FORKSHOP_\w+)$/;
-const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle, or a descriptor
+const WITHOUT_ADDRESS = /^(-1:null:-1|null:null:null)$/; // the key of a server that was given a handle or a descriptor
 
-// Ours for good: the program may replace them (fake timers, a patched JSON).
+// Kept before the program can replace them (fake timers, a patched JSON).
 const { process } = globalThis;
 const { stringify } = JSON;
 const { getActiveResourcesInfo } = process;
@@ -80,12 +76,12 @@ const isApart = Boolean(kept?.[3]) && kept[3] !== pidNamespace();
 const isFirst = process.ppid === keptBy?.[0];
 const seesRequests = process.env.FORKSHOP_PROBE !== 'life';
 const seesWaits = process.env.FORKSHOP_PROBE === 'waits';
-const underWay = new Set(); // responses, where waits are seen
+const underWay = new Set(); // responses, if waits are reported
 let hasServed = false;
 const handedDown = Object.entries(process.env).filter(([name]) => HANDED_DOWN.test(name));
 const followsChildren = process.env.FORKSHOP_FOLLOWS === '1';
 
-/** What we tell of a cluster's events. */
+/** The fields of a cluster's events. */
 const fieldsOf = {
   fork: () => ({ policy: cluster.schedulingPolicy }),
   online: () => ({}),
@@ -101,17 +97,17 @@ const fd = file && !isNodesOwn && openQuietly(file, 'a');
 if (fd && isApart) reportApart(fd);
 else if (fd) observe(fd);
 if (keptBy && !isApart && isMainThread)
-  setInterval(() => isKept() || kill(process.pid, 'SIGKILL'), KEPT_MS).unref(); // also without a file: it may be removed
+  setInterval(() => isKept() || kill(process.pid, 'SIGKILL'), KEPT_MS).unref(); // even without a file: it may have been removed
 
 function openQuietly(path, flags) {
   try {
     return openSync(path, flags);
   } catch {
-    return undefined; // the run's folder is gone, or this is another system; the program must not notice
+    return undefined; // the run's folder is gone, or this isn't Linux; the program must not notice
   }
 }
 
-/** @returns {string | undefined}  undefined where the system has none, or there is no /proc */
+/** @returns {string | undefined}  undefined outside Linux */
 function pidNamespace() {
   try {
     return readlinkSync('/proc/self/ns/pid');
@@ -130,8 +126,8 @@ function reportApart(fd) {
 }
 
 /**
- * How far the system's monotonic clock is ahead of ours, in ms. Between two readings this process may lose its core, beside
- * many others for a tenth of a second, and all its events would seem so much earlier: the closest pair of some counts.
+ * How far the system's monotonic clock is ahead of performance.now(), in ms. On a crowded machine this process may lose its core
+ * between the two readings for a tenth of a second, so the closest of several pairs counts.
  */
 function measureClockOffset() {
   let [offset, closest] = [0, Infinity];
@@ -144,20 +140,19 @@ function measureClockOffset() {
   return offset;
 }
 
-/** Reports this process to the open file. */
 function observe(fd) {
   const clockOffset = measureClockOffset();
-  const who = `"pid":${process.pid}` + (isMainThread ? '' : `,"tid":${threadId}`);
+  const ids = `"pid":${process.pid}` + (isMainThread ? '' : `,"tid":${threadId}`);
   const log = createLog(fd);
 
   const now = () => round(elapsedMs() + clockOffset, 1000);
-  const tell = (what, fields = {}) => {
+  const append = (what, fields = {}) => {
     const rest = stringify(fields).slice(1, -1);
-    log.add(`{"t":${now()},${who},"what":"${what}"${rest && ','}${rest}}\n`);
+    log.add(`{"t":${now()},${ids},"what":"${what}"${rest && ','}${rest}}\n`);
     log.flush();
   };
 
-  tell('start', {
+  append('start', {
     ppid: process.ppid,
     role: isMainThread ? (cluster.isWorker ? 'worker' : 'primary') : 'thread',
     worker: cluster.worker?.id,
@@ -166,18 +161,18 @@ function observe(fd) {
     given: followsChildren && cluster.isWorker ? givenTo(process) : undefined,
   });
   let countRequests = () => ({});
-  reportLife(tell, () => countRequests(0));
-  if (keptBy) reportKills(tell);
+  reportLife(append, () => countRequests(0));
+  if (keptBy) reportKills(append);
   const { watch, countListeners } = watchListeners();
-  reportChildren(tell, watch);
-  reportServers(tell);
-  if (cluster.isPrimary && isMainThread) reportWorkers(tell);
-  if (seesWaits) reportWaits(tell, now);
-  if (seesRequests) countRequests = reportRequests(log, now, who);
-  startBeat(tell, log, now, countRequests, countListeners);
+  reportChildren(append, watch);
+  reportServers(append);
+  if (cluster.isPrimary && isMainThread) reportWorkers(append);
+  if (seesWaits) reportWaits(append, now);
+  if (seesRequests) countRequests = reportRequests(log, now, ids);
+  startBeat(append, log, now, countRequests, countListeners);
 }
 
-/** What a worker was given beside its file, as one number: its environment and arguments, but for what Node itself adds. */
+/** A hash of a worker's environment and arguments, without Node's own additions. */
 function givenTo({ env, argv }) {
   const own = Object.entries(env).filter(([name]) => !/^NODE_(UNIQUE_ID|CHANNEL_\w+)$/.test(name));
   const text = stringify([own.sort(), argv.slice(2)]);
@@ -188,8 +183,8 @@ function givenTo({ env, argv }) {
 }
 
 /**
- * Writes lines at once, so that the request which kills its process is on record; but in a flood (more than a
- * thousand a second) it gathers them until the next beat, because a write for each would slow the program down.
+ * Writes lines at once, so that the request that kills its process is on record; in a flood (more than a thousand a second), with
+ * the next beat, because single writes would slow the program down.
  */
 function createLog(fd) {
   let held = '';
@@ -201,7 +196,7 @@ function createLog(fd) {
     try {
       writeSync(fd, text);
     } catch {
-      // The program closed our file or the disk is full. It must not notice; the run's reader will see the silence.
+      // The program closed our file, or the disk is full. It must not notice; the reader will see the silence.
     }
   };
   return {
@@ -214,10 +209,7 @@ function createLog(fd) {
   };
 }
 
-/**
- * Calls `see` before an emitter's events of these names. No listener is added: the program may count them, or remove
- * them all.
- */
+/** Calls `see` before an emitter's events of these names. It adds no listener, since the program may count or remove them. */
 function watchEvents(emitter, names, see) {
   const { emit } = emitter;
   const isWatched = { __proto__: null, ...Object.fromEntries(names.map((name) => [name, true])) };
@@ -225,38 +217,38 @@ function watchEvents(emitter, names, see) {
     try {
       if (isWatched[event]) see(event, args, this);
     } catch {
-      // An event of Node's name but not of its shape, emitted by the program itself.
+      // The program itself emitted an event with a name of Node's and another shape.
     }
     return emit.call(this, event, ...args);
   };
 }
 
-function reportLife(tell, countRequests) {
+function reportLife(append, countRequests) {
   const signals = followsChildren ? SIGNALS : [];
   const names = ['exit', 'uncaughtExceptionMonitor', ...signals];
   watchEvents(process, names, (event, [value, origin]) => {
-    if (event === 'exit') tell('exit', { code: value, ...countRequests() });
-    else if (signals.includes(event)) tell('signal', { signal: event });
-    else tell('crash', { error: String(value?.stack ?? value).slice(0, 2000), origin });
+    if (event === 'exit') append('exit', { code: value, ...countRequests() });
+    else if (signals.includes(event)) append('signal', { signal: event });
+    else append('crash', { error: String(value?.stack ?? value).slice(0, 2000), origin });
   });
 }
 
-/** Told before it is done: afterwards nobody may be left to hear it. */
-function reportKills(tell) {
+/** Reports a signal to the keeper or the check before it is sent: afterwards no process may be left to read the report. */
+function reportKills(append) {
   const targets = { __proto__: null, [keptBy[0]]: 'keeper', [keptBy[1]]: 'check' };
   process.kill = function (pid, signal = 'SIGTERM') {
     const target = targets[pid];
-    if (target && signal !== 0) tell('kill', { target, signal });
+    if (target && signal !== 0) append('kill', { target, signal });
     return kill.apply(this, arguments);
   };
 }
 
-/** A child has its pid a moment after it was made; a program that exits in that moment has it too. */
-function reportChildren(tell, watch) {
+/** A child gets its pid a moment after its construction; the exit handler catches a program that exits in that moment. */
+function reportChildren(append, watch) {
   const fresh = new Set();
   const report = () => {
     for (const child of fresh) {
-      if (child.pid) tell('child', { childPid: child.pid, worker: workerIn(child)?.id });
+      if (child.pid) append('child', { childPid: child.pid, worker: workerIn(child)?.id });
       [child, child.stdin, child.stdout].forEach(watch);
     }
     fresh.clear();
@@ -271,23 +263,20 @@ function reportChildren(tell, watch) {
   watchEvents(process, ['exit'], report);
 }
 
-/** The worker, if a cluster's runs in this child. */
+/** The cluster's worker that is this child, if any. */
 function workerIn(child) {
   if (!cluster.isPrimary) return undefined;
   return Object.values(cluster.workers).find((worker) => worker.process === child);
 }
 
-/**
- * A child for which the program has replaced the environment gets what the probe needs all the same.
- * @param {any} prototype  of every child process
- */
+/** Hands the probe to children whose environment the program has replaced. @param {any} prototype  of every child process */
 function follow(prototype) {
   const { spawn } = prototype;
   prototype.spawn = function (options) {
     try {
       handDown(options.envPairs);
     } catch {
-      // another shape than that of today's Node: it is not followed
+      // a shape that today's Node doesn't have: the child isn't followed
     }
     return spawn.call(this, options);
   };
@@ -304,7 +293,7 @@ function handDown(pairs) {
   }
 }
 
-/** Counts the listeners of the process, of its children, and of what Node has warned of; keeps none of these alive. */
+/** Counts the listeners of the process, its children, and emitters that Node has warned about, and keeps none of them alive. */
 function watchListeners() {
   const watched = new Set();
   const watch = (emitter) => emitter && watched.add(new WeakRef(emitter));
@@ -325,14 +314,13 @@ function watchListeners() {
       const [[listeners, crowded]] = [...counts, [0]].sort(([a], [b]) => b - a);
       return listeners > MOST_LISTENERS ? { listeners, crowded } : {};
     } catch {
-      return {}; // an emitter that the program has changed, or that has just been let go
+      return {}; // the program has changed the emitter, or it was just garbage-collected
     }
   };
   return { watch, countListeners };
 }
 
-/** Listening sockets and connections, of whatever kind of server. */
-function reportServers(tell) {
+function reportServers(append) {
   const kindOf = (server) => {
     if (!server._handle) return 'dealt';
     return server._handle.constructor === Object ? 'handed' : 'kernel';
@@ -342,25 +330,27 @@ function reportServers(tell) {
       const { port, address } = server.address() ?? {};
       const isReceived = WITHOUT_ADDRESS.test(server._connectionKey) && kindOf(server) === 'kernel';
       const most = server.maxConnections ?? undefined;
-      tell('listening', { port, address, most, handle: isReceived ? 'received' : kindOf(server) });
+      append('listening', {
+        port,
+        address,
+        most,
+        handle: isReceived ? 'received' : kindOf(server),
+      });
     } else if (seesRequests) {
-      tell('connection', { client: socket?.remotePort, how: kindOf(server) });
+      append('connection', { client: socket?.remotePort, how: kindOf(server) });
     }
   });
 }
 
-/**
- * What was asked for, where the time was up: a busy machine makes it longer, and that is not the program's doing. What
- * woke up before took as long as it took.
- */
-function reportWaits(tell, now) {
+/** Reports the requested duration after a timeout, because a busy machine makes the wait longer, and the real one after a wake-up. */
+function reportWaits(append, now) {
   const { wait } = Atomics;
   Atomics.wait = function (array, index, value, ms) {
     const fromMs = now();
     const answered = areAllAnswered() || undefined;
     const how = wait.apply(this, arguments);
     if (how !== 'not-equal')
-      tell('wait', {
+      append('wait', {
         ms: round(how === 'timed-out' ? Number(ms) : now() - fromMs, 1000),
         answered,
       });
@@ -376,36 +366,35 @@ function areAllAnswered() {
   return hasServed;
 }
 
-function reportWorkers(tell) {
+function reportWorkers(append) {
   watchEvents(cluster, Object.keys(fieldsOf), (event, [worker, ...rest]) => {
     const about = { worker: worker.id, workerPid: worker.process.pid };
-    tell(whatIs[event] ?? event, { ...about, ...fieldsOf[event](worker, ...rest) });
+    append(whatIs[event] ?? event, { ...about, ...fieldsOf[event](worker, ...rest) });
   });
 }
 
 /**
- * The hot path: two short lines a request, put together by hand. A response carries no id of its request: on one
- * connection they come in the same order, and a map from one to the other would cost more than all the rest. Of a
- * flood the first requests of each beat are reported one by one, the others counted; of one that lasts, and where nothing
- * is judged by single requests, only a few, and for the others not even a clock is read.
+ * The hot path: two short lines a request, built by hand. A response carries no id of its request, because a map from one to the other
+ * would cost more than the rest; on one connection they are in the same order. In a flood, the first requests of each beat are
+ * reported and the others counted; in a lasting flood, with FORKSHOP_FOLLOWS, only a few, and for the others not even a clock is read.
  */
-function reportRequests(log, now, who) {
-  const begin = (what) => `,${who},"what":"${what}","client":`;
+function reportRequests(log, now, ids) {
+  const begin = (what) => `,${ids},"what":"${what}","client":`;
   const [request, response] = ['request', 'response'].map(begin);
-  const reported = new WeakSet(); // requests under way
+  const reported = new WeakSet(); // requests in flight
   const room = createRoom(REQUESTS_PER_BEAT);
   const flood = createFlood();
   let all = 0;
-  let told = 0;
+  let single = 0;
   subscribe('http.server.request.start', (one) => {
     all += 1;
     hasServed = true;
     if (seesWaits) underWay.add(one.response);
     const isFlood = followsChildren && flood.isOn();
-    if (isFlood && told >= REQUESTS_OF_FLOOD) return;
+    if (isFlood && single >= REQUESTS_OF_FLOOD) return;
     const t = now();
     if (!isFlood && !room.take(t)) return;
-    told += 1;
+    single += 1;
     reported.add(one.request);
     const client = one.socket.remotePort ?? null;
     const rest = `"method":"${one.request.method}","url":${stringify(one.request.url)}}\n`;
@@ -420,14 +409,14 @@ function reportRequests(log, now, who) {
   });
   return (tookMs) => {
     flood.see(all, tookMs);
-    const more = all - told || undefined;
+    const more = all - single || undefined;
     all = 0;
-    told = 0;
+    single = 0;
     return { more };
   };
 }
 
-/** It begins when there were too many requests in every beat for a while, and ends when there were not for a while. */
+/** A flood begins when every beat has had too many requests for a while, and ends when none has for a while. */
 function createFlood() {
   let isOn = false;
   let otherwiseMs = 0;
@@ -443,7 +432,7 @@ function createFlood() {
   };
 }
 
-/** Room for so many in each stretch of time as long as a beat, also while the event loop is blocked and has none. */
+/** Allows that many in each interval as long as a beat, even while a blocked event loop has no beats. */
 function createRoom(most) {
   let left = most;
   let since = 0;
@@ -457,7 +446,7 @@ function createRoom(most) {
   };
 }
 
-function startBeat(tell, log, now, countRequests, countListeners) {
+function startBeat(append, log, now, countRequests, countListeners) {
   let utilization = utilizationSince();
   let last = now();
   let lastCpuMs = cpuMs();
@@ -482,15 +471,15 @@ function startBeat(tell, log, now, countRequests, countListeners) {
     count += 1;
     const elu = round(since.utilization, 1000);
     const late10 = round(late, 10);
-    tell('beat', { late: late10, elu, cpu, ...readTurn(), ...countRequests(tookMs), ...size });
+    append('beat', { late: late10, elu, cpu, ...readTurn(), ...countRequests(tookMs), ...size });
   };
   setImmediate(beat).unref();
   setInterval(beat, BEAT_MS).unref();
 }
 
 /**
- * What is alive after a collection of all garbage, which alone takes an object that nobody holds and that is old enough.
- * An observer of collections would be told of each small one, too, and those are many.
+ * The memory in use after a full garbage collection, the only kind that collects an old unreferenced object. A PerformanceObserver
+ * would also be called for every small one, of which there are many.
  */
 function watchCollections() {
   let live;
@@ -502,13 +491,13 @@ function watchCollections() {
   const place = () => registry.register({}, undefined);
   place();
   return () => {
-    const told = live;
+    const latest = live;
     live = undefined;
-    return { live: told };
+    return { live: latest };
   };
 }
 
-/** Is the keeper there, or the check? A dead keeper has its pid until it has been waited for; its child sees it at once. */
+/** Does the keeper live, or the check? A dead keeper keeps its pid until it is reaped, but its child's ppid changes at once. */
 function isKept() {
   const [keeper, check] = keptBy;
   const hasKeeper = isFirst ? process.ppid === keeper : hasPid(keeper);
@@ -523,16 +512,12 @@ function hasPid(pid) {
   }
 }
 
-/** Of all threads of the process. */
 function cpuMs() {
   const { user, system } = cpuUsage();
   return (user + system) / 1000;
 }
 
-/**
- * For how long this thread has had a core, and has waited for one: see proc(5), schedstat. The file stays open, since it is
- * read in each beat.
- */
+/** How long this thread has had a core and waited for one: see proc(5), schedstat. The file stays open for the next beats. */
 function openTurn() {
   const bytes = Buffer.alloc(64);
   const from = openQuietly('/proc/thread-self/schedstat', 'r');
@@ -549,7 +534,7 @@ function openTurn() {
   };
 }
 
-/** Timers that keep the process alive, and what it waits for. */
+/** Timers that keep the process alive, and pending operations. */
 function countResources() {
   const names = getActiveResourcesInfo();
   const timers = names.filter((name) => name === 'Timeout').length;

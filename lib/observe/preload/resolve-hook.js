@@ -1,12 +1,10 @@
-/**
- * Resolve hooks (see node:module): first as usual; what is not found there, as if the repository had asked for it.
- */
+/** Resolve hooks (see node:module): as usual first, then as if the repository had imported it. */
 const repository = new URL('../../../package.json', import.meta.url).href;
 
-/** `#work`, or the name of a package: not a path, not a URL, not node:something. */
+/** `#work` or a package: not a path, not a URL, not node:something. */
 export const isFromRepository = (specifier) => /^[^./:][^:]*$/.test(specifier);
 
-/** For node:module's registerHooks, which is synchronous. */
+/** For registerHooks, which is synchronous. */
 export function resolveNow(specifier, context, next) {
   try {
     return next(specifier, context);
@@ -16,7 +14,7 @@ export function resolveNow(specifier, context, next) {
   }
 }
 
-/** For node:module's register: the same, asynchronous. */
+/** For register, which is asynchronous. */
 export async function resolve(specifier, context, next) {
   try {
     return await next(specifier, context);

@@ -1,9 +1,8 @@
 /**
- * Where an event loop stands still: preloaded after the probe, where a first look has seen that one does. A thread watches the
- * first one from beside; when that has been silent for 100 ms, it asks for the stack, as a debugger does, also in the midst
- * of a loop or of a regular expression. What waits in the system cannot answer until it is back. Each answer that came while
- * the silence lasted is appended to the timeline:
- *   stack       pid, calls: the innermost first, each as Error has it: "isPlain (/shop/server.js:14:9)"
+ * Preloaded after the probe, to find out where an event loop stands still. A thread watches the main thread; after 100 ms of silence
+ * it asks for the stack as a debugger does, which works even inside a loop or a regular expression, but not inside a system call.
+ * Each answer that arrives during the silence is appended to the timeline:
+ *   stack       pid, calls: innermost first, in the format of Error: "isPlain (/shop/server.js:14:9)"
  */
 'use strict';
 
@@ -32,7 +31,7 @@ function beat() {
   setInterval(() => Atomics.add(beats, 0, 1), BEAT_MS).unref();
   const file = process.env.FORKSHOP_TIMELINE;
   const data = { forkshopBeats: beats, file, pid: process.pid };
-  const env = { ...process.env, NODE_OPTIONS: '' }; // no probe looks into this thread
+  const env = { ...process.env, NODE_OPTIONS: '' }; // no probe in this thread
   new Worker(__filename, { workerData: data, env, stdout: true, stderr: true }).unref();
 }
 

@@ -44,7 +44,7 @@
  * @property {number} streams  answers without an end of their own, which our clients have ended
  * @property {number} cores
  * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
- * @property {import('../../measure/report.js').Report} report  of the load, latency from the due time
+ * @property {import('../../measure/load-report.js').Report} report  of the load, latency from the due time
  * @property {number} seen  requests under load that processes with the probe have begun
  * @property {number} counted  of them, those that were counted and not recorded one by one: there was a flood
  * @property {import('./growth.js').Growth[]} growths  with each request, under load
@@ -52,7 +52,7 @@
  * @property {number} starved  the share of the load's time in which the hungriest process waited for a core that other
  *   programs had
  */
-import { reportOf } from '../../measure/report.js';
+import { reportOf } from '../../measure/load-report.js';
 import { groupBy, processesOf } from '../../observe/timeline.js';
 import { growthsOf } from './growth.js';
 import { hangsOf } from './hangs.js';

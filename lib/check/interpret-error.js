@@ -1,7 +1,4 @@
-/**
- * What an error in the middle of a check really says. A check expects a program that lives, and a machine that has enough for
- * both; where one is missing, an error is not what it seems.
- */
+/** What an error in the middle of a check means: a program that exited, or a machine short of something, can look like any error. */
 import { Stranger } from '../observe/program.js';
 import { Shortage, noteShortage, shortOf, shortageIn } from '../observe/shortage.js';
 import { explainNotReady, explainStranger } from '../verdict/startup-failure.js';
@@ -10,35 +7,32 @@ import { describeCrash } from '../verdict/thrown-errors.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
-const EXPECTED = 'The program goes on until the check ends it.';
+const EXPECTED = 'The program runs until the check ends it.';
 const OUTCOMES = [Broken, Undecided, Shortage];
 
-/** Does it say what a promise has come to? Else it is a fault of ours. @param {unknown} error */
+/** Does it decide a promise? Any other error is a bug of ours. @param {unknown} error */
 export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kind);
 
 /**
- * @param {unknown} error  what a look or a demand threw
- * @param {object} seen
- * @param {Program[]} seen.programs  those of the learner that the look may have looked at
- * @param {() => Shortage | undefined} seen.shortage  what the check itself was short of
- * @param {(program: Program) => Parameters<typeof explainNotReady>[0]} seen.factsOf
- * @returns {any}  what is to be told: a failure was no failure where something was short, and what would be a fault of ours
- *   is the program's where it ended unasked; else the error itself
+ * @param {unknown} error  thrown by a look or a demand
+ * @param {{ programs: Program[], shortage: () => Shortage | undefined, factsOf: (program: Program) => Parameters<typeof explainNotReady>[0] }} seen
+ *   programs: the learner's, as far as the look used them; shortage: what the check itself was short of
+ * @returns {any}  a Shortage instead of a failure; Broken instead of a bug of ours, if the program exited unasked; else the error
  */
-export function meaningOf(error, { programs, shortage, factsOf }) {
+export function interpretError(error, { programs, shortage, factsOf }) {
   if (error instanceof Stranger) return explainStranger(error.pid);
   const isThere = error instanceof Broken && !(error instanceof Missing);
   const excess = programs.find(({ fate }) => fate?.kind === 'excess');
-  if (excess && !isThere) return explainNotReady(factsOf(excess), EXPECTED); // for that the rest is missing
+  if (excess && !isThere) return explainNotReady(factsOf(excess), EXPECTED); // the program was killed for its excess, so the rest is missing
   if (isOutcome(error) && !(error instanceof Broken)) return error;
   if (!isOutcome(error)) noteShortage(error);
-  const short = shortage() ?? programs.map(shortageOf).find(Boolean); // the cause before what came of it: a keeper that is gone
+  const short = shortage() ?? programs.map(shortageOf).find(Boolean); // a shortage is the cause, a missing keeper its consequence
   if (short) return short;
   if (isOutcome(error)) return error;
   return programs.map((program) => endOf(program, factsOf)).find(Boolean) ?? error;
 }
 
-/** What a program lacked, or what watches over it. @returns {Shortage | undefined} */
+/** What the program, or its keeper, was short of. @returns {Shortage | undefined} */
 function shortageOf(/** @type {Program} */ program) {
   const { fate, events } = program;
   if (fate?.kind === 'orphaned') return hasKilledKeeper(events) ? undefined : shortOf('KEEPER');
@@ -46,27 +40,27 @@ function shortageOf(/** @type {Program} */ program) {
   return shortageIn([fate?.error, program.output(), ...crashes].join('\n'));
 }
 
-/** Did a process of the program signal the one that had started it? The probe tells of that before it is done. */
+/** Has a process of the program killed its own keeper? The probe reports a signal before it sends it. */
 const hasKilledKeeper = (/** @type {import('../observe/timeline.js').Event[]} */ events) =>
   events.some(({ what, target }) => what === 'kill' && target === 'keeper');
 
-/** How a program that had listened ended, or a process of it, though the check had not asked for it. @returns {Broken | undefined} */
+/** The unasked exit of a listening program, or of one of its processes. @returns {Broken | undefined} */
 function endOf(/** @type {Program} */ program, factsOf) {
-  const { events, toldMs, hasEndedUnasked } = program;
+  const { events, firstSignalMs, hasEndedUnasked } = program;
   const hasListened = events.some(({ what }) => what === 'listening');
   if (hasEndedUnasked && hasListened) return explainNotReady(factsOf(program), EXPECTED);
   const crash = events.find(({ what }) => what === 'crash');
   const exit = events.find(
-    ({ what, t, planned }) => what === 'worker-exit' && t < toldMs && !planned,
+    ({ what, t, planned }) => what === 'worker-exit' && t < firstSignalMs && !planned,
   );
   if (!crash && !exit) return undefined;
-  const how = exit?.signal ? `by ${exit.signal}` : `with exit code ${exit?.code}`;
+  const how = exit?.signal ? `was killed by ${exit.signal}` : `exited with exit code ${exit?.code}`;
   return new Broken({
     expected: EXPECTED,
     got: exit
-      ? `Its worker ${exit.workerPid} ended ${how} in the middle of the check.`
+      ? `Its worker ${exit.workerPid} ${how} in the middle of the check.`
       : 'One of its processes threw an error in the middle of the check.',
     why: describeCrash(events),
-    shows: { program, moments: [momentOf(crash, 'throws'), momentOf(exit, 'ended')] },
+    shows: { program, moments: [momentOf(crash, 'throws'), momentOf(exit, 'exits')] },
   });
 }

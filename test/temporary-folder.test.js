@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { demandRoom, temporaryFolder } from '../lib/observe/temporary.js';
+import { demandRoom, temporaryFolder } from '../lib/observe/temporary-folder.js';
 import { EnvironmentError } from '../lib/common/usage-error.js';
 import { perform } from '../lib/deck/perform-demo.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';

@@ -1,16 +1,15 @@
 /**
- * Runs other people's server programs, each under the probe (program.js). The keeper (keeper.js) is the programs' parent
- * and outlives this process.
+ * Runs server programs under the probe (program.js). Their parent is the keeper (keeper.js), which outlives this process.
  *
  * @typedef {object} Runner
- * @property {string} home  a folder of its own, which is removed at the end
+ * @property {string} home  its folder, removed at the end
  * @property {(options: import('./program.js').StartOptions) => Promise<Program>} start
- * @property {() => Promise<number[]>} close  ends every program, and tells the pids that would not go (none)
- * @property {() => Promise<number[]>} clear  does the same, and can start others afterwards
- * @property {() => { pid: number, port: number }[]} spared  what still listened where a program had, when all were ended last:
- *   not proved to belong to it, it lives
- * @property {() => number[]} pids  of its keeper, and of its programs as far as they have reported them
- * @property {() => boolean} isOpen  false when it is closed, or a program has killed the keeper
+ * @property {() => Promise<number[]>} close  ends every program, and resolves to the pids that couldn't be ended
+ * @property {() => Promise<number[]>} clear  the same, but others can start afterwards
+ * @property {() => { pid: number, port: number }[]} spared  processes that still listened on a program's port when all were last
+ *   ended, and live because they don't provably belong to it
+ * @property {() => number[]} pids  of the keeper and its programs, as far as reported
+ * @property {() => boolean} isOpen  false after close(), or when a program has killed the keeper
  */
 import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -20,30 +19,23 @@ import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
 import { environmentOfOurs } from './environment.js';
 import { markInEnvironment } from './mark.js';
-import { freePort, letGo } from './ports.js';
+import { reservePort, releasePort } from './ports.js';
 import { Program } from './program.js';
 import { removeHome, sweep } from './sweep.js';
-import { nameHome, temporaryFolder } from './temporary.js';
+import { nameHome, temporaryFolder } from './temporary-folder.js';
 
 const WAKE_MS = 500;
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const keepers = new Set();
 
-/**
- * Opens a runner with a keeper of its own. What an earlier one has left, killed together with its keeper, is ended and removed
- * before the first program starts.
- * @returns {Runner}
- */
+/** Starts a keeper, and cleans up after earlier runners that were killed together with theirs. @returns {Runner} */
 export function createRunner() {
   const name = nameHome();
   const temporary = temporaryFolder();
   const home = join(temporary, name);
-  const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
-  const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };
   const swept = sweep();
-  const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
-  mkdirSync(home, { mode: 0o700 }); // now that there is one who removes it, whatever happens to us
+  const keeper = startKeeper(name, home);
   const programs = new Map();
   let count = 0;
   /** @type {{ pid: number, port: number }[]} */
@@ -52,40 +44,31 @@ export function createRunner() {
   keeper.on('message', (/** @type {any} */ message) => {
     const id =
       message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
-    programs.get(id)?.hear(message);
+    programs.get(id)?.takeMessage(message);
   });
-  const waking = setInterval(() => wake(keeper), WAKE_MS);
-  waking.unref();
-  if (keepers.size === 0) process.on('SIGTSTP', rest);
-  keepers.add(keeper);
-  keeper.on('exit', () => {
-    clearInterval(waking);
-    keepers.delete(keeper);
-    if (keepers.size === 0) process.off('SIGTSTP', rest);
-  });
-  keeper.on('exit', () => programs.forEach((program) => program.hear({ orphaned: true })));
-  keeper.on('error', () => {}); // a message to a keeper that has just been killed; 'exit' tells
+  keeper.on('exit', () => programs.forEach((program) => program.takeMessage({ orphaned: true })));
+  keeper.on('error', () => {}); // a message to a keeper that was just killed; see 'exit'
   const endAll = async () => {
     isOpen = false;
     const left = await Promise.all([...programs.values()].map((program) => program.stop()));
     spared = [...programs.values()].flatMap((one) =>
       one.spared.map((pid) => ({ pid, port: one.port })),
     );
-    if (programs.size > 0) await makeCache(); // for the next time
+    if (programs.size > 0) await makeCache(); // for the next run
     await swept;
     return left.flat();
   };
   return {
     home,
     async start(options) {
-      const [port] = await Promise.all([freePort(), swept]);
+      const [port] = await Promise.all([reservePort(), swept]);
       if (!isOpen) throw new Error('This runner is closed: it no longer starts anything.');
       forgetSilence(port);
       const id = `${name}/${(count += 1)}`;
       const place = { id, folder: join(temporary, id), port, compileCache: copyCache(home) };
       const program = new Program(keeper, place, options);
       programs.set(program.id, program);
-      program.stopped.then(() => letGo(port));
+      program.stopped.then(() => releasePort(port));
       program.begin();
       return program;
     },
@@ -109,16 +92,34 @@ export function createRunner() {
   };
 }
 
-/** After Ctrl-Z. The keepers are told before, since they wake a check that a program has stopped. */
-async function rest() {
-  const tellAll = (/** @type {boolean} */ rests) =>
-    Promise.all([...keepers].map((one) => new Promise((told) => one.send({ rests }, told))));
-  await tellAll(true);
-  process.kill(process.pid, 'SIGSTOP');
-  await tellAll(false);
+/** @param {string} name  of the runner's folder @param {string} home  its path */
+function startKeeper(name, home) {
+  const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
+  const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };
+  const keeper = fork(new URL('keeper.js', import.meta.url), [home], options);
+  mkdirSync(home, { mode: 0o700 }); // now the keeper removes it, even if this process is killed
+  const waking = setInterval(() => wake(keeper), WAKE_MS);
+  waking.unref();
+  if (keepers.size === 0) process.on('SIGTSTP', suspend);
+  keepers.add(keeper);
+  keeper.on('exit', () => {
+    clearInterval(waking);
+    keepers.delete(keeper);
+    if (keepers.size === 0) process.off('SIGTSTP', suspend);
+  });
+  return keeper;
 }
 
-/** A program may have stopped its parent; one that runs does not mind. */
+/** On Ctrl-Z: warns the keepers first, because they wake a check that a program has stopped. */
+async function suspend() {
+  const notifyAll = (/** @type {boolean} */ suspends) =>
+    Promise.all([...keepers].map((one) => new Promise((sent) => one.send({ suspends }, sent))));
+  await notifyAll(true);
+  process.kill(process.pid, 'SIGSTOP');
+  await notifyAll(false);
+}
+
+/** Continues a keeper that a program has stopped; SIGCONT does nothing to a running process. */
 function wake(/** @type {import('node:child_process').ChildProcess} */ keeper) {
   if (process.platform !== 'win32') keeper.kill('SIGCONT');
 }

@@ -1,13 +1,11 @@
-/** What a process waits for that does not turn its event loop: on Linux from /proc, see proc(5), syscall. */
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /** write, writev, sendto and sendmsg, by number: asm/unistd.h. @type {Record<string, number[]>} */
 const WRITES = { x64: [1, 20, 44, 46], arm64: [64, 66, 206, 211] };
 
 /**
- * Does its first thread wait in writing to a pipe or a socket, whose other end takes nothing?
- * @param {number} pid
- * @returns {number | undefined}  to which file descriptor; undefined when it does not, or the system does not tell
+ * Does the main thread block in a write to a pipe or socket whose reader doesn't read? See proc(5), syscall.
+ * @param {number} pid @returns {number | undefined}  the file descriptor; undefined also if the system doesn't say
  */
 export function waitsToWrite(pid) {
   try {
@@ -16,6 +14,6 @@ export function waitsToWrite(pid) {
     const to = readlinkSync(`/proc/${pid}/fd/${Number(fd)}`);
     return /^(pipe|socket):/.test(to) ? Number(fd) : undefined;
   } catch {
-    return undefined; // it has ended, or this system does not let us look
+    return undefined; // it has exited, or this isn't Linux
   }
 }

@@ -1,8 +1,8 @@
-/** A check that runs by itself, under `node --test`: the lesson is a test, each promise a subtest, each number a diagnostic. */
+/** A check under `node --test`: the lesson is a test, each promise a subtest, each measurement a diagnostic. */
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { rootFolder } from '../lessons/catalog.js';
-import { createRunner } from '../observe/run.js';
+import { createRunner } from '../observe/runner.js';
 import { runSession } from './session.js';
 import { asText } from '../verdict/outcome.js';
 
@@ -10,7 +10,7 @@ const root = process.env.FORKSHOP_ROOT || rootFolder;
 const PARENT_LOOK_MS = 200;
 
 /** @param {import('./session.js').Definition} definition */
-export function testAlone(definition) {
+export function runUnderNodeTest(definition) {
   endWithParent();
   const { key } = definition;
   test(key, async (t) => {
@@ -27,7 +27,7 @@ export function testAlone(definition) {
 
 /** @param {import('node:test').TestContext} t */
 async function report(t, { promise, measurement, chart, conditions }) {
-  if (promise) await t.test(promise.sentence, (subtest) => tell(subtest, promise));
+  if (promise) await t.test(promise.sentence, (subtest) => reportPromise(subtest, promise));
   if (measurement) t.diagnostic(asWords(measurement));
   if (chart) t.diagnostic(chartAsWords(chart));
   if (conditions)
@@ -35,7 +35,7 @@ async function report(t, { promise, measurement, chart, conditions }) {
 }
 
 /** @param {import('node:test').TestContext} subtest @param {import('../verdict/outcome.js').PromiseRecord} record */
-function tell(subtest, record) {
+function reportPromise(subtest, record) {
   if (record.verdict === 'skipped') subtest.skip('not reached');
   else if (record.verdict === 'inconclusive') subtest.skip(`inconclusive\n${asText(record)}`);
   else if (record.verdict === 'failed') throw new Error(asText(record));
@@ -52,7 +52,7 @@ function chartAsWords({ label, rows, unit }) {
   return `${label}: ${rows.map(({ name, value }) => `${name} ${value}`).join(', ')} ${unit}`;
 }
 
-/** When the command that asked for this test is killed, nobody is waiting for it any more; the keeper does the rest. */
+/** If the command that started this test is killed, exits too; the keeper ends the programs. */
 function endWithParent() {
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || process.exit(1), PARENT_LOOK_MS).unref();

@@ -1,18 +1,18 @@
-/** Load at a constant rate on one program, and what it took of the machine. */
+/** Load at a constant rate on one program, and the CPU time and memory that it took. */
 import os from 'node:os';
 import { memoryOf } from '../observe/memory.js';
 import { processesOf } from '../observe/timeline.js';
-import { busySharesOf, reportOf } from './report.js';
+import { busySharesOf, reportOf } from './load-report.js';
 
-const LOOK_EVERY_MS = 1_000; // a look at memory reads every process of the machine
+const LOOK_EVERY_MS = 1_000; // one sample reads every process of the machine
 const TIMEOUT_MS = 30_000; // as vegeta's
 
 /**
+ * Uses keep-alive connections, as vegeta does. Memory counts until the last answer, cores while requests are sent.
  * @param {ReturnType<typeof import('./open-loop.js').createOpenLoop>} openLoop
  * @param {import('../observe/program.js').Program} program
  * @param {{ ratePerSecond: number, durationMs: number, timeoutMs?: number, isRandom?: boolean }} options
- * @returns {Promise<import('./report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}
- *   with keep-alive connections, as vegeta has them; the cores while it was sent, the most memory until all was answered
+ * @returns {Promise<import('./load-report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}
  */
 export async function measureAtRate(openLoop, program, options) {
   const memory = watchMemory(program);
@@ -32,10 +32,7 @@ export async function measureAtRate(openLoop, program, options) {
   }
 }
 
-/**
- * Looks now and then at the memory of a program's processes, and keeps the most of each.
- * @param {import('../observe/program.js').Program} program
- */
+/** Samples the memory of a program's processes, and keeps each one's peak. @param {import('../observe/program.js').Program} program */
 export function watchMemory(program) {
   /** @type {Map<number, { pid: number, role: string, rssBytes: number, ussBytes?: number, pssBytes?: number }>} */
   const most = new Map();

@@ -1,8 +1,8 @@
-// Verifies that a limit counts only the time in which a program had its turn.
+// Verifies that a limit counts only the time in which a program got its CPU time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nowMs } from '../lib/observe/clock.js';
-import { Starved, createTurn, starvedBetween } from '../lib/observe/turn.js';
+import { Starved, watchCpuTime, starvedBetween } from '../lib/observe/cpu-time.js';
 import { isSettled } from '../lib/observe/settled.js';
 import { until } from './nothing-left.js';
 
@@ -41,7 +41,7 @@ test('what it waits for itself is its own time: who uses half of all cores has i
 
 test('a limit is reached in its own time, and in that of its observers', async () => {
   const us = () => [process.pid];
-  const isReached = createTurn(us, us).limit(30);
+  const isReached = watchCpuTime(us, us).limit(30);
   assert.equal(isReached(), false);
   await until('the limit is reached, or this machine never gives us our turn', () => {
     try {
@@ -53,14 +53,14 @@ test('a limit is reached in its own time, and in that of its observers', async (
 });
 
 test('a program that has not been started has had no turn', async () => {
-  const turn = createTurn(() => []);
+  const cpuTime = watchCpuTime(() => []);
   const fromMs = nowMs();
-  await until('that time counts as lost', () => turn.starvedSince(fromMs) > 0);
+  await until('that time counts as lost', () => cpuTime.starvedSince(fromMs) > 0);
 });
 
 test('a limit that its program had no turn to reach is no verdict, and says why', () => {
   const { story, message } = new Starved(9_000, 1_200);
-  assert.match(message, /In 9\.0 s the program had its turn for 1\.2 s/);
+  assert.match(message, /In 9\.0 s the program could run for 1\.2 s/);
   assert.match(story.why, /The machine is too busy: .* wanted its \d+ cores/);
 });
 
@@ -92,10 +92,10 @@ test('a program whose other threads work, or that waits for a file, has not sett
 
 test('what a clock has limited is judged when half of the limit was its own', async () => {
   const fromMs = nowMs();
-  const idle = createTurn(() => [process.pid]);
+  const idle = watchCpuTime(() => [process.pid]);
   await until('some time has gone by', () => nowMs() > fromMs + 5);
   assert.equal(idle.starvedIn(fromMs - 100_000, 100), undefined);
-  const unborn = createTurn(() => []);
+  const unborn = watchCpuTime(() => []);
   await until('time counts as lost', () => unborn.starvedSince(fromMs) > 0);
   assert.ok(unborn.starvedIn(fromMs, 100_000) instanceof Starved);
 });

@@ -1,31 +1,28 @@
 /**
- * Ending a run, with all that belongs to it, and nothing else. A process belongs to a run when that is proved:
- * - the keeper has started it, and noted its pid and when it was born;
- * - or it descends from one that belongs, as the system's table of processes says, now or at an earlier look;
- * - or it is in the process group that the first process leads. A process cannot join a group from another session, and the
- *   first process has a session of its own; the group keeps its number while one that is known to belong is in it;
- * - or it carries the run's mark (mark.js).
- * What a program prints, reports or resembles proves nothing.
- *
- * @typedef {object} Started
- * @property {string} id  of the run, or of a home: then all its runs; see mark.js
- * @property {number} [pid]  the first process, which leads the group
- * @property {number} [born]  nothing that was born before this belongs to it
- * @property {Map<number, number>} known  every process that was proved to belong: its pid, and when it was born
+ * Ends a run: all processes that belong to it, and no others. A process belongs to a run if one of these holds:
+ * - the keeper has started it, and noted its pid and birth;
+ * - it descends from a process of the run, now or at an earlier look;
+ * - it is in the process group of the first process while a known member is in that group. A process can't join a group of another
+ *   session, and the first process leads its own session;
+ * - it carries the run's mark (mark.js).
+ * What a program prints or reports proves nothing.
+ * @typedef {{ id: string, pid?: number, born?: number, known: Map<number, number> }} Started  id: see mark.js; that of a home means
+ *   all its runs; pid: the first process, which leads the group; born: an older process isn't of this run; known: pid → birth of
+ *   every process that was proved to belong
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasMark } from './mark.js';
 import { ancestorsOf, familyOf, isAlive, listProcesses, processAt, signal } from './processes.js';
-import { isContended } from './turn.js';
+import { isContended } from './cpu-time.js';
 
 const DEADLINE_MS = 5_000;
-const PATIENCE_MS = 60_000; // where others want the cores: who was killed needs one to end, for each of its threads
+const PATIENCE_MS = 60_000; // on a contended machine: a killed process needs a core to exit, once for each thread
 
 /**
  * The living processes of a run.
  * @param {Started} run
- * @param {{ thoroughly?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: look for the mark, too
- *   (slower); all: the machine's processes, if they were just listed
+ * @param {{ thoroughly?: boolean, all?: import('./processes.js').Process[] }} [options]  thoroughly: also look for the mark, which is
+ *   slower; all: the machine's processes, if just listed
  */
 export function findFamily(run, { thoroughly = false, all = listProcesses() } = {}) {
   const { id, pid: leader, born = 0, known } = run;
@@ -41,10 +38,9 @@ export function findFamily(run, { thoroughly = false, all = listProcesses() } = 
 }
 
 /**
- * The process of a run that has this pid: what a program reports is looked up, not believed.
- * @param {Started} run
- * @param {number} pid
- * @returns {import('./processes.js').Process | undefined}  undefined when it has ended, or isn't proved to belong
+ * The process of a run with this pid: a reported pid is verified, not trusted.
+ * @param {Started} run @param {number} pid
+ * @returns {import('./processes.js').Process | undefined}  undefined if it has exited or doesn't provably belong to the run
  */
 export function findMember(run, pid) {
   const one = processAt(pid);
@@ -55,9 +51,7 @@ export function findMember(run, pid) {
 
 /**
  * Sends a signal to the run's process group, as Ctrl-C in a terminal does.
- * @param {Started} run
- * @param {NodeJS.Signals} name
- * @returns {boolean}  false when nothing is left of it
+ * @param {Started} run @param {NodeJS.Signals} name @returns {boolean}  false if no process of it is left
  */
 export function signalGroup(run, name) {
   if (signalLed(run, name)) return true;
@@ -65,7 +59,7 @@ export function signalGroup(run, name) {
   return left.map((one) => signal(one, name)).includes(true);
 }
 
-/** To the group at once, which is possible while its first process lives: afterwards its number may be another's. */
+/** Signals the group at once while its first process lives; later its number may belong to another group. */
 function signalLed({ pid = 0, known }, name) {
   const born = known.get(pid);
   return born !== undefined && signal({ pid, born }, name, process.platform !== 'win32');
@@ -74,8 +68,8 @@ function signalLed({ pid = 0, known }, name) {
 /**
  * Kills a run's processes and waits until they are gone.
  * @param {Started} run
- * @returns {Promise<number[]>}  the pids that could not be ended within five seconds, or within a minute where others keep
- *   them from running: none, but for a fault of the system
+ * @returns {Promise<number[]>}  the pids still alive after five seconds, or a minute on a contended machine: none, unless the
+ *   system is at fault
  */
 export async function endRun(run) {
   const since = Date.now();
@@ -83,7 +77,7 @@ export async function endRun(run) {
   let isGone = false;
   for (;;) {
     const held = holdStill(run);
-    if (held.length === 0 && isGone) return []; // twice: while one looks, a process may start the next, and exit
+    if (held.length === 0 && isGone) return []; // twice: during a look a process may start another and exit
     isGone = held.length === 0;
     for (const one of held) signal(one, 'SIGKILL');
     if (Date.now() - since > limitMs()) return held.filter(isAlive).map(({ pid }) => pid);
@@ -92,17 +86,15 @@ export async function endRun(run) {
 }
 
 /**
- * Stops the whole family, until a look finds none that is new: a process that stands still can neither respawn a worker nor
- * exit.
+ * Stops all processes until a look finds no new one: a stopped process can't restart a worker or exit.
  * @param {Started} run
- * @returns {import('./processes.js').Process[]}  all that were found, those too that have ended meanwhile: what one of
- *   them has left is for the next look
+ * @returns {import('./processes.js').Process[]}  all that were found, even if they have exited in the meantime
  */
 function holdStill(run) {
   /** @type {Map<number, import('./processes.js').Process>} */
   const still = new Map();
   for (;;) {
-    signalLed(run, 'SIGSTOP'); // what forks without end cannot outrun it
+    signalLed(run, 'SIGSTOP'); // a fork bomb can't outrun it
     const fresh = findFamily(run, { thoroughly: true }).filter(({ pid }) => !still.has(pid));
     if (fresh.length === 0) return [...still.values()];
     for (const one of fresh) {

@@ -1,4 +1,4 @@
-/** Copies of a program, in which a check may deploy: write another version of a file while the program runs. */
+/** Copies of a program, in which a check deploys: it replaces a file while the program runs. */
 import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,31 +10,23 @@ import { isRecord, parseAs } from '../common/shape.js';
 const rootFolder = fileURLToPath(new URL('../../', import.meta.url));
 const WORK = '.work.js'; // lessons/work.js in a copy
 
-/** Entries of copies that have all that they import: packages and '#work'. */
+/** Entries of copies that contain all they import: packages and '#work'. */
 const complete = new Set();
 
-/**
- * Is this program a copy that finds '#work' and packages by itself?
- * @param {string} entry  absolute path
- */
+/** Does this copy find '#work' and packages by itself? @param {string} entry  absolute path */
 export const isCompleteCopy = (entry) => complete.has(entry);
 
 /**
- * @typedef {object} Copy
- * @property {string} folder  absolute path
- * @property {string} entry  the program in it, absolute path
- * @property {(name: string, text: string) => void} write  puts another text in the place of one of its files, at once
+ * @typedef {{ folder: string, entry: string, write: (name: string, text: string) => void }} Copy  folder, entry: absolute paths;
+ *   write: replaces a file atomically
  */
 
 /**
- * Copies a program with all that lies in its folder, and with what links there lead to.
- * @param {object} from
- * @param {string} from.place  a folder, or the program's file if that is all of it
- * @param {string} from.entry  the program's file
- * @param {string} [from.rest]  a folder that has the files which the place lacks
- * @param {string} home  the folder to put the copy in; it is removed with the runner whose folder it is
- * @returns {Copy}
- * @throws {import('../verdict/outcome.js').Broken}  when something in the folder cannot be copied
+ * Copies a program with everything in its folder, including the targets of links.
+ * @param {{ place: string, entry: string, rest?: string }} from  place: a folder, or the program's file if that is all; entry: the
+ *   program's file; rest: a folder with the files that the place lacks
+ * @param {string} home  the runner's folder, which will hold the copy and is removed with it
+ * @returns {Copy} @throws {import('../verdict/outcome.js').Broken}  when something in the folder can't be copied
  */
 export function copyProgram({ place, entry, rest }, home) {
   const folder = join(home, `copy-${randomUUID()}`);
@@ -52,7 +44,7 @@ export function copyProgram({ place, entry, rest }, home) {
   };
 }
 
-/** Writes beside the file and renames: nobody reads half of it, and where the program put a link, the link goes. */
+/** Writes a draft and renames it: no reader sees half a file, and a link is replaced instead of followed. */
 function writeWithin(folder, name, text) {
   const file = join(folder, name);
   const isWithin = `${realpathSync(dirname(file))}${sep}`.startsWith(realpathSync(folder) + sep);
@@ -63,7 +55,7 @@ function writeWithin(folder, name, text) {
   renameSync(draft, file);
 }
 
-/** Gives a copy from this repository what lies around its original: packages, '#work', the type of its modules. */
+/** Adds what the original finds around its folder: packages, '#work', the module type. */
 function completeWithin(folder, /** @type {string} */ around) {
   const manifest = join(folder, 'package.json');
   if (existsSync(manifest)) return false;
@@ -77,7 +69,7 @@ function completeWithin(folder, /** @type {string} */ around) {
   return true;
 }
 
-/** What the nearest package.json says of its .js files: 'module' or 'commonjs', or nothing. */
+/** The `type` in the nearest package.json. */
 function typeAround(/** @type {string} */ folder) {
   const manifest = join(folder, 'package.json');
   if (existsSync(manifest)) return parseAs(readFileSync(manifest, 'utf8'), isRecord)?.type;

@@ -1,13 +1,12 @@
 /**
- * Looks at programs, made when somebody wants to know: a look is made once, for the first that asks, and all get what it saw.
- *
+ * Looks at programs, as lazy tasks: each is made once, when it is first needed, and all that need it get its result.
  * @template T
  * @typedef {object} Look
- * @property {Look<any>[]} needs  looks that are made before it, whose findings its body gets
+ * @property {Look<any>[]} needs  looks whose results its body gets
  * @property {'untouched' | 'begun' | 'done'} state
- * @property {boolean} isSlow  it mostly waits, so it is begun ahead of others
- * @property {Set<number>} programs  those that it has started, by their number in the check
- * @property {() => Promise<T>} see  makes the look, or remembers; rejects with what one of its needs, or its body, threw
+ * @property {boolean} isSlow  it mostly waits, so it begins ahead of others
+ * @property {Set<number>} programs  the numbers of the programs that it has started
+ * @property {() => Promise<T>} see  makes the look or returns the earlier result; rejects with the error of a need or its body
  * @property {() => void} forget  the next see() makes it again
  */
 
@@ -15,29 +14,30 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** @typedef {(needs: Look<any>[], body: (...seen: any[]) => any, options?: { isSlow?: boolean }) => Look<any>} Declare */
 
-/** @type {AsyncLocalStorage<Look<any>>} whose body is running */
+/** @type {AsyncLocalStorage<Look<any>>} the look whose body is running */
 const making = new AsyncLocalStorage();
 
-/** A look that is being made has started a program. @param {number} number */
+/** Records a program for the look that is being made. @param {number} number */
 export const noteProgram = (number) => void making.getStore()?.programs.add(number);
 
-/** @returns {{ observe: Declare, meanwhile: Declare, retake: (looks: Look<any>[]) => void }} */
-export function createLooks() {
-  /** @type {Look<any>[]} needs before those that need them */
+/** @returns {{ observe: Declare, observeInParallel: Declare, forgetAll: (looks: Look<any>[]) => void }} */
+export function createLookGraph() {
+  /** @type {Look<any>[]} each after those it needs */
   const all = [];
-  let turn = Promise.resolve();
+  let last = Promise.resolve();
   /** One after the other. @type {<T>(body: () => Promise<T>) => Promise<T>} */
-  const inTurn = (body) => {
-    const mine = turn.then(body);
-    turn = mine.then(ignore, ignore);
+  const runExclusively = (body) => {
+    const mine = last.then(body);
+    last = mine.then(ignore, ignore);
     return mine;
   };
   const declare = (/** @type {Look<any>} */ look) => (all.push(look), look);
   return {
-    observe: (needs, body, options) => declare(createLook(needs, body, inTurn, options)),
-    meanwhile: (needs, body, options) => declare(createLook(needs, body, (run) => run(), options)),
-    /** Forgets these looks, those that they need, and those that need one of them: their programs are started afresh. */
-    retake(looks) {
+    observe: (needs, body, options) => declare(createLook(needs, body, runExclusively, options)),
+    observeInParallel: (needs, body, options) =>
+      declare(createLook(needs, body, (run) => run(), options)),
+    /** Forgets these looks, those they need, and those that need one of them, so that their programs start again. */
+    forgetAll(looks) {
       const again = new Set(looks.flatMap(withNeeds));
       for (const look of all) if (look.needs.some((need) => again.has(need))) again.add(look);
       for (const look of again) look.forget();
@@ -61,7 +61,7 @@ function createLook(needs, body, begin, { isSlow = false } = {}) {
       if (!seen) {
         look.state = 'begun';
         seen = make().finally(() => (look.state = 'done'));
-        seen.catch(ignore); // the one who awaits it is told
+        seen.catch(ignore); // the caller that awaits `seen` gets the error
       }
       return seen;
     },
@@ -75,10 +75,8 @@ function createLook(needs, body, begin, { isSlow = false } = {}) {
 }
 
 /**
- * Which look to begin next, ahead of being asked for: the first that nobody has begun and whose needs have been seen to;
- * slow ones before the others.
- * @param {Look<any>[]} wanted  in the order in which they will be asked for
- * @returns {Look<any> | undefined}
+ * The look to make next, ahead of time: the first whose needs are done, slow ones before the others.
+ * @param {Look<any>[]} wanted  in the order in which promises will need them @returns {Look<any> | undefined}
  */
 export function nextLook(wanted) {
   const open = [...new Set(wanted.flatMap(withNeeds))].filter(
@@ -87,11 +85,7 @@ export function nextLook(wanted) {
   return open.find(({ isSlow }) => isSlow) ?? open[0];
 }
 
-/**
- * The programs that were started for some looks: their own before those of the looks that they need.
- * @param {Look<any>[]} looks
- * @returns {number[]}
- */
+/** @param {Look<any>[]} looks @returns {number[]}  the programs they started, before those of the looks they need */
 export function programsOf(looks) {
   if (looks.length === 0) return [];
   const needs = looks.flatMap((look) => look.needs);

@@ -1,13 +1,9 @@
 /**
- * The end of waiting for what may never come: a program is at rest when each of its event loops has turned for a while since
- * the last event, and none has a timer more than it usually has. That does not depend on how busy the machine is.
- *
- * @typedef {object} RestOptions
- * @property {number[]} [except]  pids that are frozen, and don't count
- * @property {number} [turns]  of each event loop: how long a rest is
- * @property {string[]} [kinds]  of event that interrupt a rest; all unless named
- * @property {boolean} [isHandedOn]  other processes do the work of a request, so one in flight does not keep the first process
- *   from rest
+ * A program is at rest when each of its event loops has turned several times since the last event and none has more timers than
+ * usual. Waiting for rest replaces a timeout, and doesn't depend on how busy the machine is.
+ * @typedef {{ except?: number[], turns?: number, kinds?: string[], isHandedOn?: boolean }} RestOptions  except: pids that don't
+ *   count, since they are frozen; turns: of each event loop; kinds: of events that interrupt a rest, all by default; isHandedOn:
+ *   other processes execute the requests, so one in flight doesn't keep the first process from rest
  */
 import { nowMs } from '../observe/clock.js';
 import { eventsOf, forksOf } from '../observe/timeline.js';
@@ -18,15 +14,14 @@ import { aliveIn, hasExited, hasListened } from './cluster.js';
 
 const BEAT_MS = 19; // a process reports every 20 ms, and its timers in every fifth report
 const REST_TURNS = 10;
-const LONG_TURNS = 150; // 3 s: what a timer has not done by then it never does
+const LONG_TURNS = 150; // 3 s: a timer that hasn't fired by then doesn't count
 const DEADLINE_MS = 10_000;
 
 /**
- * Waits until `isDone`, or the program is at rest or has exited, or time is up.
- * @param {Program} program
- * @param {(events: Event[]) => unknown} [isDone]
+ * Waits until `isDone`, or the program is at rest, has exited, or is out of time.
+ * @param {Program} program @param {(events: Event[]) => unknown} [isDone]
  * @param {RestOptions & { deadlineMs?: number }} [options]
- * @returns {Promise<boolean>}  whether it is done; rejects with Starved when the program had no turn
+ * @returns {Promise<boolean>}  whether it is done; rejects with Starved if the program got too little CPU time
  */
 export async function untilAtRest(program, isDone = () => false, options = {}) {
   const { deadlineMs = DEADLINE_MS, ...rest } = options;
@@ -40,10 +35,9 @@ export async function untilAtRest(program, isDone = () => false, options = {}) {
 }
 
 /**
- * Will nothing more happen by itself? A worker that has not listened yet, has crashed, has a request in flight, or more timers
- * than usual (a wait before a restart) is given three seconds.
- * @param {Program} program
- * @param {RestOptions & { sinceMs: number }} options  sinceMs: rest before that does not count
+ * Will nothing more happen by itself? A process gets three seconds if it is starting, has crashed, has a request in flight, or has
+ * more timers than usual, such as the delay before a restart.
+ * @param {Program} program @param {RestOptions & { sinceMs: number }} options  sinceMs: earlier rest doesn't count
  */
 export function isAtRest({ events, pid: primary }, options) {
   const { sinceMs, except = [], turns = REST_TURNS, kinds, isHandedOn = false } = options;
@@ -52,9 +46,9 @@ export function isAtRest({ events, pid: primary }, options) {
   const fromMs = Math.max(last, sinceMs);
   if (nowMs() < fromMs + turns * BEAT_MS) return false;
   const alive = aliveIn(events);
-  if (primary !== undefined && !alive.includes(primary)) return false; // how it ended will be known in a moment
+  if (primary !== undefined && !alive.includes(primary)) return false; // its exit will be reported in a moment
   const forked = forksOf(events).map(({ workerPid }) => workerPid);
-  if (forked.some((pid) => !alive.includes(pid) && !hasExited(events, pid))) return false; // and so will be this exit
+  if (forked.some((pid) => !alive.includes(pid) && !hasExited(events, pid))) return false; // so will this exit
   return alive
     .filter((pid) => !except.includes(pid))
     .every((pid) => {
@@ -82,8 +76,8 @@ function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
 }
 
 /**
- * The fewest timers that a process has reported: a server's own since it listens; a primary has none, and may wait before a
- * restart soon after. A child that never listens sets its own while it loads its file, so its first report does not count.
+ * The fewest timers that a process has reported since it listens. A child that never listens sets its timers while it loads, so its
+ * first report doesn't count; a primary has no timers of its own, so all its reports count.
  */
 function usualTimers(events, beats, { pid, isFirst }) {
   const isPrimary = forksOf(events).some((fork) => fork.pid === pid);

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lessonHistory, noHistory, stillFailing } from '../lib/cli/saved/lesson-history.js';
-import { createLooks, nextLook } from '../lib/check/looks.js';
+import { createLookGraph, nextLook } from '../lib/check/look-graph.js';
 import { dependenciesOf, roundsOf, withDependencies } from '../lib/verdict/judging-order.js';
 
 describe('looks', () => {
   test('a look is made once, when it is asked for, with what its needs saw', async () => {
-    const { meanwhile } = createLooks();
+    const { observeInParallel } = createLookGraph();
     /** @type {string[]} */
     const made = [];
-    const one = meanwhile([], () => (made.push('one'), 1));
-    const two = meanwhile([one], async (seen) => (made.push('two'), seen + 1));
-    const never = meanwhile([two], () => made.push('never'));
+    const one = observeInParallel([], () => (made.push('one'), 1));
+    const two = observeInParallel([one], async (seen) => (made.push('two'), seen + 1));
+    const never = observeInParallel([two], () => made.push('never'));
     assert.deepEqual([one.state, made], ['untouched', []]);
     assert.equal(await two.see(), 2);
     assert.equal(await two.see(), 2);
@@ -21,17 +21,17 @@ describe('looks', () => {
   });
 
   test('whoever needs one that failed gets its error, and nothing else is asked', async () => {
-    const { meanwhile } = createLooks();
+    const { observeInParallel } = createLookGraph();
     const error = new Error('gone');
-    const broken = meanwhile([], () => Promise.reject(error));
-    const after = meanwhile([broken], () => assert.fail('it is not reached'));
+    const broken = observeInParallel([], () => Promise.reject(error));
+    const after = observeInParallel([broken], () => assert.fail('it is not reached'));
     await assert.rejects(after.see(), error);
     await assert.rejects(broken.see(), error);
     assert.equal(after.state, 'done');
   });
 
   test('of observations no two are made at the same time; others are made beside them', async () => {
-    const { observe, meanwhile } = createLooks();
+    const { observe, observeInParallel } = createLookGraph();
     let underWay = 0;
     let most = 0;
     const body = async () => {
@@ -44,12 +44,14 @@ describe('looks', () => {
       [observe([], body), observe([], body), observe([], body)].map((one) => one.see()),
     );
     assert.equal(most, 1);
-    await Promise.all([meanwhile([], body), meanwhile([], body)].map((one) => one.see()));
+    await Promise.all(
+      [observeInParallel([], body), observeInParallel([], body)].map((one) => one.see()),
+    );
     assert.equal(most, 2);
   });
 
   test('one that fails lets the next observation have its turn', async () => {
-    const { observe } = createLooks();
+    const { observe } = createLookGraph();
     const failing = observe([], () => Promise.reject(new Error('no')));
     const next = observe([], () => 'seen');
     const both = await Promise.allSettled([failing.see(), next.see()]);
@@ -60,10 +62,10 @@ describe('looks', () => {
   });
 
   test('next is the first whose needs have been seen to, and slow ones before the others', async () => {
-    const { meanwhile } = createLooks();
-    const main = meanwhile([], () => 'main');
-    const homes = meanwhile([main], () => 'homes');
-    const backOff = meanwhile([main], () => 'back-off', { isSlow: true });
+    const { observeInParallel } = createLookGraph();
+    const main = observeInParallel([], () => 'main');
+    const homes = observeInParallel([main], () => 'homes');
+    const backOff = observeInParallel([main], () => 'back-off', { isSlow: true });
     assert.equal(nextLook([homes, backOff]), main);
     const seeing = main.see();
     assert.equal(nextLook([homes, backOff]), undefined, 'what they need is still being looked at');

@@ -1,4 +1,3 @@
-/** Where the files of a run are while it lasts. */
 import { createHash, randomBytes } from 'node:crypto';
 import { accessSync, constants, lstatSync, readFileSync, readdirSync, statfsSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -9,25 +8,22 @@ import { isAlive, pidNamespace, processAt } from './processes.js';
 
 const IN_MEMORY = '/dev/shm'; // on Linux
 const MEGABYTE = 1024 ** 2;
-/** A check writes one or two, but a flooding program so much before it is ended; on a full disk the probe falls silent. */
+/** A flooding program writes that much before it is ended; on a full disk the probe falls silent. */
 const LEAST_MB = (LIMITS.output + LIMITS.timeline) / MEGABYTE;
 const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/;
 
 /**
- * A folder that is kept in memory, where there is one: what a probe writes in a flood of requests would else keep the
- * disk, and with it a core, busy for a while after. TMPDIR, when somebody has set it, is obeyed.
+ * A folder in memory, if there is one: on a disk, what the probe writes in a flood of requests would keep a core busy afterwards.
+ * TMPDIR, if set, has precedence.
  * @returns {string}  absolute path
- * @throws {EnvironmentError}  when it is not there, may not be written, or is full
+ * @throws {EnvironmentError}  when it doesn't exist, isn't writable, or is full
  */
 export function temporaryFolder() {
   if (!process.env.TMPDIR && !obstacleIn(IN_MEMORY)) return IN_MEMORY;
   return demandRoom(resolve(tmpdir()));
 }
 
-/**
- * A name for a new folder, which tells whose it is from the moment in which it is made: on what machine, since what start of
- * it, in which PID namespace, and of which process there; its last part is random.
- */
+/** A name for a runner's folder that identifies its process: machine, boot, PID namespace, pid and birth; the last part is random. */
 export function nameHome() {
   const { pid } = process;
   const secret = randomBytes(4).toString('hex');
@@ -35,9 +31,9 @@ export function nameHome() {
 }
 
 /**
- * The folders of this user of which the process that made them has ended. Those of another machine, of an earlier start of this
- * one or of another PID namespace are not among them: from here one cannot tell whether it has ended.
- * @returns {{ home: string, born: number }[]}  home: absolute path; born: when that process was, see processes.js
+ * This user's folders whose process has exited. Folders of another machine, boot or PID namespace are left out, since their
+ * processes can't be seen from here.
+ * @returns {{ home: string, born: number }[]}  home: absolute path; born: of its process, see processes.js
  */
 export function abandonedHomes() {
   const place = thisPlace();
@@ -54,7 +50,7 @@ function pathsIn(/** @type {string} */ folder) {
   try {
     return readdirSync(folder).map((name) => join(folder, name));
   } catch {
-    return []; // it may not be listed, or there is no room for one more open file just now
+    return []; // not readable, or no file descriptor left
   }
 }
 
@@ -63,7 +59,7 @@ function isOurs(/** @type {string} */ home) {
   return stats?.isDirectory() && stats.uid === process.getuid?.();
 }
 
-/** Within it a pid and its birth name one process. */
+/** Identifies machine, boot and PID namespace, within which a pid and its birth identify a process. */
 function thisPlace() {
   const text = `${bootOf() ?? hostname()} ${pidNamespace()}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
@@ -80,7 +76,7 @@ function bootOf() {
 /**
  * @param {string} folder  absolute path
  * @returns {string}  the same
- * @throws {EnvironmentError}  when temporary files cannot be there
+ * @throws {EnvironmentError}  when temporary files can't be there
  */
 export function demandRoom(folder) {
   const obstacle = obstacleIn(folder);
@@ -91,7 +87,6 @@ export function demandRoom(folder) {
   );
 }
 
-/** Why temporary files cannot be in a folder, if so. */
 function obstacleIn(folder) {
   try {
     accessSync(folder + '/.', constants.W_OK | constants.X_OK);

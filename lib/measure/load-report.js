@@ -1,7 +1,7 @@
 /**
- * The report on load at a constant rate, by vegeta's definitions. Pure: answers in, numbers out.
- *
+ * The report on load at a constant rate, by vegeta's definitions. Pure.
  * @typedef {import('./open-loop.js').OpenWindow} OpenWindow
+ *
  * @typedef {object} Report
  * @property {number} requests
  * @property {number} ratePerSecond  requests over the time from the first to the last
@@ -9,21 +9,20 @@
  * @property {number} sendingMs  from the first request to the last
  * @property {number} waitMs  from the last request to the last answer
  * @property {{ min: number, mean: number, p50: number, p90: number, p95: number, p99: number, max: number }} latencyMs
- *   of all requests; what failed counts until it failed
- * @property {number} success  the share that was answered with a status from 200 to 399
- * @property {Record<string, number>} statuses  how many by status; 0: no answer
- * @property {Record<string, number>} errors  how many by error
- * @property {{ p50: number, p99: number, max: number }} lateMs  how long after its time each was sent
+ *   of all requests, including failures
+ * @property {number} success  share with a status from 200 to 399
+ * @property {Record<string, number>} statuses  counts by status; 0: no answer
+ * @property {Record<string, number>} errors  counts by error
+ * @property {{ p50: number, p99: number, max: number }} lateMs  how late each was sent
  * @property {number} unanswered  when the last was due
  *
- * @typedef {{ model: string, times: Record<'user' | 'nice' | 'sys' | 'idle' | 'irq', number> }} Core  as os.cpus() has it
+ * @typedef {{ model: string, times: Record<'user' | 'nice' | 'sys' | 'idle' | 'irq', number> }} Core  see os.cpus()
  */
 import { mean, quantile } from './stats.js';
 
 /**
  * @param {OpenWindow} window  of at least one request
- * @param {'dueMs' | 'sentMs'} [since]  from when latency counts: from when a request was to be sent, or from when it was,
- *   which leaves out the time that it waited to be sent
+ * @param {'dueMs' | 'sentMs'} [since]  where latency begins; sentMs leaves out the time that a request waited to be sent
  * @returns {Report}
  */
 export function reportOf(window, since = 'dueMs') {
@@ -48,21 +47,12 @@ export function reportOf(window, since = 'dueMs') {
   };
 }
 
-/**
- * How many clients are waiting at a moment.
- * @param {OpenWindow} window
- * @param {number} atMs  by the clock of the answers
- */
+/** How many requests are unanswered at a moment. @param {OpenWindow} window @param {number} atMs */
 export function unansweredAt({ answers }, atMs) {
   return answers.filter(({ dueMs, doneMs }) => dueMs <= atMs && doneMs > atMs).length;
 }
 
-/**
- * How busy each core was between two looks at os.cpus().
- * @param {Core[]} before
- * @param {Core[]} after
- * @returns {number[]}  a share of the time, for each core
- */
+/** How busy each core was, as a share. @param {Core[]} before @param {Core[]} after @returns {number[]} */
 export function busySharesOf(before, after) {
   return after.map(({ times }, index) => {
     const spent = (/** @type {keyof Core['times']} */ kind) =>
@@ -91,22 +81,16 @@ function countBy(names) {
 }
 
 /**
- * @typedef {object} Measured  a report, and what the load took of the machine
- * @property {Report} report
- * @property {number[]} coresBusy  a share for each core
- * @property {{ role: string, rssBytes: number, ussBytes?: number }[]} processes  the most that each process held
+ * @typedef {{ report: Report, coresBusy: number[], processes: { role: string, rssBytes: number, ussBytes?: number }[] }} Measured
+ *   coresBusy: a share for each core; processes: each one's peak memory
  */
 
-/**
- * The reports side by side, a column for each.
- * @param {Record<string, Measured>} columns  name → what was measured
- * @returns {string[]}
- */
+/** A table of reports. @param {Record<string, Measured>} columns  by their headings @returns {string[]}  lines */
 export function reportTable(columns) {
   const names = Object.keys(columns);
   const rows = [
     ['of all requests', ...names],
-    ...ROWS.map(([name, tell]) => [name, ...names.map((one) => tell(columns[one]))]),
+    ...ROWS.map(([name, format]) => [name, ...names.map((one) => format(columns[one]))]),
   ];
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows.map(([name, ...cells]) =>
@@ -116,7 +100,6 @@ export function reportTable(columns) {
   );
 }
 
-/** Milliseconds as they are read: 8.9 ms, 12.3 s. @param {number} ms */
 const asTime = (ms) => (ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 const asPercent = (/** @type {number} */ share) =>
@@ -127,10 +110,10 @@ const asCounts = (/** @type {Record<string, number>} */ counts) =>
     .map(([name, count]) => `${name}: ${count}`)
     .join(', ') || 'none';
 
-/** @param {(measured: Measured) => number} tell @returns {(measured: Measured) => string} */
-const latency = (tell) => (measured) => asTime(tell(measured));
+/** @param {(measured: Measured) => number} valueOf @returns {(measured: Measured) => string} */
+const latency = (valueOf) => (measured) => asTime(valueOf(measured));
 
-/** @type {[name: string, tell: (measured: Measured) => string][]} */
+/** @type {[name: string, format: (measured: Measured) => string][]} */
 const ROWS = [
   ['requests', ({ report }) => String(report.requests)],
   ['rate, a second', ({ report }) => report.ratePerSecond.toFixed(2)],
