@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeWhole } from '../common/files.js';
 import { having, isCount, isText, listOf, parseAs } from '../common/shape.js';
-import { followFolder } from '../common/watch-recursive.js';
+import { watchRecursive } from '../common/watch-recursive.js';
 import { homeFolder, placeOf } from './progress.js';
 import { attempt, keeping } from './save-errors.js';
 
@@ -53,4 +53,4 @@ export function keptVerdict(io, key) {
  * @param {Io} io
  * @param {() => void} tell
  */
-export const followVerdicts = (io, tell) => followFolder(join(homeFolder(io), FOLDER), tell);
+export const followVerdicts = (io, tell) => watchRecursive(join(homeFolder(io), FOLDER), tell);

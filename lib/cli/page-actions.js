@@ -13,13 +13,13 @@ import { isUnkept } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('../learner/page-actions.js').Reach} Reach */
+/** @typedef {import('../learner/page-actions.js').PageActions} PageActions */
 
 /**
  * @param {Io} io
- * @returns {Omit<Reach, 'aside'>}
+ * @returns {Omit<PageActions, 'aside'>}
  */
-export function reachOf(io) {
+export function pageActionsOf(io) {
   const { root } = io;
   /** @type {{ key: string, sitting: import('../lessons/answers.js').Answer[], ids: string[] } | undefined} */
   let shown;

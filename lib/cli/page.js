@@ -10,7 +10,7 @@ import { lastTime } from './last-time.js';
 import { nextLesson } from './current-lesson.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
 import { keepPrediction } from './prediction.js';
-import { reachOf } from './page-actions.js';
+import { pageActionsOf } from './page-actions.js';
 import { solutionsOf } from './solution-results.js';
 import { whyUnkept } from './save-errors.js';
 
@@ -49,14 +49,14 @@ export const nobody = {
  * @param {Io} options.io
  * @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  checks a lesson as if it had been saved
- * @param {import('../learner/page-actions.js').Reach['aside']} options.aside  does something else when nothing runs
+ * @param {import('../learner/page-actions.js').PageActions['aside']} options.aside  does something else when nothing runs
  * @param {import('../learner/serve.js').Learner['hand']} [options.hand]  where a board is joined
  * @returns {Promise<Page>}
  */
 export async function openPage({ lessons, io, port, check, aside, hand }) {
   try {
     const { serveLearner } = await import('../learner/serve.js');
-    const learner = { ...learnerOf(lessons, io, check), ...reachOf(io), aside, hand };
+    const learner = { ...learnerOf(lessons, io, check), ...pageActionsOf(io), aside, hand };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
     return undisturbed(page, io);
@@ -104,7 +104,7 @@ function undisturbed(page, io) {
   };
 }
 
-/** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').Reach>} */
+/** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').PageActions>} */
 function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
   return {
     where() {
