@@ -42,7 +42,7 @@ export const noPage = {
 /**
  * @param {object} options @param {Lesson[]} options.lessons @param {Io} options.io @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  as after a save
- * @param {import('../learner/page-actions.js').Reach['aside']} options.aside  runs something else if nothing is being checked
+ * @param {import('../learner/page-actions.js').PageActions['aside']} options.aside  runs something else if nothing is being checked
  * @param {import('../learner/serve.js').Learner['hand']} [options.hand]  with --join @returns {Promise<Page>}
  */
 export async function openPage({ lessons, io, port, check, aside, hand }) {
@@ -96,7 +96,7 @@ function isolated(page, io) {
   };
 }
 
-/** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').Reach>} */
+/** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').PageActions>} */
 function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
   return {
     where() {

@@ -12,9 +12,9 @@ import { RIGHT, judge, askForSpot, nextSitting } from './commands/spot.js';
 import { hasUnreportedError } from './saved/save-errors.js';
 
 /** @typedef {import('./saved/progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('../learner/page-actions.js').Reach} Reach */
+/** @typedef {import('../learner/page-actions.js').PageActions} PageActions */
 
-/** @param {Io} io @returns {Omit<Reach, 'aside'>} */
+/** @param {Io} io @returns {Omit<PageActions, 'aside'>} */
 export function pageActionsOf(io) {
   const { root } = io;
   return {
@@ -42,7 +42,7 @@ export function pageActionsOf(io) {
   };
 }
 
-/** @param {Io} io @returns {Pick<Reach, 'spots' | 'judge'>} */
+/** @param {Io} io @returns {Pick<PageActions, 'spots' | 'judge'>} */
 function spotActionsOf(io) {
   /** @type {{ key: string, sitting: import('../lessons/answers.js').Answer[], ids: string[] } | undefined} */
   let shown;

@@ -5,7 +5,7 @@ import { lessonPaths } from '../lessons/lesson-paths.js';
 import { tasksOf } from '../lessons/tasks.js';
 import { lessonPage } from './page.js';
 import { sendEvidence } from '../web/evidence.js';
-import { mountReach } from './page-actions.js';
+import { mountPageActions } from './page-actions.js';
 import { demandToken, send } from '../web/server.js';
 
 /**
@@ -71,7 +71,7 @@ export function mountLearner(app, { root, token, lessons, learner, pages, state,
     state.know(await knownOf(root, lesson, learner), learner.kept(lesson.key), passed?.at);
     if (!response.destroyed) pages.add(response, lesson.key);
   });
-  mountReach(app, { root, token, learner, activity, find });
+  mountPageActions(app, { root, token, learner, activity, find });
   app.get('/evidence/:check/:program.json', (request, response) => {
     const { check, program } = request.params;
     sendEvidence(response, state.evidence(Number(check), Number(program)));

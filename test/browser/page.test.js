@@ -127,7 +127,7 @@ const states = {
 
 const change = { file: 'server.js', hunks: [{ line: 3, lines: [' a();', '-b();', '+c();'] }] };
 
-/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/learner/page-actions.js').Reach} */
+/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/learner/page-actions.js').PageActions} */
 function makeReach() {
   let asked = 0;
   return {

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeWhole } from '../../common/files.js';
 import { having, isCount, isText, listOf, parseAs } from '../../common/shape.js';
-import { followFolder } from '../../common/watch-recursive.js';
+import { watchRecursive } from '../../common/watch-recursive.js';
 import { homeFolder, writablePath } from './saved-files.js';
 import { tryFile, trySaving } from './save-errors.js';
 
@@ -44,4 +44,4 @@ export function readVerdict(io, key) {
 }
 
 /** @param {Io} io @param {() => void} onChange  called whenever a verdict may have been saved */
-export const watchVerdicts = (io, onChange) => followFolder(join(homeFolder(io), FOLDER), onChange);
+export const watchVerdicts = (io, onChange) => watchRecursive(join(homeFolder(io), FOLDER), onChange);

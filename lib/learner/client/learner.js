@@ -9,7 +9,7 @@ import { tellMap } from './lesson-map.js';
 import { createNumbers } from './measured.js';
 import { all, make } from '../../web/client/elements.js';
 import { createPrediction } from './prediction.js';
-import { createReach } from './page-actions.js';
+import { createPageActions } from './page-actions.js';
 import { createVerdict } from './verdict.js';
 import { createViews } from './tabs.js';
 
@@ -31,7 +31,7 @@ const numbers = createNumbers(document.getElementById('numbers'), { key, activit
 
 const hand = createHand(document.getElementById('hand'));
 
-createReach(document.getElementById('reach'), { key, activity, experiments });
+createPageActions(document.getElementById('reach'), { key, activity, experiments });
 addCopyButtons();
 listen();
 
