@@ -13,7 +13,7 @@ export function withDependencies(declared, ids) {
   return declared.map(({ id }) => id).filter((id) => wanted.has(id));
 }
 
-/** @param {DeclaredPromise[]} declared @param {DeclaredPromise} one @returns {string[]}  its direct dependencies, and all gates before it */
+/** Includes the gates before it. @param {DeclaredPromise[]} declared @param {DeclaredPromise} one @returns {string[]} */
 export function dependenciesOf(declared, one) {
   const before = declared.slice(0, declared.indexOf(one));
   return [...one.needs, ...before.filter(({ isGate }) => isGate).map(({ id }) => id)];
