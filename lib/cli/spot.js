@@ -128,7 +128,7 @@ async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io, signa
 }
 
 /**
- * Judges the promises that an answer breaks, and the one that the learner named; judges a right answer whole. Saves whether the
+ * Judges the promises that an answer breaks, and the promise that the learner named; judges a right answer whole. Saves whether the
  * learner saw the fault.
  * @param {object} options @param {Lesson} options.lesson @param {Answer} options.answer
  * @param {string} options.said  the id of a promise, or RIGHT @param {Io} options.io @param {AbortSignal} options.signal
