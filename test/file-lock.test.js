@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { readProgress, updateProgress } from '../lib/cli/progress.js';
-import { lockFile } from '../lib/cli/file-lock.js';
+import { readProgress, updateProgress } from '../lib/cli/saved/progress.js';
+import { lockFile } from '../lib/cli/saved/file-lock.js';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
@@ -22,7 +22,7 @@ const ioOf = (/** @type {string} */ root) => ({ root, env: {}, stderr: new PassT
 /** A process that runs these lines, in which `io` and updateProgress are known. */
 function run(/** @type {string} */ root, /** @type {string} */ lines) {
   const text = `import { existsSync } from 'node:fs';
-    import { updateProgress } from ${urlOf('lib/cli/progress.js')};
+    import { updateProgress } from ${urlOf('lib/cli/saved/progress.js')};
     const io = { root: ${JSON.stringify(root)}, env: {}, stderr: process.stderr };
     ${lines};
     process.exit();`;

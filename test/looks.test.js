@@ -1,7 +1,7 @@
 // Verifies when looks are made, in which order promises are judged, and what the history says of them: pure parts.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lessonHistory, noHistory, stillFailing } from '../lib/cli/lesson-history.js';
+import { lessonHistory, noHistory, stillFailing } from '../lib/cli/saved/lesson-history.js';
 import { createLooks, nextLook } from '../lib/check/looks.js';
 import { dependenciesOf, roundsOf, withDependencies } from '../lib/verdict/judging-order.js';
 

@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { readProgress, updateProgress } from '../lib/cli/progress.js';
-import { reportSaveErrors } from '../lib/cli/save-errors.js';
+import { readProgress, updateProgress } from '../lib/cli/saved/progress.js';
+import { reportSaveErrors } from '../lib/cli/saved/save-errors.js';
 import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 
 const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));

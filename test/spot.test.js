@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { chooseAnswers, run } from '../lib/cli/spot.js';
+import { chooseAnswers, run } from '../lib/cli/commands/spot.js';
 import { changesOf } from '../lib/lessons/answer-programs.js';
 import { answersOf } from '../lib/lessons/answers.js';
 import { filesBelow, rootFolder } from '../lib/lessons/catalog.js';

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { hasCode } from '../common/files.js';
 
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('./saved/progress.js').Io} Io */
 
 /** After Ctrl-C, Ctrl-D, or the end of a pipe. */
 export const NO_ANSWER = undefined;

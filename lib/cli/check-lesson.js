@@ -9,18 +9,23 @@ import { createStyle } from '../verdict/style.js';
 import { openPromises, tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
 import { visible } from '../verdict/visible.js';
-import { saveVerdict } from './last-verdict.js';
+import { saveVerdict } from './saved/last-verdict.js';
 import { noPage } from './learner-page.js';
-import { earlierHeadlines, lessonHistory, noHistory, stillFailing } from './lesson-history.js';
+import {
+  earlierHeadlines,
+  lessonHistory,
+  noHistory,
+  stillFailing,
+} from './saved/lesson-history.js';
 import { setPrediction } from './prediction.js';
-import { appendHistory, readHistory } from './history.js';
-import { readProgress, updateProgress } from './progress.js';
+import { appendHistory, readHistory } from './saved/history.js';
+import { readProgress, updateProgress } from './saved/progress.js';
 import { createReporter } from './report.js';
-import { reportSaveErrors } from './save-errors.js';
-import { saveSolutionResult } from './solution-results.js';
-import { writablePath } from './saved-files.js';
+import { reportSaveErrors } from './saved/save-errors.js';
+import { saveSolutionResult } from './saved/solution-results.js';
+import { writablePath } from './saved/saved-files.js';
 
-/** @typedef {import('./progress.js').Io} Io @typedef {import('../check/run-check.js').CheckResult} CheckResult */
+/** @typedef {import('./saved/progress.js').Io} Io @typedef {import('../check/run-check.js').CheckResult} CheckResult */
 
 const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
 
@@ -109,7 +114,7 @@ function printJson(record, /** @type {Io} */ io) {
   io.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
 }
 
-/** Saves a check of the learner's own files. @returns {import('./progress.js').Progress} */
+/** Saves a check of the learner's own files. @returns {import('./saved/progress.js').Progress} */
 function save(/** @type {CheckResult} */ result, prediction, before, /** @type {Io} */ io) {
   const at = new Date().toISOString();
   const { lesson, verdict, isWhole, promises, measurements, seconds, conditions } = result;

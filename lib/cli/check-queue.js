@@ -7,9 +7,9 @@ import { visible } from '../verdict/visible.js';
 import { checkLesson } from './check-lesson.js';
 import { nextLesson } from './current-lesson.js';
 import { createFailureViewer } from './failure-viewer.js';
-import { readProgress } from './progress.js';
+import { readProgress } from './saved/progress.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./saved/progress.js').Io} Io */
 
 const WAITING = 'Waiting for the next save.';
 

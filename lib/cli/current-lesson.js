@@ -1,4 +1,4 @@
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Progress} Progress */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./saved/progress.js').Progress} Progress */
 
 /** The lesson that was last worked on, at first lesson 1. @param {Lesson[]} lessons @param {Progress} progress @returns {Lesson} */
 export function currentLesson(lessons, progress) {

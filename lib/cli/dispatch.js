@@ -4,14 +4,14 @@ import { rootFolder } from '../lessons/catalog.js';
 import { hasCode } from '../common/files.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { EnvironmentError, UsageError } from '../common/usage-error.js';
-import { reportSaveErrors } from './save-errors.js';
+import { reportSaveErrors } from './saved/save-errors.js';
 import { visible } from '../verdict/visible.js';
 
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('./saved/progress.js').Io} Io */
 
 /** @typedef {(argv: string[], io: Io) => Promise<number>} Command  argv: without the command's name; resolves to the exit code */
 
-/** Each command's arguments and summary for the help; the command itself is the file of that name. */
+/** Each command's arguments and summary for the help; the command itself is the file of that name in commands/. */
 const commands = {
   start: [
     '[--port N] [--no-page] [--join ADDRESS CODE [--name NAME]]',
@@ -71,7 +71,7 @@ export async function dispatch([name, ...rest], io) {
     if (name === undefined || ['help', '--help', '-h'].includes(name)) return help(io);
     if (!Object.hasOwn(commands, name)) throw unknownCommand(name);
     if (rest.includes('--help') || rest.includes('-h')) return help(io, name);
-    const command = await import(`./${name}.js`);
+    const command = await import(`./commands/${name}.js`);
     return await command.run(rest, io);
   } catch (error) {
     return report(error, io.stderr);

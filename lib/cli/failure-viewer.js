@@ -4,7 +4,7 @@ import { createStyle } from '../verdict/style.js';
 import { promiseDetails } from '../verdict/terminal.js';
 import { allVisible } from '../verdict/visible.js';
 
-/** @param {import('./progress.js').Io} io */
+/** @param {import('./saved/progress.js').Io} io */
 export function createFailureViewer(io) {
   /** @type {import('../verdict/outcome.js').PromiseRecord[]} */
   let failures = [];

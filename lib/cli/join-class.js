@@ -7,7 +7,7 @@ import { BOARD_PORT, HEARD } from '../board/class-roster.js';
 import { NO_ANSWER, ask } from './ask.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./learner-page.js').Audience} Audience */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('./saved/progress.js').Io} Io */
 /** @typedef {{ url: string, code: string, name: string }} Joining */
 
 const EXAMPLE = 'npm start -- --join 192.168.1.20:4020 K7QM-3XPD --name Ada';

@@ -2,17 +2,17 @@
 import { get } from '../observe/client.js';
 import { visible } from '../verdict/visible.js';
 import { showNextHint, shownHints } from './shown-hints.js';
-import { watchVerdicts, readVerdict } from './last-verdict.js';
-import { lessonHistory } from './lesson-history.js';
+import { watchVerdicts, readVerdict } from './saved/last-verdict.js';
+import { lessonHistory } from './saved/lesson-history.js';
 import { nextLesson } from './current-lesson.js';
-import { readHistory } from './history.js';
-import { readProgress, updateProgress } from './progress.js';
+import { readHistory } from './saved/history.js';
+import { readProgress, updateProgress } from './saved/progress.js';
 import { setPrediction } from './prediction.js';
 import { pageActionsOf } from './page-actions.js';
-import { readSolutionResults } from './solution-results.js';
-import { lastSaveError } from './save-errors.js';
+import { readSolutionResults } from './saved/solution-results.js';
+import { lastSaveError } from './saved/save-errors.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./saved/progress.js').Io} Io */
 
 /**
  * Receives what happens in a check: the page, the board of a class, or noPage.

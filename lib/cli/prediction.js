@@ -2,10 +2,10 @@
 import { UsageError } from '../common/usage-error.js';
 import { createStyle } from '../verdict/style.js';
 import { format } from '../verdict/terminal.js';
-import { readProgress, updateProgress } from './progress.js';
-import { changedFiles } from './reset.js';
+import { readProgress, updateProgress } from './saved/progress.js';
+import { changedFiles } from './commands/reset.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./saved/progress.js').Io} Io */
 
 const IN_MS = { ms: 1, s: 1000 };
 const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times as fast' };
@@ -33,7 +33,7 @@ export const predictionInWords = (value, { predicts }) =>
 
 /**
  * Sets a prediction, unless its lesson has passed.
- * @param {import('./progress.js').Progress} progress  changed in place @param {string} key @param {number | undefined} value
+ * @param {import('./saved/progress.js').Progress} progress  changed in place @param {string} key @param {number | undefined} value
  */
 export function setPrediction({ passed, predictions }, key, value) {
   if (value !== undefined && !passed[key]) predictions[key] = value;

@@ -6,15 +6,15 @@ import { createStyle } from '../verdict/style.js';
 import { countsInWords, openPromises, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
-import { noHistory } from './lesson-history.js';
+import { noHistory } from './saved/lesson-history.js';
 import { nextLesson } from './current-lesson.js';
 
 /**
  * Prints a check at a terminal: promises as they are decided, then the numbers, and at the end, where the reader looks, what to
  * fix first and the next command.
  * @param {object} options @param {import('../lessons/catalog.js').Lesson} options.lesson
- * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {import('./progress.js').Io} options.io
- * @param {number} [options.prediction] @param {import('./lesson-history.js').LessonHistory} [options.before]
+ * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {import('./saved/progress.js').Io} options.io
+ * @param {number} [options.prediction] @param {import('./saved/lesson-history.js').LessonHistory} [options.before]
  * @param {string} [options.subject] @param {boolean} [options.isLonger]  it ran with --longer
  * @param {boolean} [options.isHelped]  print what to try at the first failure, not only at the second
  * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
@@ -80,7 +80,7 @@ function numberLines(
 
 /**
  * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
- * @param {import('./lesson-history.js').LessonHistory} before
+ * @param {import('./saved/lesson-history.js').LessonHistory} before
  */
 export const failsAgain = (promise, before) =>
   promise?.verdict === 'failed' && before.verdicts[promise.id] === 'failed';

@@ -1,10 +1,10 @@
 /** Counts which hints of a lesson were shown. */
-import { lessonHistory } from './lesson-history.js';
-import { readHistory } from './history.js';
-import { readProgress, updateProgress } from './progress.js';
-import { hasUnreportedError } from './save-errors.js';
+import { lessonHistory } from './saved/lesson-history.js';
+import { readHistory } from './saved/history.js';
+import { readProgress, updateProgress } from './saved/progress.js';
+import { hasUnreportedError } from './saved/save-errors.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./saved/progress.js').Io} Io */
 
 /** @typedef {{ name: string, shown: string[], of: number }} ShownHints  name: `Task 2`, or '' once the lesson has passed */
 

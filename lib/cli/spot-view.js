@@ -8,7 +8,7 @@ import { allVisible } from '../verdict/visible.js';
 
 /**
  * @param {import('../lessons/catalog.js').Lesson} lesson @param {Record<string, string>} promises  id → sentence
- * @param {import('./progress.js').Io} io
+ * @param {import('./saved/progress.js').Io} io
  */
 export function createSpotView(lesson, promises, io) {
   const style = createStyle(io.stdout, io.env);

@@ -12,7 +12,7 @@ import { tryKill, tryStop } from '../xray/trials.js';
 import { parse } from './args.js';
 import { resolveNewFile } from './new-file.js';
 
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('./saved/progress.js').Io} Io */
 
 const options = /** @type {const} */ ({
   port: { type: 'string' },

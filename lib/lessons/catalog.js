@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { hasCode } from '../common/files.js';
 import { parseLessonYml } from './lesson-yml.js';
 import { parseHints } from './hints.js';
@@ -15,13 +14,12 @@ import { UsageError } from '../common/usage-error.js';
  * @property {number} number
  * @property {string} slug
  * @property {import('./hints.js').HintsOfTask[]} hints  in the order of the tasks
- * @property {import('../tools/tools.js').Tool[]} needs
+ * @property {import('./lesson-yml.js').Tool[]} needs
  * @property {string} text  Markdown
  * @property {string} folder  absolute path of the learner's folder
  */
 
-/** Absolute path of this repository. */
-export const rootFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+export { rootFolder } from '../common/paths.js';
 
 export const keyPattern = /^(\d{2})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
