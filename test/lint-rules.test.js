@@ -65,7 +65,13 @@ const ZONES = {
     refused: ['express', '#work', '../../lib/deck/serve.js'],
   },
   'lib/lessons/catalog.js': {
-    allowed: ['node:fs', 'yaml', './places.js', '../observe/runner.js', '../verdict/style.js'],
+    allowed: [
+      'node:fs',
+      'yaml',
+      '../lib/lessons/lesson-paths.js',
+      '../observe/runner.js',
+      '../lib/verdict/style.js',
+    ],
     refused: ['../observe/../cli/args.js', 'eslint', '../../lessons/work.js', 'fs'],
   },
   'lib/any-new-folder/file.js': {

@@ -185,7 +185,7 @@ function storyOfSilence(end) {
       ? `The line "${near.trim().slice(0, 120)}" does not say ${missing}.`
       : 'No line has either.',
     why: planned
-      ? 'In the morning you want to know about every worker that has exited, including those that left as planned.'
+      ? 'In the morning you want to know about every worker that has exited, including planned exits.'
       : whyUntold({ own, near }),
     try: planned
       ? "look at the 'exit' handler: what comes before the log line?"
@@ -461,7 +461,7 @@ export function demandEachTime(rounds) {
   demandInTime(!own || !isTooShort(own.ms), {
     expected: `Two workers crash, one shortly after the other. Each place has its own wait of ${WAITS_MS[0]} ms.`,
     got: `The second was replaced ${own?.ms.toFixed(0)} ms after its exit, when the wait of the first was over.`,
-    why: 'A restart that forks as many workers as are missing fills every empty place, including one that has to wait longer.',
+    why: 'A restart that forks as many workers as are missing fills every empty place, including a place that has to wait longer.',
     try: 'look at how many workers a timer forks, and for which places',
     shows: { program: programOf(rounds), moments: own ? [waitMoment(own)] : [] },
   });

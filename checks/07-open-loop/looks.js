@@ -62,7 +62,7 @@ const PATIENT = { isFresh: false, timeoutMs: 10_000 };
 /** @param {Setting} setting */
 export const exactOf = ({ rate, utilization, pageMs }) => (rate * pageMs) / 1000 / utilization;
 
-/** The forked workers, without one that only measured the page and has exited. @param {Program} program */
+/** The forked workers, except a worker that only measured the page and has exited. @param {Program} program */
 export function workersOf({ events }) {
   const done = exitsOf(events).filter(({ code }) => code === 0);
   return forksOf(events).filter((fork) => !done.some(({ worker }) => worker === fork.worker));

@@ -325,7 +325,7 @@ export function demandCapacity({ program, first, last, old, forks, exits, sent, 
     expected: `One after the other: in a reload of ${WORKERS} workers there are at most ${WORKERS + 1} at a time.`,
     got: `At one moment there were ${most}.`,
     why: isTwice
-      ? 'Two were forked for one that left: one by the reload, one by something else.'
+      ? 'Two workers were forked for one exit: one by the reload, one by something else.'
       : 'The next worker was forked while an old one was still finishing. All at once need twice the memory.',
     try: isTwice
       ? 'look for every place that forks: which of them runs when an old worker exits?'

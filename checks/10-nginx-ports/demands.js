@@ -155,7 +155,7 @@ export function demandCleanStop(end) {
   demandNothingLeft(end, story);
 }
 
-/** The stop must not show to a client: of those in flight, those that come later, and one with half a request. */
+/** Requests in flight, later requests, and a request of which nginx has half must be answered. */
 function demandClientsAnswered({ answers, lost, late = [], half }, story) {
   demand(lost.length === 0, {
     ...story,

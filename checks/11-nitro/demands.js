@@ -256,7 +256,7 @@ function demandNoneCut({ workers, behind, lost }, story) {
   demand(lost.length === 0, {
     ...story,
     got: `${lost.length} of ${IN_FLIGHT} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
-    why: 'A worker that gets SIGTERM answers first: Nitro sees to that. One that gets SIGKILL does not.',
+    why: 'A worker that gets SIGTERM answers first: Nitro sees to that. A worker that gets SIGKILL does not.',
     try: 'look at which signal the workers get',
   });
 }

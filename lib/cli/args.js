@@ -3,11 +3,8 @@ import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * @typedef {object} Option
- * @property {'boolean' | 'string'} type
- * @property {string} [short]  one letter
- * @property {boolean} [multiple]  may be repeated; its value is an array
- * @property {boolean} [fromNpm]  false: ignored in npm's environment, where a setting of npm has the same name
+ * @typedef {{ type: 'boolean' | 'string', short?: string, multiple?: boolean, fromNpm?: boolean }} Option  short: one letter;
+ *   multiple: may be repeated, its value is an array; fromNpm: false if a setting of npm has the same name
  */
 
 /**
@@ -51,10 +48,7 @@ function explain(/** @type {Error & { code: string }} */ error, /** @type {strin
   return new UsageError(message, guess ? `Did you mean ${guess}? ${all}` : all);
 }
 
-/**
- * @param {Record<string, Option>} options @param {Record<string, unknown>} given
- * @param {Record<string, string | undefined>} env
- */
+/** @param {Record<string, Option>} options @param {Record<string, unknown>} given @param {Record<string, string | undefined>} env */
 function readSwallowed(options, given, env) {
   /** @type {Record<string, string | boolean | string[]>} */
   const swallowed = {};
@@ -84,10 +78,7 @@ const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most
       : 'Put quotes around text with spaces.',
   );
 
-/**
- * @param {string | undefined} text @param {number} otherwise  the default @returns {number}  0 means any free port
- * @throws {UsageError}
- */
+/** @param {string | undefined} text @param {number} otherwise @returns {number}  0 means any free port @throws {UsageError} */
 export function parsePort(text, otherwise) {
   if (text === undefined) return otherwise;
   const port = Number(text);

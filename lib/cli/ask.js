@@ -11,8 +11,7 @@ export const NO_ANSWER = undefined;
 const pipes = new WeakMap();
 
 /**
- * @param {Io} io @param {string} question  including what follows it, such as ": "
- * @param {AbortSignal} [signal]  ends it with NO_ANSWER
+ * @param {Io} io @param {string} question @param {AbortSignal} [signal]  ends it with NO_ANSWER
  * @returns {Promise<string | undefined>}  the trimmed answer, or NO_ANSWER
  */
 export async function ask(io, question, signal) {

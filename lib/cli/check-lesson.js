@@ -33,17 +33,15 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
  * The task that was open last time is judged first; if it is still open, the other tasks are not judged.
  * @param {object} options @param {import('../lessons/catalog.js').Lesson} options.lesson
  * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {Io} options.io
- * @param {string} [options.subject]  default: the learner's files
- * @param {number} [options.prediction] @param {string[]} [options.only]  judge these promises and their dependencies
- * @param {boolean} [options.isAll]  judge the promises of all tasks, even if one fails
- * @param {boolean} [options.isJson] @param {boolean} [options.isQuick]  skip measurements that decide nothing
- * @param {boolean} [options.isLonger]  measure several times as long
- * @param {boolean} [options.isHelped]  print what to try at once
- * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
- * @param {boolean} [options.hasTimeline] @param {AbortSignal} [options.signal]
- * @param {number} [options.deadlineMs]  see runCheck
+ * @param {string} [options.subject]  default: the learner's files @param {number} [options.prediction]
+ * @param {string[]} [options.only]  judge only these promises, with their dependencies
+ * @param {boolean} [options.isAll]  judge all tasks, even if one fails @param {boolean} [options.isJson]
+ * @param {boolean} [options.isQuick]  skip measurements that decide nothing @param {boolean} [options.isLonger]  measure longer
+ * @param {boolean} [options.isHelped]  print what to try at once @param {boolean} [options.hasKeys]  of `npm start`
+ * @param {boolean} [options.hasTimeline] @param {AbortSignal} [options.signal] @param {number} [options.deadlineMs]
  * @param {import('../observe/runner.js').Runner} [options.runner]  reused from the previous check
- * @param {import('./learner-page.js').Audience} [options.audience]  beside the terminal @returns {Promise<CheckResult>}
+ * @param {import('./learner-page.js').Audience} [options.audience]  beside the terminal
+ * @returns {Promise<CheckResult>}
  */
 export async function checkLesson(options) {
   const { lesson, io, subject, prediction, isJson, hasTimeline, signal } = options;

@@ -11,7 +11,7 @@ import { visible } from '../verdict/visible.js';
 
 /** @typedef {(argv: string[], io: Io) => Promise<number>} Command  argv: without the command's name; resolves to the exit code */
 
-/** Each command's arguments and summary for the help; the command itself is the file of that name. */
+/** Each command's arguments and summary for the help; the command itself is the file of that name in commands/. */
 const commands = {
   start: [
     '[--port N] [--no-page] [--join ADDRESS CODE [--name NAME]]',
@@ -42,10 +42,7 @@ const commands = {
   sync: ['[--check] [--starters]', 'refresh the quoted code in all texts (for authors)'],
 };
 
-/**
- * Runs the command in process.argv and sets the exit code: 0 passed, 1 failed, 2 wrong usage, 3 undecided, or a fault of
- * Forkshop or of this machine.
- */
+/** Runs the command in process.argv. Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 undecided or a fault of ours. */
 export async function main() {
   const { stdout, stderr, stdin, env } = process;
   const root = env.FORKSHOP_ROOT ? resolve(env.FORKSHOP_ROOT) : rootFolder;
@@ -68,10 +65,7 @@ const asWorker = new EnvironmentError(
   'Run it without, as in: env -u NODE_UNIQUE_ID npm run check',
 );
 
-/**
- * Runs one command and reports its errors.
- * @param {string[]} argv  the command's name, then its arguments @param {Io} io @returns {Promise<number>}  the exit code
- */
+/** Runs a command and reports its errors. @param {string[]} argv  name first @param {Io} io @returns {Promise<number>}  exit code */
 export async function dispatch([name, ...rest], io) {
   try {
     if (name === undefined || ['help', '--help', '-h'].includes(name)) return help(io);

@@ -1,8 +1,8 @@
 import { emitKeypressEvents } from 'node:readline';
 
 /**
- * Calls an action when its key is pressed. Ctrl-C and Ctrl-D act as q, because in raw mode the terminal sends no signal.
- * @param {any} stdin  a terminal; undefined: listen to nothing @param {Record<string, () => unknown>} actions  by key
+ * Ctrl-C and Ctrl-D act as q, because in raw mode the terminal sends no signal.
+ * @param {any} stdin  undefined without a terminal @param {Record<string, () => unknown>} actions  by key
  * @returns {{ close(): void }}
  */
 export function listenForKeys(stdin, actions) {

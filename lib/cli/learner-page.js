@@ -22,7 +22,6 @@ import { lastSaveError } from './saved/save-errors.js';
  * @property {(decided: any) => void} promise
  * @property {(result: object) => void} end
  * @property {() => Promise<void> | void} close
- *
  * @typedef {Audience & { refresh: () => void }} Page  refresh: something beside the check has changed
  */
 

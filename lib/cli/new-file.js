@@ -6,8 +6,7 @@ import { UsageError } from '../common/usage-error.js';
 
 /**
  * Proves that a new file can be written, by creating and removing it.
- * @param {string} name
- * @param {{ cwd?: string, example: string }} options  example: a command that names a file, for the message
+ * @param {string} name @param {{ cwd?: string, example: string }} options  example: a command for the message
  * @returns {string}  its absolute path, with symbolic links resolved @throws {UsageError}
  */
 export function resolveNewFile(name, { cwd = '.', example }) {
@@ -26,11 +25,7 @@ export function resolveNewFile(name, { cwd = '.', example }) {
   }
 }
 
-/**
- * Writes all of a new file, or nothing.
- * @param {string} file  from resolveNewFile()
- * @param {string} text @returns {string[]}  empty, or a sentence that says why it failed
- */
+/** Writes all of a new file, or nothing. @param {string} file @param {string} text @returns {string[]}  empty, or why it failed */
 export function writeNewFile(file, text) {
   try {
     writeFileSync(file, text, { flag: 'wx' });

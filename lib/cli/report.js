@@ -79,7 +79,6 @@ function numberLines(
 }
 
 /**
- * Did this promise fail the last time as well?
  * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
  * @param {import('./saved/lesson-history.js').LessonHistory} before
  */

@@ -157,7 +157,7 @@ export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { 
     const times = numberOf('times', values.times ?? '1');
     const attempt = onFreshProgram((up, plan) => tryReload(up, plan, how, { times }));
     const often = times === 1 ? '' : `, ${times} times in a row`;
-    trials.push({ head: `It is told to reload${often}`, attempt });
+    trials.push({ head: `It reloads${often}`, attempt });
   } else if (values.times !== undefined) {
     throw new UsageError(
       '--times says how often it is to reload, and needs --reload.',
@@ -176,7 +176,7 @@ export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { 
     trials.push({ head, attempt });
   }
   if (cost || all) trials.push({ head: 'What looking costs', attempt: tryCost });
-  if (stop || all) trials.push({ head: 'It is told to stop', attempt: onFreshProgram(tryStop) });
+  if (stop || all) trials.push({ head: 'It stops', attempt: onFreshProgram(tryStop) });
   return trials;
 }
 

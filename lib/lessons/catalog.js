@@ -8,18 +8,13 @@ import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * @typedef {object} Lesson
+ * @typedef {import('./lesson-yml.js').LessonYml & LessonParts} Lesson
+ * @typedef {object} LessonParts
  * @property {string} key  `NN-slug`, which names the lesson's folders
  * @property {number} number
  * @property {string} slug
- * @property {string} title
- * @property {number} minutes
- * @property {string} goal
- * @property {string[]} concepts
  * @property {import('./hints.js').HintsOfTask[]} hints  in the order of the tasks
- * @property {string[]} starterFails  ids of the promises that the starter breaks
- * @property {'ms' | 's' | 'times'} [predicts]  unit of the prediction
- * @property {import('./lesson-yml.js').Tool[]} needs  to be installed, beside `npm ci`
+ * @property {import('./lesson-yml.js').Tool[]} needs
  * @property {string} text  Markdown
  * @property {string} folder  absolute path of the learner's folder
  */
@@ -110,19 +105,14 @@ export function findLesson(lessons, name) {
   );
 }
 
-/**
- * Lists the files that a learner writes in one lesson: the files of its solution, wherever they lie below it. Build output
- * (names that begin with a dot) and node_modules do not count.
- * @param {string} root @param {string} key
- * @returns {string[]}  relative paths with forward slashes, sorted; empty when there is no solution
- */
+/** The files that a learner writes. @param {string} root @param {string} key @returns {string[]}  sorted, with forward slashes */
 export function lessonFiles(root, key) {
   return filesBelow(join(root, 'solutions', key));
 }
 
 /**
- * Lists the files below a folder, without node_modules and names that begin with a dot.
- * @param {string} folder @returns {string[]}  relative paths with forward slashes, sorted; empty when there is no folder
+ * The files below a folder, without node_modules and names that begin with a dot.
+ * @param {string} folder @returns {string[]}  sorted, with forward slashes; empty without a folder
  */
 export function filesBelow(folder) {
   let entries;

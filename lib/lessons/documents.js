@@ -6,10 +6,7 @@ import { lessonPaths } from './lesson-paths.js';
 import { refreshQuotes } from './quotes.js';
 import { UsageError } from '../common/usage-error.js';
 
-/**
- * The existing Markdown files that may quote code.
- * @param {string} root @returns {string[]}  paths from the root, of files that are there
- */
+/** The Markdown files that may quote code. @param {string} root @returns {string[]}  paths from the root */
 export function documentPaths(root) {
   const texts = lessonKeys(root).map((key) => lessonPaths(key).text);
   const slides = chapterKeys(root).map((key) => lessonPaths(key).slides);
@@ -48,8 +45,7 @@ function readQuoted(/** @type {string} */ root, /** @type {string} */ file) {
 
 /**
  * Relative links and images whose file is missing; anchors aren't checked.
- * @param {string} root @param {string} path  of the document, from the root
- * @returns {Promise<string[]>}  the links as they are written
+ * @param {string} root @param {string} path  from the root @returns {Promise<string[]>}
  */
 export async function brokenLinks(root, path) {
   const { default: MarkdownIt } = await import('markdown-it');

@@ -3,8 +3,8 @@ import { parseYaml } from './lesson-yml.js';
 
 /**
  * Splits YAML between two `---` lines from the Markdown below.
- * @param {string} source  with LF or CRLF @param {string} file  its name, for messages
- * @returns {{ values: Record<string, any>, text: string }} @throws {UsageError}  that names the file
+ * @param {string} source @param {string} file  for messages
+ * @returns {{ values: Record<string, any>, text: string }} @throws {UsageError}
  */
 export function splitFrontMatter(source, file) {
   const match = /^\uFEFF?---\r?\n([^]*?\r?\n)??---[ \t]*(?:\r?\n([^]*))?$/.exec(source);

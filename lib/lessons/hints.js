@@ -12,8 +12,7 @@ const NAME = /^Tasks? (?:\d+ (?:and|to) )?(\d+)$/;
 
 /**
  * Parses hints.md: a `##` heading for each task, below it three `###` headings with a hint each.
- * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {HintsOfTask[]}
- * @throws {UsageError}  that names the file and the task
+ * @param {string} source @param {string} file  for messages @returns {HintsOfTask[]} @throws {UsageError}
  */
 export function parseHints(source, file) {
   const all = sections(source.replaceAll('\r\n', '\n'), '##').map(([name, text]) => {

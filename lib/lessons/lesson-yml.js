@@ -42,15 +42,14 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
  * @property {number} minutes
  * @property {string} goal
  * @property {string[]} concepts
- * @property {string[]} starterFails  ids of the promises that the starter breaks
+ * @property {string[]} starterFails  promises that the starter breaks
  * @property {'ms' | 's' | 'times'} [predicts]  unit of the prediction
  * @property {Tool[]} [needs]  to be installed, beside `npm ci`
  */
 
 /**
  * Parses lesson.yml; unknown fields are dropped.
- * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {LessonYml}
- * @throws {UsageError}  with every invalid field
+ * @param {string} source @param {string} file  for messages @returns {LessonYml} @throws {UsageError}  with every invalid field
  */
 export function parseLessonYml(source, file) {
   const given = parseYaml(source, file);
@@ -62,11 +61,7 @@ export function parseLessonYml(source, file) {
   throw new UsageError(`${file} is not right: ${rules}.`, howToMend);
 }
 
-/**
- * Parses YAML.
- * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {Record<string, any>}
- * @throws {UsageError}  that names the file
- */
+/** @param {string} source @param {string} file  for messages @returns {Record<string, any>} @throws {UsageError} */
 export function parseYaml(source, file) {
   try {
     return parse(source, { logLevel: 'error' }) ?? {};

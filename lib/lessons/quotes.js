@@ -80,7 +80,7 @@ export function refreshQuotes(markdown, readFile) {
   return { text: lines.join('\n'), stale };
 }
 
-/** @param {Quote} options @param {(file: string) => string} readFile @returns {string} what the quote should hold */
+/** @param {Quote} quote @param {(file: string) => string} readFile @returns {string} */
 function quotedText({ file, region, lines, mark, start }, readFile) {
   const source = readFile(file);
   const whole = region
@@ -98,7 +98,7 @@ function quotedText({ file, region, lines, mark, start }, readFile) {
   );
 }
 
-/** @param {string} text @param {[number, number]} options @param {string} file @param {string} quote */
+/** @param {string} text @param {[number, number]} range @param {string} file @param {string} quote */
 function part(text, [from, to], file, quote) {
   const lines = splitLines(text);
   if (from >= 1 && from <= to && to <= lines.length) {

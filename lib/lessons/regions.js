@@ -12,8 +12,8 @@ const marker = /^\s*\/\/ ?#(end)?region\b[ \t]*(.*?)\s*$/;
  */
 
 /**
- * Finds the regions of a source file: `// #region name` to `// #endregion name`.
- * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {Region[]}  in order
+ * Finds `// #region name` to `// #endregion name`.
+ * @param {string} source @param {string} file  for messages @returns {Region[]}  in order
  * @throws {UsageError}  for an unclosed, nested, nameless or duplicate region, and for more than four
  */
 export function parseRegions(source, file) {
@@ -40,9 +40,8 @@ export function parseRegions(source, file) {
 }
 
 /**
- * @param {{ name: string, line: number, closes: boolean }} here  the marker
- * @param {{ name: string, start: number } | undefined} open   the region around it
- * @param {Region[]} regions  the regions before it
+ * @param {{ name: string, line: number, closes: boolean }} here @param {{ name: string, start: number } | undefined} open
+ * @param {Region[]} regions
  */
 function markerFault({ name, closes }, open, regions) {
   if (!/^[\w-]+$/.test(name)) return `has a region marker without a one-word name`;
@@ -56,7 +55,7 @@ function markerFault({ name, closes }, open, regions) {
   return undefined;
 }
 
-/** @param {string[]} lines @param {{ name: string, start: number }} options @param {number} end */
+/** @param {string[]} lines @param {{ name: string, start: number }} region @param {number} end */
 function closeRegion(lines, { name, start }, end) {
   return { name, body: dedent(lines.slice(start, end - 1)).join('\n'), start, end };
 }
@@ -69,8 +68,7 @@ const regionError = (/** @type {string} */ message) =>
 
 /**
  * Removes the bodies of all regions and keeps the markers.
- * @param {string} source  with LF or CRLF @param {string} file  its name, for messages @returns {string}  with LF
- * @throws {UsageError}  as parseRegions does
+ * @param {string} source @param {string} file  for messages @returns {string} @throws {UsageError}  like parseRegions()
  */
 export function withoutRegions(source, file) {
   const regions = parseRegions(source, file);

@@ -1,5 +1,6 @@
 /**
- * Programs that some lessons need and `npm ci` doesn't install: how to find them, and how to install them.
+ * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
+ *
  * @typedef {import('../lessons/lesson-yml.js').Tool} Tool
  */
 import { accessSync, constants, existsSync } from 'node:fs';

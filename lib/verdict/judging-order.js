@@ -1,17 +1,10 @@
 /**
  * Which promises of a check are judged, and in which order.
- *
- * @typedef {object} DeclaredPromise
- * @property {string} id
- * @property {number} task  its task's number; ascending in declared order
- * @property {string[]} needs  promises that it depends on
- * @property {boolean} isGate  all promises declared after it depend on it
+ * @typedef {{ id: string, task: number, needs: string[], isGate: boolean }} DeclaredPromise  task: its number, ascending in
+ *   declared order; needs: promises that it depends on; isGate: all later promises depend on it
  */
 
-/**
- * Adds the dependencies of promises.
- * @param {DeclaredPromise[]} declared  all of the check, in declared order @param {string[]} ids @returns {string[]}
- */
+/** @param {DeclaredPromise[]} declared  the whole check @param {string[]} ids @returns {string[]}  in declared order */
 export function withDependencies(declared, ids) {
   const wanted = new Set(ids);
   for (const one of [...declared].reverse()) {
@@ -20,10 +13,7 @@ export function withDependencies(declared, ids) {
   return declared.map(({ id }) => id).filter((id) => wanted.has(id));
 }
 
-/**
- * The direct dependencies of a promise: those that it needs, and every gate before it.
- * @param {DeclaredPromise[]} declared @param {DeclaredPromise} one @returns {string[]}
- */
+/** Includes the gates before it. @param {DeclaredPromise[]} declared @param {DeclaredPromise} one @returns {string[]} */
 export function dependenciesOf(declared, one) {
   const before = declared.slice(0, declared.indexOf(one));
   return [...one.needs, ...before.filter(({ isGate }) => isGate).map(({ id }) => id)];

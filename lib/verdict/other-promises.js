@@ -31,7 +31,6 @@ export const taskHeading = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
 
 /**
- * A line for each other failure.
  * @param {import('./outcome.js').PromiseRecord[]} others @param {Pick<Result, 'tasks'>} result @param {Style} style
  * @param {number} columns @returns {string[]}
  */

@@ -15,10 +15,7 @@ export function createStyle(stream, env) {
   return /** @type {Style} */ (Object.fromEntries(names.map((name) => [name, styler(name)])));
 }
 
-/**
- * NO_COLOR (https://no-color.org) wins over FORCE_COLOR (as in Node.js), which wins over the stream.
- * @param {{ isTTY?: boolean }} stream @param {Record<string, string | undefined>} env
- */
+/** NO_COLOR (https://no-color.org) wins over FORCE_COLOR (as in Node.js), which wins over the stream. */
 function wantsColour(stream, env) {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR !== undefined) return !['0', 'false'].includes(env.FORCE_COLOR);

@@ -1,9 +1,7 @@
 /**
  * Counts a lesson's promises, including those that were not judged this time.
- *
- * @typedef {object} Tally
- * @property {string[]} heldBefore  promises that were not judged this time and held the last time
- * @property {{ held: number, failed: number, undecided: number, toCome: number }} counts  held: this time or before
+ * @typedef {{ held: number, failed: number, undecided: number, toCome: number }} Counts  held: this time or before
+ * @typedef {{ heldBefore: string[], counts: Counts }} Tally  heldBefore: not judged this time, held the last time
  */
 
 /**
@@ -37,7 +35,7 @@ export function openPromises({ promises, tasks = [] }) {
   return failed.length > 0 ? failed : those('inconclusive');
 }
 
-/** @param {Tally['counts']} counts @returns {string}  for example `4 hold, 1 fails, 4 to come` */
+/** @param {Counts} counts @returns {string}  for example `4 hold, 1 fails, 4 to come` */
 export function countsInWords({ held, failed, undecided, toCome }) {
   const parts = [
     `${held} ${held === 1 ? 'holds' : 'hold'}`,

@@ -12,11 +12,7 @@ const options = /** @type {const} */ ({
   port: { type: 'string' },
 });
 
-/**
- * `board [--host ADDRESS] [--port N]`: serves a page that shows where each learner of a class is, until Ctrl-C. Without --host
- * only this machine reaches it.
- * @type {import('../dispatch.js').Command}
- */
+/** `board`: shows where each learner is; without --host for this machine only. @type {import('../dispatch.js').Command} */
 export async function run(argv, io) {
   const { values } = parse(argv, options, io.env, 0);
   const port = parsePort(values.port, BOARD_PORT);

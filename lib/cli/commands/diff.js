@@ -8,11 +8,7 @@ import { lessonToReveal } from './solution.js';
 
 /** @typedef {import('../../verdict/style.js').Style} Style */
 
-/**
- * `diff [lesson]`: prints a unified diff from the learner's files to the solution, ignoring line ends. Before the lesson has
- * passed the command must be repeated.
- * @type {import('../dispatch.js').Command}
- */
+/** `diff [lesson]`: a unified diff from the learner's files to the solution. @type {import('../dispatch.js').Command} */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
   if (!lesson) return 0;
@@ -22,10 +18,7 @@ export async function run(argv, io) {
   return 0;
 }
 
-/**
- * @param {string} root @param {string} key
- * @returns {{ file: string, patch: string }[]}  patch: a unified diff with control characters escaped; '' if nothing differs
- */
+/** @param {string} root @param {string} key @returns {{ file: string, patch: string }[]}  patch: escaped; '' if nothing differs */
 export const solutionDiffs = (root, key) =>
   lessonFiles(root, key).map((file) => ({
     file,

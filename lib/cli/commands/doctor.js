@@ -7,9 +7,8 @@ import { parse } from '../args.js';
 /** @typedef {import('../../lessons/compare-rooms.js').Problem} Problem */
 
 /**
- * `doctor [--json]`: compares the parts of all lessons, and says how to fix each problem. JSON: { ok, lessons, problems: {
- * where, problem, mend }[], environment }.
- * @type {import('../dispatch.js').Command} exit code, 1 when there is a problem
+ * `doctor [--json]`: compares the parts of all lessons; exit code 1 if they don't fit. JSON: { ok, lessons, problems, environment }.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values } = parse(argv, { json: { type: 'boolean' } }, io.env, 0);
@@ -37,7 +36,7 @@ function describeEnvironment(/** @type {Record<string, string | undefined>} */ e
 }
 
 /**
- * @param {Problem[]} problems @param {number} lessons @param {ReturnType<typeof describeEnvironment>} options
+ * @param {Problem[]} problems @param {number} lessons @param {ReturnType<typeof describeEnvironment>} environment
  * @param {import('../../verdict/style.js').Style} style
  */
 function asText(problems, lessons, { node, npm, usableCores, cores, system }, style) {

@@ -6,10 +6,7 @@ import { showNextHint } from '../saved/shown-hints.js';
 import { nextLesson } from '../current-lesson.js';
 import { readProgress } from '../saved/progress.js';
 
-/**
- * `hint [lesson]`: shows the next hint for the open task below those that were shown before.
- * @type {import('../dispatch.js').Command}
- */
+/** `hint [lesson]`: the open task's next hint, below those shown before. @type {import('../dispatch.js').Command} */
 export async function run(argv, io) {
   const [wanted] = parse(argv, {}, io.env).positionals;
   const lessons = listLessons(io.root);

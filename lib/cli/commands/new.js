@@ -9,10 +9,7 @@ import { parse } from '../args.js';
 
 const example = 'For example: npm run new 12-worker-threads "Threads beside processes"';
 
-/**
- * `new NN-slug "Title"`: for authors. Creates every part of a lesson, ready to be filled in.
- * @type {import('../dispatch.js').Command}
- */
+/** `new NN-slug "Title"`: for authors, creates every part of a lesson. @type {import('../dispatch.js').Command} */
 export async function run(argv, io) {
   const [key, title] = parse(argv, {}, io.env, 2).positionals;
   refuseWrongNames(key, title, io.root);

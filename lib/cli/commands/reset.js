@@ -20,8 +20,7 @@ const options = /** @type {const} */ ({
 });
 
 /**
- * `reset [lesson] [--all] [--yes]`: restores a lesson's starter files, after asking and after a backup of what the learner
- * changed. Progress stays.
+ * `reset [lesson] [--all] [--yes]`: restores the starter's files, after asking and after a backup. Progress stays.
  * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
@@ -44,7 +43,7 @@ export async function run(argv, io) {
   return 0;
 }
 
-/** @param {string | undefined} name @param {{ all?: boolean, yes?: boolean }} options @param {Io} io */
+/** @param {string | undefined} name @param {{ all?: boolean, yes?: boolean }} flags @param {Io} io */
 function lessonsToReset(name, { all, yes }, io) {
   const lessons = listLessons(io.root);
   if (all && name !== undefined) {
@@ -59,11 +58,7 @@ function lessonsToReset(name, { all, yes }, io) {
   );
 }
 
-/**
- * Restores files from the starter, after a backup.
- * @param {Changed[]} changed @param {Io} io
- * @returns {string | undefined}  the folder of the backup; undefined if there was nothing to copy
- */
+/** @param {Changed[]} changed @param {Io} io @returns {string | undefined}  the folder of the backup, if there was a file to copy */
 export function restoreStarter(changed, io) {
   const backup = backUp(changed, io);
   for (const each of changed) restore(each, io.root);

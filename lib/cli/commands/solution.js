@@ -10,10 +10,7 @@ import { hasUnreportedError } from '../saved/save-errors.js';
 
 /** @typedef {import('../saved/progress.js').Io} Io @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
 
-/**
- * `solution [lesson]`: prints the finished files. Before the lesson has passed the command must be repeated.
- * @type {import('../dispatch.js').Command}
- */
+/** `solution [lesson]`: prints the finished files. @type {import('../dispatch.js').Command} */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
   if (!lesson) return 0;
@@ -26,10 +23,7 @@ export async function run(argv, io) {
   return 0;
 }
 
-/**
- * The lesson whose solution may be shown now; otherwise prints why not.
- * @param {string[]} argv @param {Io} io @returns {Lesson | undefined}
- */
+/** Prints why the solution may not be shown yet, if so. @param {string[]} argv @param {Io} io @returns {Lesson | undefined} */
 export function lessonToReveal(argv, io) {
   const [name] = parse(argv, {}, io.env).positionals;
   const lessons = listLessons(io.root);
@@ -46,8 +40,7 @@ export function lessonToReveal(argv, io) {
 /**
  * Counts that the solution was asked for. It may be shown if the lesson has passed, or from the second time on.
  * @param {Lesson} lesson @param {Io} io
- * @returns {{ passedNot: string, hintsLeft: string } | undefined}  why not yet; undefined: show it; hintsLeft: '' or a sentence
- *   without its full stop
+ * @returns {{ passedNot: string, hintsLeft: string } | undefined}  why not yet, without the last full stop; undefined: show it
  */
 export function askForSolution(lesson, io) {
   const { key, number } = lesson;

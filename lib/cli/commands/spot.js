@@ -21,10 +21,7 @@ const WRONG_PER_RIGHT = 3;
 const INTERRUPTED = 130;
 export const RIGHT = 'none'; // in place of a promise's id
 
-/**
- * `spot [lesson]`: shows three changes to the solution, asks which promise each breaks, and judges it.
- * @type {import('../dispatch.js').Command} exit code 130: Ctrl-C or Ctrl-D
- */
+/** `spot [lesson]`: shows changes to the solution, asks what each breaks, and judges it. @type {import('../dispatch.js').Command} */
 export async function run(argv, io) {
   const [name] = parse(argv, {}, io.env).positionals;
   const lessons = listLessons(io.root);
@@ -68,9 +65,8 @@ export function askForSpot({ key, number }, io) {
 }
 
 /**
- * @param {Lesson} lesson @param {Io} io
- * @returns {Promise<{ promises: Record<string, string>, all: Answer[], sitting: Answer[] }>}  all: every answer that is short
- *   enough; sitting: those to show now
+ * @param {Lesson} lesson @param {Io} io @returns {Promise<{ promises: Record<string, string>, all: Answer[], sitting: Answer[] }>}
+ *   all: every answer that is short enough; sitting: those to show now
  */
 export async function nextSitting({ key }, io) {
   const { promises } = await loadCheck(checkFile(io.root, key));
@@ -132,7 +128,7 @@ async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io, signa
 }
 
 /**
- * Judges the promises that an answer breaks, and the one that the learner named; judges a right answer whole. Saves whether the
+ * Judges the promises that an answer breaks, and the promise that the learner named; judges a right answer whole. Saves whether the
  * learner saw the fault.
  * @param {object} options @param {Lesson} options.lesson @param {Answer} options.answer
  * @param {string} options.said  the id of a promise, or RIGHT @param {Io} options.io @param {AbortSignal} options.signal

@@ -21,10 +21,8 @@ const options = /** @type {const} */ ({
 });
 
 /**
- * `start [--port N] [--no-page] [--join ADDRESS CODE]`: says where the learner is and what comes next, then checks a lesson
- * whenever one of its files is saved, until q or Ctrl-C. A page shows the same and more; with --join a class's board shows
- * results.
- * @type {import('../dispatch.js').Command}
+ * `start`: says what comes next, then checks a lesson whenever one of its files is saved, until q or Ctrl-C. A page shows the
+ * same and more; with --join a class's board shows results. @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env, 1);

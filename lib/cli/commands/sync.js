@@ -7,8 +7,7 @@ import { parse } from '../args.js';
 
 /**
  * `sync [--check] [--starters]`: for authors. Refreshes the quoted code of all texts; with --starters also copies the lessons'
- * files to the starters that `reset` restores. With --check it only reports.
- * @type {import('../dispatch.js').Command} exit code, 1 when --check found something to change
+ * files to the starters. With --check it only reports, with exit code 1. @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const options = /** @type {const} */ ({

@@ -18,8 +18,8 @@ import { readProgress } from '../saved/progress.js';
 const INTERRUPTED = 130;
 
 /**
- * `try [lesson] [experiment]`: lists a lesson's experiments, and runs one by its number or name, or all of them.
- * @type {import('../dispatch.js').Command} exit code 3: an unexpected observation, or a tool is missing; 130: Ctrl-C or Ctrl-D
+ * `try [lesson] [experiment]`: lists a lesson's experiments, and runs one or all. Exit code 3: an unexpected observation, or a tool
+ * is missing. @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;

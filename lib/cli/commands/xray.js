@@ -25,9 +25,8 @@ const COLUMNS = 80;
 const LAST_LINES = 12; // of the program's output
 
 /**
- * `xray server.js` or `xray -- command`: starts any Node.js server as its owner does, puts load on it, and reports what it does
- * and what a colleague would say about that.
- * @type {import('../dispatch.js').Command} exit code 1: findings; 3: something is undecided; 130: Ctrl-C
+ * `xray server.js` or `xray -- command`: starts any Node.js server, puts load on it, and reports what it does and what a colleague
+ * would say. Exit code 1: findings; 3: something is undecided. @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values, order } = parseXray(argv, io);

@@ -46,10 +46,7 @@ function waitUntilFirst(/** @type {string} */ file, /** @type {string} */ mine, 
   }
 }
 
-/**
- * A directory listing is no snapshot: while a process is choosing its number, a lower one may still appear.
- * @returns {Ticket | undefined}
- */
+/** A directory listing is no snapshot: while a process chooses its number, a lower one may appear. @returns {Ticket | undefined} */
 function ticketBefore(/** @type {string} */ file, /** @type {string} */ mine) {
   const drawing = ticketsOf(file).find(({ number }) => number === DRAWING);
   if (drawing) return drawing;
@@ -84,7 +81,7 @@ function ticketsOf(/** @type {string} */ file) {
   });
 }
 
-/** @param {string} file @param {Ticket} options @param {number} waitMs */
+/** @param {string} file @param {Ticket} before @param {number} waitMs */
 const busy = (file, { pid }, waitMs) =>
   Object.assign(
     new Error(

@@ -18,10 +18,7 @@ import { readSaved, writablePath } from './saved-files.js';
 
 const HISTORY = 'history.jsonl';
 
-/**
- * @param {Pick<Io, 'root' | 'env'>} io @param {object} entry  becomes one line of JSON
- * @param {string} [name]  another file of the same format
- */
+/** @param {Pick<Io, 'root' | 'env'>} io @param {object} entry @param {string} [name]  another file of the same format */
 export function appendHistory(io, entry, name = HISTORY) {
   trySaving(io, () => {
     const file = writablePath(io, name);

@@ -1,7 +1,4 @@
-/**
- * The last verdict on each lesson, in one file per lesson: the page shows it after a restart of `npm start`, and after a check
- * in another terminal.
- */
+/** The last verdict on each lesson, in a file: the page shows it after a restart, and after a check in another terminal. */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeWhole } from '../../common/files.js';
@@ -34,14 +31,12 @@ export function saveVerdict(io, key, verdict) {
   });
 }
 
-/**
- * @param {Io} io @param {string} key  the lesson's
- * @returns {SavedVerdict | undefined}  undefined if there is none, or none that can be parsed
- */
+/** @param {Io} io @param {string} key @returns {SavedVerdict | undefined}  undefined if there is none that can be parsed */
 export function readVerdict(io, key) {
   const text = tryFile(io, () => readIfThere(join(homeFolder(io), fileOf(key))));
   return text === undefined ? undefined : parseAs(text, isVerdict);
 }
 
 /** @param {Io} io @param {() => void} onChange  called whenever a verdict may have been saved */
-export const watchVerdicts = (io, onChange) => watchRecursive(join(homeFolder(io), FOLDER), onChange);
+export const watchVerdicts = (io, onChange) =>
+  watchRecursive(join(homeFolder(io), FOLDER), onChange);

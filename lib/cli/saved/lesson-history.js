@@ -3,7 +3,7 @@
  *
  * @typedef {import('../../verdict/outcome.js').Verdict} Verdict
  * @typedef {object} LessonHistory
- * @property {string[]} failed  promises that failed and have not held since
+ * @property {string[]} failed  and have not held since
  * @property {Record<string, Verdict>} verdicts  the last one on each promise
  * @property {number | null} [task]  the first open one; null: all had passed; undefined: never checked
  * @property {Record<string, number>} measured  the last values, by name
@@ -38,8 +38,7 @@ const MOST_EARLIER = 8;
 
 /**
  * The headline numbers of a lesson's latest checks, so that the effect of each change shows.
- * @param {Record<string, any>[]} history  oldest first
- * @param {string} key @returns {{ value: number, low?: number, high?: number }[]}  oldest first
+ * @param {Record<string, any>[]} history @param {string} key @returns {{ value: number, low?: number, high?: number }[]}  in order
  */
 export function earlierHeadlines(history, key) {
   const headlines = history

@@ -11,9 +11,8 @@ const IN_MS = { ms: 1, s: 1000 };
 const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times as fast' };
 
 /**
- * @param {string | undefined} text  a number, perhaps with a unit
- * @param {Pick<Lesson, 'number' | 'predicts'>} lesson @returns {number | undefined}  in the lesson's unit
- * @throws {UsageError}  unless it is above 0 and its unit can be converted
+ * @param {string | undefined} text  a number above 0, perhaps with a unit @param {Pick<Lesson, 'number' | 'predicts'>} lesson
+ * @returns {number | undefined}  in the lesson's unit @throws {UsageError}
  */
 export function parsePrediction(text, { number, predicts }) {
   if (text === undefined) return undefined;
@@ -42,8 +41,7 @@ export function setPrediction({ passed, predictions }, key, value) {
 
 /**
  * Saves the prediction for a lesson whose files are still the starter's, and says that there is nothing to judge yet.
- * @param {Lesson} lesson @param {number} value @param {Io} io
- * @returns {boolean}  false: the learner has changed files, so judge them
+ * @param {Lesson} lesson @param {number} value @param {Io} io @returns {boolean}  false: files have changed, so judge them
  */
 export function savePrediction(lesson, value, io) {
   const { key, number, title } = lesson;

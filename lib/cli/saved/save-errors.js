@@ -1,7 +1,4 @@
-/**
- * When progress can't be saved (read-only folder, full disk) a command does its work anyway, and reports the error in one line
- * at its end.
- */
+/** When progress can't be saved (read-only, full disk) a command does its work anyway, and reports the error at its end. */
 import { UsageError } from '../../common/usage-error.js';
 import { visible } from '../../verdict/visible.js';
 
@@ -17,8 +14,8 @@ const lastErrors = new WeakMap();
 export class WrongFileKind extends UsageError {}
 
 /**
- * Reads or writes saved files, and notes an error of the operating system.
- * @template T @param {Pick<Io, 'root'>} io @param {() => T} action @returns {T | undefined}  undefined after such an error
+ * Notes an error of the operating system.
+ * @template T @param {Pick<Io, 'root'>} io @param {() => T} action @returns {T | undefined}  undefined after an error
  */
 export function tryFile(io, action) {
   try {
@@ -43,10 +40,7 @@ function whyOf(/** @type {any} */ { code, message }) {
   return advice ? `${message}. ${advice}` : message;
 }
 
-/**
- * Runs an action that saves, and notes whether it failed.
- * @param {Pick<Io, 'root'>} io @param {() => void} action @returns {boolean}  saved
- */
+/** @param {Pick<Io, 'root'>} io @param {() => void} action  saves something @returns {boolean}  it succeeded */
 export function trySaving(io, action) {
   const isKept = tryFile(io, () => (action(), true));
   if (isKept) lastErrors.delete(io);

@@ -6,9 +6,7 @@ import { WrongFileKind, tryFile } from './save-errors.js';
 
 /** @typedef {Pick<import('./progress.js').Io, 'root' | 'env'>} Io */
 
-/**
- * @param {Io} io @returns {string}  absolute path of FORKSHOP_HOME, or of .forkshop in the root; the folder may not exist yet
- */
+/** FORKSHOP_HOME, or .forkshop in the root; the folder may not exist yet. @param {Io} io @returns {string}  absolute path */
 export const homeFolder = ({ root, env }) => resolve(root, env.FORKSHOP_HOME || '.forkshop');
 
 /** @param {Io} io @param {string} name @returns {string | null | undefined}  null: no such file; undefined: unreadable */
@@ -21,8 +19,7 @@ export const readSaved = (io, name) =>
 
 /**
  * Creates the folder if needed.
- * @param {Io} io @param {string} name @returns {string}  absolute path of the file
- * @throws {WrongFileKind}  if something else is at that path
+ * @param {Io} io @param {string} name @returns {string}  absolute path @throws {WrongFileKind}  if something else is there
  */
 export function writablePath(io, name) {
   assertKind(homeFolder(io), 'a folder');

@@ -6,12 +6,7 @@ import { hasUnreportedError } from './save-errors.js';
 
 /** @typedef {import('../../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
 
-/**
- * @typedef {object} ShownHints
- * @property {string} name  of the task, as in `Task 2`; '' once the lesson has passed
- * @property {string[]} shown
- * @property {number} of  all hints of this task
- */
+/** @typedef {{ name: string, shown: string[], of: number }} ShownHints  name: `Task 2`, or '' once the lesson has passed */
 
 /**
  * The shown hints of the task that the last check left open; before any check, of the first task.

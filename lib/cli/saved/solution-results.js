@@ -14,7 +14,7 @@ export function saveSolutionResult({ lesson, measurements, conditions }, io) {
 }
 
 /**
- * The last headline measurement of each solution, taken with the same number of cores and the same Node.js as now.
+ * The last headline of each solution, measured with the same number of cores and the same Node.js as now.
  * @param {Io} io @returns {Record<string, Measured>}  by lesson key
  */
 export function readSolutionResults(io) {
