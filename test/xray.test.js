@@ -417,13 +417,10 @@ test('a silence is told with its request, and without the time that the process 
     ...beats(800, 900),
   ];
   const within = { fromMs: 0, toMs: 900, alive: new Set([1]) };
-  const samples = [
-    { t: 450, queuedMs: 0 },
-    { t: 850, queuedMs: 290 },
-  ];
-  const found = silencesOf(events, { ...within, times: new Map([[1, samples]]) });
+  const stretches = [{ pid: 1, fromMs: 480, toMs: 800, computedMs: 30, queuedMs: 290 }];
+  const found = silencesOf(events, { ...within, stretches });
   assert.deepEqual(found, [{ pid: 1, fromMs: 100, ms: 300, under: '/slow' }]);
-  const all = silencesOf(events, { ...within, times: new Map() });
+  const all = silencesOf(events, { ...within, stretches: [] });
   assert.deepEqual(
     all.map(({ ms, under }) => [ms, under]),
     [

@@ -57,7 +57,7 @@ import { groupBy, processesOf } from '../observe/timeline.js';
 import { growthsOf } from './growth.js';
 import { hangsOf } from './hangs.js';
 import { seenOf, unseen } from './seen.js';
-import { silencesOf } from './silences.js';
+import { silencesOf, spentIn } from './silences.js';
 
 const ROUND_ROBIN = 2; // cluster.SCHED_RR
 
@@ -76,7 +76,7 @@ const ROUND_ROBIN = 2; // cluster.SCHED_RR
  */
 export function factsOf({ events, zeroMs, loaded, family, isOpen, ...about }) {
   const { port } = about;
-  const { window, isFresh, times, memory, descriptors, writes, othersCores } = loaded;
+  const { window, isFresh, stretches, memory, descriptors, writes, othersCores } = loaded;
   const dues = window.answers.map(({ dueMs }) => dueMs);
   const [fromMs, toMs] = [window.startMs, window.endMs];
   const load = { fromMs, toMs, lastDueMs: Math.max(...dues), isOpen, isFresh };
@@ -84,8 +84,8 @@ export function factsOf({ events, zeroMs, loaded, family, isOpen, ...about }) {
   const during = events.filter(({ t }) => t >= fromMs); // a flood is counted a beat later
   const known = processesOf(events);
   const stillThere = new Set(known.map(({ pid }) => pid).filter((pid) => alive.has(pid)));
-  const silences = silencesOf(events, { fromMs, toMs, times, alive: stillThere });
-  const hangs = hangsOf(events, { silences, times, writes, toMs });
+  const silences = silencesOf(events, { fromMs, toMs, stretches, alive: stillThere });
+  const hangs = hangsOf(events, { silences, stretches, writes, toMs });
   const node = known.map((one) =>
     seenOf(one, { events, during, port, memory, alive, load, hangs }),
   );
@@ -104,7 +104,7 @@ export function factsOf({ events, zeroMs, loaded, family, isOpen, ...about }) {
     }),
     seen: node.reduce((sum, { requests }) => sum + requests, 0),
     counted: during.reduce((sum, { more = 0 }) => sum + more, 0),
-    starved: starvedShare(times, { fromMs, toMs, othersCores }),
+    starved: starvedShare(stretches, { fromMs, toMs, othersCores }),
   };
 }
 
@@ -126,15 +126,13 @@ function policyOf(/** @type {Event[]} */ events, port) {
 
 /** What its own processes take from one another is not counted: it cannot have waited for others for longer than they ran. */
 function starvedShare(
-  /** @type {import('./silences.js').Times} */ times,
+  /** @type {import('./silences.js').Stretch[]} */ stretches,
   { fromMs, toMs, othersCores },
 ) {
-  const shares = [...times.values()].map((samples) => {
-    const within = samples.filter(({ t }) => t >= fromMs && t <= toMs);
-    const [first, last] = [within[0], within.at(-1)];
-    if (!last || last.t === first.t) return 0;
-    return (last.queuedMs - first.queuedMs) / (last.t - first.t);
-  });
+  const pids = new Set(stretches.map(({ pid }) => pid));
+  const shares = [...pids].map(
+    (pid) => spentIn(stretches, 'queuedMs', { pid, fromMs, toMs }) / (toMs - fromMs),
+  );
   const most = Math.max(0, ...shares);
   return Number.isNaN(othersCores) ? most : Math.min(most, Math.max(0, othersCores));
 }

@@ -13,7 +13,7 @@
  * @property {number} [fd]  it waits to write to this file descriptor
  * @property {boolean} isReplaced  the process that started it has since started another
  */
-import { spentBetween } from './silences.js';
+import { spentIn } from './silences.js';
 
 const LEAST_MS = 2_000;
 const COMPUTES = 0.5; // of that time
@@ -22,12 +22,12 @@ const COMPUTES = 0.5; // of that time
  * @param {Event[]} events  of the whole run
  * @param {object} seen
  * @param {import('./silences.js').Silence[]} seen.silences
- * @param {import('./silences.js').Times} seen.times
+ * @param {import('./silences.js').Stretch[]} seen.stretches
  * @param {Map<number, number>} seen.writes
  * @param {number} seen.toMs  the end of the load
  * @returns {Hang[]}
  */
-export function hangsOf(events, { silences, times, writes, toMs }) {
+export function hangsOf(events, { silences, stretches, writes, toMs }) {
   const lastOf = (/** @type {number} */ pid) =>
     events.findLast((one) => one.pid === pid && one.tid === undefined);
   const isService = ({ what }) => what === 'listening' || what === 'request';
@@ -39,12 +39,12 @@ export function hangsOf(events, { silences, times, writes, toMs }) {
     const isReplaced = events.some(
       ({ what, ...one }) => what === 'fork' && one.pid === ppid && one.t > fromMs,
     );
-    const samples = times.get(pid) ?? [];
-    const ranMs = spentBetween(samples, 'ranMs', fromMs, toMs);
-    const does = ranMs > COMPUTES * ms ? 'computes' : 'waits';
+    const isTold = stretches.some((one) => one.pid === pid && one.toMs >= toMs);
+    const computedMs = spentIn(stretches, 'computedMs', { pid, fromMs, toMs });
+    const does = computedMs > COMPUTES * ms ? 'computes' : 'waits';
     return {
       ...{ pid, fromMs, ms, under, isReplaced },
-      does: samples.length > 0 ? /** @type {Hang['does']} */ (does) : undefined,
+      does: isTold ? /** @type {Hang['does']} */ (does) : undefined,
       ...(does === 'waits' && { fd: writes.get(pid) }),
     };
   });

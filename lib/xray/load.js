@@ -17,7 +17,7 @@
  * @typedef {object} Loaded
  * @property {import('../measure/open-loop.js').OpenWindow} window
  * @property {boolean} isFresh  a new connection for each request
- * @property {import('./silences.js').Times} times
+ * @property {import('./silences.js').Stretch[]} stretches  from beat to beat, of the whole run
  * @property {number} othersCores  how many cores other programs than this one took in the mean; NaN where the system does not tell
  * @property {Map<number, number>} writes  pid → the file descriptor to which it waited to write when all was over
  * @property {ReturnType<ReturnType<typeof watchMemory>['most']>} memory
@@ -30,9 +30,8 @@ import { watchOthers } from '../measure/conditions.js';
 import { createOpenLoop } from '../measure/open-loop.js';
 import { waitsToWrite } from '../observe/blocked.js';
 import { nowMs } from '../observe/clock.js';
-import { ignoreStarved, threadOf } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/turn.js';
 
-const LOOK_EVERY_MS = 50;
 const COUNT_EVERY_MS = 100;
 const TIMEOUT_MS = 10_000;
 const SEEN_WITHIN_MS = 1_000;
@@ -44,22 +43,21 @@ const SEEN_WITHIN_MS = 1_000;
  */
 export async function putUnderLoad(program, plan) {
   const memory = watchMemory(program);
-  const times = watchEach(program, LOOK_EVERY_MS, threadOf);
-  const descriptors = watchEach(program, COUNT_EVERY_MS, readDescriptors);
+  const descriptors = watchDescriptors(program);
   const othersShare = watchOthers(() => program.pids());
   try {
     const window = await fire(program, plan);
     const most = memory.most();
     const othersCores = othersShare() * availableParallelism();
     await program.drained(SEEN_WITHIN_MS).catch(ignoreStarved);
+    const stretches = program.stretches();
     descriptors.look();
     return {
       ...{ window, isFresh: plan.rate !== undefined, memory: most, othersCores },
-      ...{ times: times.samples, descriptors: descriptors.samples, writes: writesOf(program) },
+      ...{ stretches, descriptors: descriptors.samples, writes: writesOf(program) },
     };
   } finally {
     memory.stop();
-    times.stop();
     descriptors.stop();
   }
 }
@@ -88,35 +86,29 @@ const writesOf = (/** @type {Program} */ program) =>
     }),
   );
 
-/**
- * Looks at each process again and again.
- * @template {object} T
- * @param {Program} program
- * @param {number} everyMs
- * @param {(pid: number) => T | undefined} read  undefined: it has ended, or this system does not tell
- */
-function watchEach(program, everyMs, read) {
-  /** @type {Map<number, (T & { t: number })[]>} */
+/** How many files and connections each process has open, again and again. */
+function watchDescriptors(/** @type {Program} */ program) {
+  /** @type {Map<number, import('./growth.js').Samples>} */
   const samples = new Map();
   const look = () => {
     void program.events; // reads on, which takes in new processes
     for (const pid of program.lastBeats.keys()) {
-      const found = read(pid);
-      if (found === undefined) continue;
+      const value = descriptorsOf(pid);
+      if (value === undefined) continue;
       if (!samples.has(pid)) samples.set(pid, []);
-      samples.get(pid)?.push({ t: nowMs(), ...found });
+      samples.get(pid)?.push({ t: nowMs(), value });
     }
   };
   look();
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(look, COUNT_EVERY_MS);
   return { samples, look, stop: () => clearInterval(timer) };
 }
 
-/** How many files and connections it has open: Linux tells, other systems do not. */
-function readDescriptors(/** @type {number} */ pid) {
+/** @returns {number | undefined}  undefined: the process has exited, or this is no Linux */
+function descriptorsOf(/** @type {number} */ pid) {
   try {
-    return { value: readdirSync(`/proc/${pid}/fd`).length };
+    return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
-    return undefined; // it has ended, or this is no Linux
+    return undefined;
   }
 }

@@ -11,8 +11,8 @@
  * @property {number} ms  without the time in which it waited for a core
  * @property {string} [under]  the path of the request that it had begun last and not yet answered
  *
- * @typedef {{ t: number, queuedMs: number, ranMs?: number }[]} Sampled  for how long a process had run and stood in a run queue, by time
- * @typedef {Map<number, Sampled>} Times  by pid
+ * @typedef {import('../observe/own-work.js').Stretch} Stretch
+ * @typedef {import('../observe/own-work.js').Span} Span
  */
 import { requestsOf } from '../observe/timeline.js';
 
@@ -24,11 +24,11 @@ const SHORTEST_MS = 50; // twice a beat, and a little
  * @param {object} within
  * @param {number} within.fromMs
  * @param {number} within.toMs
- * @param {Times} within.times
+ * @param {Stretch[]} within.stretches
  * @param {Set<number>} within.alive  those that still run at the end: their last silence has no end of its own
  * @returns {Silence[]}
  */
-export function silencesOf(events, { fromMs, toMs, times, alive }) {
+export function silencesOf(events, { fromMs, toMs, stretches, alive }) {
   const requests = requestsOf(events.filter(({ tid }) => tid === undefined));
   /** @type {Map<number, number>} */
   const last = new Map();
@@ -37,7 +37,8 @@ export function silencesOf(events, { fromMs, toMs, times, alive }) {
   const note = (/** @type {number} */ pid, /** @type {number} */ untilMs) => {
     const since = last.get(pid);
     if (since === undefined || since < fromMs) return;
-    const ms = untilMs - since - spentBetween(times.get(pid) ?? [], 'queuedMs', since, untilMs);
+    const span = { pid, fromMs: since, toMs: untilMs };
+    const ms = untilMs - since - spentIn(stretches, 'queuedMs', span);
     if (ms < SHORTEST_MS) return;
     found.push({ pid, fromMs: since, ms: Math.round(ms), under: lastBegun(requests, pid, since) });
   };
@@ -51,19 +52,16 @@ export function silencesOf(events, { fromMs, toMs, times, alive }) {
 }
 
 /**
- * How much it has run, or waited for a core, within a stretch of time: rather too much than too little, since the samples
- * around it count whole.
- * @param {Sampled} samples
- * @param {'queuedMs' | 'ranMs'} how
- * @param {number} fromMs
- * @param {number} toMs
+ * How long a process computed, or waited for a core, in the stretches that touch a span. They count whole, so this is rather
+ * too much than too little.
+ * @param {Stretch[]} stretches
+ * @param {'queuedMs' | 'computedMs'} how
+ * @param {Span} span
  */
-export function spentBetween(samples, how, fromMs, toMs) {
-  if (samples.length === 0) return 0;
-  const before = samples.findLast(({ t }) => t <= fromMs)?.[how] ?? 0;
-  const after = (samples.find(({ t }) => t >= toMs) ?? samples[samples.length - 1])[how] ?? 0;
-  return Math.max(0, after - before);
-}
+export const spentIn = (stretches, how, { pid, fromMs, toMs }) =>
+  stretches
+    .filter((one) => one.pid === pid && one.fromMs < toMs && one.toMs > fromMs)
+    .reduce((sum, one) => sum + one[how], 0);
 
 /**
  * The path of the request that a process had begun last and not yet answered.
