@@ -68,6 +68,7 @@ describe('servers', { concurrency: 2 }, () => {
   describe('of a healthy server nothing is said', { concurrency: 3 }, () => {
     const healthy = [
       ['plain.js'],
+      ['speaks-two-protocols.js'],
       ['single-express.js', '--connections', '5'],
       [join(rootFolder, 'solutions/05-crash-restart/server.js')],
       [join(rootFolder, 'solutions/08-graceful-reload/server.js'), '--reload', 'SIGHUP', '--stop'],

@@ -15,8 +15,9 @@
  * `what`; thread events have `tid` too. `what` is one of
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS of
  *               a worker also given: a number that is the same for the same environment and arguments
- *   listening   port, address, most (the server's maxConnections, if it has any), handle ('kernel': this process has the listening socket | 'handed': the primary deals |
- *               'received': a listening socket that another process opened and sent)
+ *   listening   port, address, most (the server's maxConnections, if it has any), http (true: it answers requests), handle
+ *               ('kernel': this process has the listening socket | 'handed': the primary deals | 'received': a listening
+ *               socket that another process opened and sent)
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': by hand)
  *   request     client (its port), method, url
  *   response    client, status; the responses of a connection come in the order of its requests
@@ -342,7 +343,9 @@ function reportServers(tell) {
       const { port, address } = server.address() ?? {};
       const isReceived = WITHOUT_ADDRESS.test(server._connectionKey) && kindOf(server) === 'kernel';
       const most = server.maxConnections ?? undefined;
-      tell('listening', { port, address, most, handle: isReceived ? 'received' : kindOf(server) });
+      const http = server.listenerCount('request') > 0 || undefined;
+      const handle = isReceived ? 'received' : kindOf(server);
+      tell('listening', { port, address, most, http, handle });
     } else if (seesRequests) {
       tell('connection', { client: socket?.remotePort, how: kindOf(server) });
     }

@@ -65,7 +65,7 @@ export async function launch(runner, order, plan) {
   );
   if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order.port));
   await program.until(isAtRest, SETTLED_WITHIN_MS).catch(ignoreStarved);
-  const ports = [...listenersOf(program.events).keys()].filter((one) => one > 0);
+  const ports = portsIn(program.events);
   const answering = await firstThatAnswers(program, order.port ? [port] : ports, plan);
   return {
     ...{ program, port: answering },
@@ -111,9 +111,20 @@ function inWords(/** @type {string} */ error, /** @type {string | undefined} */ 
   return error === 'ECONNREFUSED' && address ? `it listens on ${address} only` : error;
 }
 
+/**
+ * The ports on which it listens, those for HTTP first: a request is no message in another protocol, and may crash the
+ * process that gets it, as egg's agent.
+ */
+function portsIn(/** @type {import('../observe/timeline.js').Event[]} */ events) {
+  const ports = [...listenersOf(events).keys()].filter((port) => port > 0);
+  const isHttp = (/** @type {number} */ port) =>
+    events.some(({ what, http, ...one }) => what === 'listening' && http && one.port === port);
+  return [...ports.filter(isHttp), ...ports.filter((port) => !isHttp(port))];
+}
+
 /** The first port on which it listens; of a server without the probe, only the one that we are told. */
 function portOf(program, events, wanted) {
-  const ports = [...listenersOf(events).keys()].filter((port) => port > 0);
+  const ports = portsIn(events);
   if (wanted === undefined) return ports[0];
   if (ports.includes(wanted)) return wanted;
   return holdersOf(wanted, () => program.survivors()).length > 0 ? wanted : undefined;

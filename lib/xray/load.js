@@ -47,10 +47,10 @@ export async function putUnderLoad(program, plan) {
   const othersShare = watchOthers(() => program.pids());
   try {
     const window = await fire(program, plan);
+    const stretches = program.stretches(); // the last of a process that hangs is to end with the load
     const most = memory.most();
     const othersCores = othersShare() * availableParallelism();
     await program.drained(SEEN_WITHIN_MS).catch(ignoreStarved);
-    const stretches = program.stretches();
     descriptors.look();
     return {
       ...{ window, isFresh: plan.rate !== undefined, memory: most, othersCores },

@@ -52,16 +52,20 @@ export function silencesOf(events, { fromMs, toMs, stretches, alive }) {
 }
 
 /**
- * How long a process computed, or waited for a core, in the stretches that touch a span. They count whole, so this is rather
- * too much than too little.
+ * How long a process computed, or waited for a core, within a span. Of a stretch that only touches the span as much counts as
+ * fits: rather too much than too little.
  * @param {Stretch[]} stretches
  * @param {'queuedMs' | 'computedMs'} how
  * @param {Span} span
  */
-export const spentIn = (stretches, how, { pid, fromMs, toMs }) =>
-  stretches
-    .filter((one) => one.pid === pid && one.fromMs < toMs && one.toMs > fromMs)
-    .reduce((sum, one) => sum + one[how], 0);
+export function spentIn(stretches, how, { pid, fromMs, toMs }) {
+  let spentMs = 0;
+  for (const one of stretches) {
+    const withinMs = Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs);
+    if (one.pid === pid && withinMs > 0) spentMs += Math.min(one[how], withinMs);
+  }
+  return spentMs;
+}
 
 /**
  * The path of the request that a process had begun last and not yet answered.
