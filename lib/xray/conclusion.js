@@ -27,15 +27,16 @@ const TRIALS = {
  * @param {import('./facts.js').Facts} seen.facts
  * @param {import('./load.js').Plan} seen.plan
  * @param {string[]} seen.kinds  of the trials that were made
+ * @param {string[]} seen.asked  of those that were asked for: not all can be made
  * @returns {Conclusion}
  */
-export function conclude({ all, facts, plan, kinds }) {
+export function conclude({ all, facts, plan, kinds, asked }) {
   const { report, load } = facts;
   const seconds = ((load.toMs - load.fromMs) / 1000).toFixed(1);
   const names = Object.entries(TRIALS);
   const tried = names.flatMap(([kind, [name]]) => (kinds.includes(kind) ? name : []));
   const left = names.flatMap(([kind, [name, flag]]) =>
-    kinds.includes(kind) ? [] : `${name} (${flag})`,
+    kinds.includes(kind) ? [] : asked.includes(kind) ? name : `${name} (${flag})`,
   );
   const did = `Looked at: ${[`${counted(report.requests, 'request')}, ${plan.method} ${plan.path}, in ${seconds} s`, ...tried].join(', ')}.`;
   const rest = `Not looked at: ${['other requests', 'what takes longer', ...left].join(', ')}.`;

@@ -31,7 +31,7 @@ export function requestFindings(facts) {
 /** What others on this machine may have caused. @param {Facts} facts */
 export const whyStarved = ({ starved }) =>
   starved > STARVED
-    ? `The machine was busy: for ${Math.round(starved * 100)} % of the time it waited for a core that other programs had.`
+    ? `The machine was busy: for ${Math.round(starved * 100)} % of the time a process waited for a core that other programs had.`
     : undefined;
 
 /** Requests that got no answer, or an error of the server. @param {Facts['report']} report */

@@ -32,7 +32,7 @@ export function outcome({ report, seen, counted, load, streams, closed }) {
     );
   if (counted > 0)
     lines.push(
-      `${counted} of them were counted exactly, but not recorded one by one: in a flood that would slow your server down.`,
+      `${counted} of the requests were counted exactly, but not recorded one by one: in a flood that would slow your server down.`,
     );
   if (seen < report.requests)
     lines.push(`The probe has seen ${seen} of them begin in a Node.js process.`);
