@@ -14,7 +14,7 @@ import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 
 const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 const check = `import { check, demand } from '${door}';
-check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ hold }) =>
+export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ hold }) =>
   hold('greets', [], () => demand(false, { expected: 'hello', got: 'bye', why: 'why', try: 'this' })));
 `;
 const LINE = /^Your progress could not be kept: .*\n$/;

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { listLessons } from '../lessons/catalog.js';
 import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
-import { BOARD_PORT, HEARD } from '../web/seats.js';
+import { BOARD_PORT, HEARD } from '../board/class-roster.js';
 import { parseAddress } from './address.js';
 import { parse, portOf } from './args.js';
 
@@ -23,7 +23,7 @@ export async function run(argv, io) {
   const { values } = parse(argv, options, io.env, 0);
   const port = portOf(values.port, BOARD_PORT);
   const host = hostOf(values.host);
-  const { serveBoard } = await import('../web/board.js');
+  const { serveBoard } = await import('../board/serve.js');
   const { root } = io;
   const board = await serveBoard({ root, lessons: listLessons(root), host, port });
   const stopped = new Promise((end) =>

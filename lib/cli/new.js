@@ -185,7 +185,7 @@ const tasks = {
   },
 };
 
-check('${key}', tasks, ({ launch, ready, observe, hold }) => {
+export default check('${key}', tasks, ({ launch, ready, observe, hold }) => {
   const main = observe([], async () => ready(await launch()));
   const answer = observe([main], ({ url }) => get(url));
 

@@ -13,7 +13,7 @@ import { isUnkept } from './unkept.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('../web/reach.js').Reach} Reach */
+/** @typedef {import('../learner/page-actions.js').Reach} Reach */
 
 /**
  * @param {Io} io

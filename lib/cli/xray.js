@@ -128,7 +128,7 @@ async function writeFiles({ values, order, plan, facts, events, sections, conclu
   if (values.trace)
     unwritten.push(...writeNew(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
   if (values.html) {
-    const { titleOf, xrayPage } = await import('../web/xray-page.js');
+    const { titleOf, xrayPage } = await import('../xray/page.js');
     const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
     const shown = { sections, conclusion: allVisible(conclusion), events, facts };
     const page = xrayPage({ name: visible(titleOf(order)), about, ...shown });
