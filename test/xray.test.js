@@ -19,8 +19,8 @@ import { trialFindings } from '../lib/xray/findings-trials.js';
 import { isAtRest, launch } from '../lib/xray/launch.js';
 import { tryScale } from '../lib/xray/scale.js';
 import { silencesOf } from '../lib/xray/silences.js';
-import { costSection } from '../lib/xray/tell-trials.js';
-import { sectionsOf } from '../lib/xray/tell.js';
+import { costSection } from '../lib/xray/sections-trials.js';
+import { sectionsOf } from '../lib/xray/sections.js';
 import { traceOf } from '../lib/xray/trace.js';
 import { tryReload } from '../lib/xray/reload.js';
 import { dispatched, forkshop } from './fixture-root.js';
@@ -537,7 +537,7 @@ test('what a trial finds: losses, and not what nobody could have saved', () => {
   const lost = { fresh: 2, kept: 20 };
   const trial = {
     ...{ pid: 7, signal: 'SIGHUP', atMs: 1500, zeroMs: 500, sent: { fresh: 700, kept: 700 }, lost },
-    ...{ underWay: 0, repeated: 0, errors: { ECONNRESET: 22 }, tookMs: 900, left: [] },
+    ...{ begun: 0, repeated: 0, errors: { ECONNRESET: 22 }, tookMs: 900, left: [] },
   };
   const [reload, ...more] = trialFindings({ ...trial, kind: 'reload' });
   assert.deepEqual(more, []);

@@ -11,8 +11,8 @@ import { trialFindings } from '../xray/findings-trials.js';
 import { findingsOf, sorted } from '../xray/findings.js';
 import { NotUp } from '../xray/launch.js';
 import { look } from '../xray/look.js';
-import { costSection, scaleSection, trialSection } from '../xray/tell-trials.js';
-import { sectionLines, sectionsOf } from '../xray/tell.js';
+import { costSection, scaleSection, trialSection } from '../xray/sections-trials.js';
+import { sectionLines, sectionsOf } from '../xray/sections.js';
 import { traceOf } from '../xray/trace.js';
 import { writeNew } from './new-file.js';
 import { planOf, read, trialsOf } from './xray-order.js';
@@ -97,7 +97,7 @@ async function tryAll(
   /** @type {(head: string) => void} */ begin,
 ) {
   const done = [];
-  /** @type {import('../xray/tell.js').Section[]} */
+  /** @type {import('../xray/sections.js').Section[]} */
   const tried = [];
   /** @type {import('../xray/findings.js').Finding[]} */
   const doubts = [];
@@ -137,7 +137,7 @@ async function writeFiles({ values, order, plan, facts, events, sections, conclu
   return unwritten;
 }
 
-/** @returns {import('../xray/tell.js').Section} */
+/** @returns {import('../xray/sections.js').Section} */
 const sectionOf = (trial, /** @type {string} */ head) => {
   if (!trial) return { head, says: [ALONE] };
   if (trial.kind === 'scale') return scaleSection(trial, head);

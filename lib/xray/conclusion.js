@@ -1,13 +1,8 @@
 /**
- * What is said at the end of an X-ray: the findings, what was not decided, and what was looked at at all. There is no
- * acquittal: of what was not looked at nothing is said. Pure.
+ * The end of an X-ray: the findings, what was not decided, and what was looked at. An X-ray never acquits a server. Pure.
  *
  * @typedef {import('./findings.js').Finding} Finding
- *
- * @typedef {object} Conclusion
- * @property {Finding[]} findings
- * @property {Finding[]} undecided
- * @property {string} looked  what was looked at, and what was not, in full sentences
+ * @typedef {{ findings: Finding[], undecided: Finding[], looked: string }} Conclusion  looked: full sentences
  */
 import { wrap } from '../verdict/terminal.js';
 import { sift } from './findings.js';
@@ -23,11 +18,11 @@ const TRIALS = {
 
 /**
  * @param {object} seen
- * @param {Finding[]} seen.all  in order
+ * @param {Finding[]} seen.all  worst first
  * @param {import('./facts.js').Facts} seen.facts
  * @param {import('./load.js').Plan} seen.plan
  * @param {string[]} seen.kinds  of the trials that were made
- * @param {string[]} seen.asked  of those that were asked for: not all can be made
+ * @param {string[]} seen.asked  of the trials that the user asked for
  * @returns {Conclusion}
  */
 export function conclude({ all, facts, plan, kinds, asked }) {
@@ -52,12 +47,7 @@ export const NOTHING = 'No findings in what was looked at.';
 /** @param {Finding} finding */
 export const doubtOf = ({ says, doubt }) => `Not decided: ${says} ${doubt}`;
 
-/**
- * @param {Conclusion} conclusion
- * @param {import('../verdict/style.js').Style} style
- * @param {number} columns
- * @returns {string[]}
- */
+/** @param {Conclusion} conclusion @param {import('../verdict/style.js').Style} style @param {number} columns */
 export function conclusionLines({ findings, undecided, looked }, style, columns) {
   const isClear = findings.length + undecided.length === 0;
   return [

@@ -1,17 +1,17 @@
 /**
- * Processes that serve and stand still: alive, and silent until the end of the load. To a supervisor that waits for an 'exit'
- * such a process is well. One that does not serve may have a job that takes long. Pure.
+ * Serving processes that hang: alive, and silent until the end of the load. A supervisor that waits for 'exit' takes such a
+ * process for healthy. A process that doesn't serve may just have a long job. Pure.
  *
  * @typedef {import('../observe/timeline.js').Event} Event
  *
  * @typedef {object} Hang
  * @property {number} pid
  * @property {number} fromMs
- * @property {number} ms  until the end of the load, without the time in which it waited for a core
- * @property {string} [under]  the path of the request that it had begun last and not yet answered
- * @property {'computes' | 'waits' | undefined} does  undefined where the system does not tell
- * @property {number} [fd]  it waits to write to this file descriptor
- * @property {boolean} isReplaced  the process that started it has since started another
+ * @property {number} ms  until the end of the load, without its waits for a core
+ * @property {string} [under]  path of the last request that it began and didn't answer
+ * @property {'computes' | 'waits' | undefined} does  undefined: the system doesn't say
+ * @property {number} [fd]  the file descriptor to which it waits to write
+ * @property {boolean} isReplaced  its parent has forked another since
  */
 import { spentIn } from './silences.js';
 
@@ -20,11 +20,8 @@ const COMPUTES = 0.5; // of that time
 
 /**
  * @param {Event[]} events  of the whole run
- * @param {object} seen
- * @param {import('./silences.js').Silence[]} seen.silences
- * @param {import('./silences.js').Stretch[]} seen.stretches
- * @param {Map<number, number>} seen.writes
- * @param {number} seen.toMs  the end of the load
+ * @param {{ silences: import('./silences.js').Silence[], stretches: import('./silences.js').Stretch[],
+ *   writes: Map<number, number>, toMs: number }} seen  toMs: the end of the load
  * @returns {Hang[]}
  */
 export function hangsOf(events, { silences, stretches, writes, toMs }) {

@@ -1,6 +1,6 @@
 /**
- * When an event loop did not turn. The probe's beat comes every 20 ms; a stretch in which a process reported nothing at
- * all is one piece of work that it did not interrupt, or one in which it had no core, which is taken off. Pure.
+ * Times in which an event loop did not turn: the probe reports at least every 20 ms, unless the process works without a break
+ * or waits for a core; that wait is subtracted. Pure.
  *
  * @typedef {import('../observe/timeline.js').Event} Event
  * @typedef {import('../observe/timeline.js').Request} Request
@@ -8,8 +8,8 @@
  * @typedef {object} Silence
  * @property {number} pid
  * @property {number} fromMs
- * @property {number} ms  without the time in which it waited for a core
- * @property {string} [under]  the path of the request that it had begun last and not yet answered
+ * @property {number} ms  without its waits for a core
+ * @property {string} [under]  path of the last request that it began and hadn't answered
  *
  * @typedef {import('../observe/own-work.js').Stretch} Stretch
  * @typedef {import('../observe/own-work.js').Span} Span
@@ -19,13 +19,9 @@ import { requestsOf } from '../observe/timeline.js';
 const SHORTEST_MS = 50; // twice a beat, and a little
 
 /**
- * The silences of all processes within a stretch of time, in order of their beginning.
+ * The silences of all processes within a span, by their beginning.
  * @param {Event[]} events  of the whole run
- * @param {object} within
- * @param {number} within.fromMs
- * @param {number} within.toMs
- * @param {Stretch[]} within.stretches
- * @param {Set<number>} within.alive  those that still run at the end: their last silence has no end of its own
+ * @param {{ fromMs: number, toMs: number, stretches: Stretch[], alive: Set<number> }} within  alive: still at the end
  * @returns {Silence[]}
  */
 export function silencesOf(events, { fromMs, toMs, stretches, alive }) {
@@ -52,11 +48,8 @@ export function silencesOf(events, { fromMs, toMs, stretches, alive }) {
 }
 
 /**
- * How long a process computed, or waited for a core, within a span. Of a stretch that only touches the span as much counts as
- * fits: rather too much than too little.
- * @param {Stretch[]} stretches
- * @param {'queuedMs' | 'computedMs'} how
- * @param {Span} span
+ * How long a process computed, or waited for a core, within a span. A stretch that only overlaps it counts as far as it fits,
+ * so this errs on the side of too much. @param {Stretch[]} stretches @param {'queuedMs' | 'computedMs'} how @param {Span} span
  */
 export function spentIn(stretches, how, { pid, fromMs, toMs }) {
   let spentMs = 0;
@@ -67,13 +60,7 @@ export function spentIn(stretches, how, { pid, fromMs, toMs }) {
   return spentMs;
 }
 
-/**
- * The path of the request that a process had begun last and not yet answered.
- * @param {Request[]} requests
- * @param {number} pid
- * @param {number} atMs
- * @returns {string | undefined}
- */
+/** The path of the last request that a process began and hadn't answered. @param {Request[]} requests @param {number} pid @param {number} atMs */
 export function lastBegun(requests, pid, atMs) {
   const one = requests.findLast(
     ({ startMs, endMs = Infinity, ...request }) =>
