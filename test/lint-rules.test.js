@@ -114,7 +114,7 @@ const ZONES = {
     allowed: ['node:fs', './facts.js', '../observe/run.js', '../measure/load.js'],
     refused: ['express', 'yaml', '../../test/run.js'],
   },
-  'lib/xray/findings.js': {
+  'lib/xray/report/findings.js': {
     allowed: ['./facts.js', '../measure/report.js', '../observe/timeline.js'],
     refused: ['node:fs', '../observe/run.js', '../measure/load.js', 'yaml'],
   },

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evidencePage } from '../bench/peers/evidence.js';
-import { trialFindings } from '../lib/xray/findings-trials.js';
+import { trialFindings } from '../lib/xray/report/findings-trials.js';
 import { chosen } from '../lib/xray/scale.js';
-import { traceOf } from '../lib/xray/trace.js';
-import { scaleSection, trialSection } from '../lib/xray/sections-trials.js';
+import { traceOf } from '../lib/xray/report/trace.js';
+import { scaleSection, trialSection } from '../lib/xray/report/tell-trials.js';
 import { xrayPage } from '../lib/xray/page.js';
 
 const hostile = '</script><img src=x onerror=alert(1)>';

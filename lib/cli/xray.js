@@ -5,15 +5,15 @@ import { Shortage } from '../observe/shortage.js';
 import { EXIT_CODES } from '../verdict/outcome.js';
 import { createStyle } from '../verdict/style.js';
 import { allVisible, cutLine, visible } from '../verdict/visible.js';
-import { conclude, conclusionLines } from '../xray/conclusion.js';
-import { crashLoops } from '../xray/crash-loops.js';
-import { trialFindings } from '../xray/findings-trials.js';
-import { findingsOf, sorted } from '../xray/findings.js';
+import { conclude, conclusionLines } from '../xray/report/conclusion.js';
+import { crashLoops } from '../xray/report/crash-loops.js';
+import { trialFindings } from '../xray/report/findings-trials.js';
+import { findingsOf, sorted } from '../xray/report/findings.js';
 import { NotUp } from '../xray/launch.js';
 import { look } from '../xray/look.js';
-import { costSection, scaleSection, trialSection } from '../xray/sections-trials.js';
-import { sectionLines, sectionsOf } from '../xray/sections.js';
-import { traceOf } from '../xray/trace.js';
+import { costSection, scaleSection, trialSection } from '../xray/report/tell-trials.js';
+import { sectionLines, sectionsOf } from '../xray/report/tell.js';
+import { traceOf } from '../xray/report/trace.js';
 import { writeNew } from './new-file.js';
 import { planOf, read, trialsOf } from './xray-order.js';
 
@@ -97,9 +97,9 @@ async function tryAll(
   /** @type {(head: string) => void} */ begin,
 ) {
   const done = [];
-  /** @type {import('../xray/sections.js').Section[]} */
+  /** @type {import('../xray/report/tell.js').Section[]} */
   const tried = [];
-  /** @type {import('../xray/findings.js').Finding[]} */
+  /** @type {import('../xray/report/findings.js').Finding[]} */
   const doubts = [];
   for (const { head, attempt } of trials) {
     begin(head);
@@ -137,7 +137,7 @@ async function writeFiles({ values, order, plan, facts, events, sections, conclu
   return unwritten;
 }
 
-/** @returns {import('../xray/sections.js').Section} */
+/** @returns {import('../xray/report/tell.js').Section} */
 const sectionOf = (trial, /** @type {string} */ head) => {
   if (!trial) return { head, says: [ALONE] };
   if (trial.kind === 'scale') return scaleSection(trial, head);

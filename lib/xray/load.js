@@ -16,11 +16,11 @@
  * @typedef {object} Loaded
  * @property {import('../measure/open-loop.js').OpenWindow} window
  * @property {boolean} isFresh  a new connection for each request
- * @property {import('./silences.js').Stretch[]} stretches  from beat to beat, of the whole run
+ * @property {import('./report/silences.js').Stretch[]} stretches  from beat to beat, of the whole run
  * @property {number} othersCores  the mean number of cores that other programs had; NaN if the system doesn't say
  * @property {Map<number, number>} writes  pid → the file descriptor to which it waited to write at the end
  * @property {ReturnType<ReturnType<typeof watchMemory>['most']>} memory
- * @property {Map<number, import('./growth.js').Samples>} descriptors  pid → open files and connections
+ * @property {Map<number, import('./report/growth.js').Samples>} descriptors  pid → open files and connections
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -83,7 +83,7 @@ const writesOf = (/** @type {Program} */ program) =>
 
 /** Samples each process's number of open files and connections. */
 function watchDescriptors(/** @type {Program} */ program) {
-  /** @type {Map<number, import('./growth.js').Samples>} */
+  /** @type {Map<number, import('./report/growth.js').Samples>} */
   const samples = new Map();
   const look = () => {
     void program.events; // reads on, which takes in new processes

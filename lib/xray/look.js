@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { listProcesses, titleOf } from '../observe/processes.js';
 import { listeningSockets } from '../observe/sockets.js';
-import { factsOf } from './facts.js';
+import { factsOf } from './report/facts.js';
 import { NotUp, launch, whyEnded } from './launch.js';
 import { putUnderLoad } from './load.js';
 import { isSilent, tryStacks } from './stacks.js';
@@ -12,7 +12,7 @@ import { tryApart, unevenOf } from './spread.js';
  * @param {import('../observe/run.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
- * @returns {Promise<{ facts: import('./facts.js').Facts, events: import('../observe/timeline.js').Event[] }>}
+ * @returns {Promise<{ facts: import('./report/facts.js').Facts, events: import('../observe/timeline.js').Event[] }>}
  * @throws {import('./launch.js').NotUp}
  */
 export async function look(runner, order, plan) {

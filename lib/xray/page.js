@@ -5,15 +5,15 @@
  * @typedef {object} Look
  * @property {string} name  of the server
  * @property {string} about  the load and the machine
- * @property {import('./sections.js').Section[]} sections
- * @property {import('./conclusion.js').Conclusion} conclusion
+ * @property {import('./report/tell.js').Section[]} sections
+ * @property {import('./report/conclusion.js').Conclusion} conclusion
  * @property {import('../observe/timeline.js').Event[]} events
- * @property {Pick<import('./facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
+ * @property {Pick<import('./report/facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
  */
 import { readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { NOTHING, doubtOf, headOf } from './conclusion.js';
+import { NOTHING, doubtOf, headOf } from './report/conclusion.js';
 import { escapeHtml } from '../web/code.js';
 import { evidenceOf } from '../web/evidence.js';
 import { asData } from '../web/page-shell.js';
@@ -116,7 +116,7 @@ const listed = (/** @type {string[]} */ evidence) =>
     ? `<ul>${evidence.map((one) => `<li>${escapeHtml(one)}</li>`).join('')}</ul>`
     : '';
 
-/** @param {import('./sections.js').Section} section @param {unknown[]} all  charts, which the page draws */
+/** @param {import('./report/tell.js').Section} section @param {unknown[]} all  charts, which the page draws */
 function shown({ head, says = [], charts = [], lines = [], adds = [] }, all) {
   const sentences = (/** @type {string[]} */ some) =>
     some.map((one) => `<p>${escapeHtml(one)}</p>`).join('');

@@ -24,7 +24,7 @@ export const NEARLY_ALL = 0.9;
  * @property {number} [ownAtOnce]  of these, by that pid
  */
 
-/** Looks at processes that get connections from another one. @param {Omit<import('./facts.js').Facts, 'spread'>} facts */
+/** Looks at processes that get connections from another one. @param {Omit<import('./report/facts.js').Facts, 'spread'>} facts */
 export function unevenOf({ processes, load }) {
   if (!load.isFresh) return undefined;
   const there = processes.filter(
@@ -39,10 +39,10 @@ export function unevenOf({ processes, load }) {
   return groups.map(nearlyAllByOne).find((one) => one !== undefined);
 }
 
-/** @param {import('./facts.js').Seen[]} alike @returns {Spread | undefined} */
+/** @param {import('./report/facts.js').Seen[]} alike @returns {Spread | undefined} */
 function nearlyAllByOne(alike) {
   const [top] = [...alike].sort((a, b) => b.requests - a.requests);
-  const isPeer = (/** @type {import('./facts.js').Seen} */ { requests, role, given }) =>
+  const isPeer = (/** @type {import('./report/facts.js').Seen} */ { requests, role, given }) =>
     requests > 0 || (role === 'worker' && given !== undefined && given === top.given);
   const peers = alike.filter(isPeer);
   const requests = peers.reduce((sum, one) => sum + one.requests, 0);

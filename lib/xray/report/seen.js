@@ -1,9 +1,9 @@
 /** The facts about one process of a server. Pure. */
-import { quantile } from '../measure/stats.js';
-import { requestsOf } from '../observe/timeline.js';
+import { quantile } from '../../measure/stats.js';
+import { requestsOf } from '../../observe/timeline.js';
 import { shortName } from './words.js';
 
-/** @import { Event } from '../observe/timeline.js' */
+/** @import { Event } from '../../observe/timeline.js' */
 /** @import { Facts, Seen } from './facts.js' */
 
 const LONGEST_ERROR = 200;
@@ -11,7 +11,7 @@ const BEAT_MS = 20; // by the probe
 const TOO_LATE_MS = 1_000; // a request begun later than this before the last timeout had waited elsewhere
 const SHORT_MS = 500; // too short for a share of it
 
-/** @param {ReturnType<typeof import('../observe/timeline.js').processesOf>[number]} known @param {any} of  the run @returns {Seen} */
+/** @param {ReturnType<typeof import('../../observe/timeline.js').processesOf>[number]} known @param {any} of  the run @returns {Seen} */
 export function seenOf(known, { events, during, port, memory, alive, load, hangs }) {
   const { pid, startMs, code, signal } = known;
   const own = events.filter((one) => one.pid === pid);
@@ -53,7 +53,7 @@ function identityOf(
 function requestsIn(/** @type {Event[]} */ mine, { endMs, toMs }) {
   const requests = requestsOf(mine);
   const more = mine.reduce((sum, one) => sum + (one.more ?? 0), 0);
-  const isLeft = (/** @type {import('../observe/timeline.js').Request} */ one) =>
+  const isLeft = (/** @type {import('../../observe/timeline.js').Request} */ one) =>
     one.endMs === undefined && (endMs !== undefined || one.startMs < toMs - TOO_LATE_MS);
   return {
     requests: requests.length + more,

@@ -1,7 +1,7 @@
 /**
  * What an X-ray saw of a server. Pure: events, answers and samples in, facts out.
  *
- * @typedef {import('../observe/timeline.js').Event} Event
+ * @typedef {import('../../observe/timeline.js').Event} Event
  * @typedef {import('./silences.js').Silence} Silence
  *
  * @typedef {object} Seen  one process; times as in the timeline
@@ -39,30 +39,30 @@
  * @property {Seen[]} processes  in order of their start
  * @property {Silence[]} silences  under load
  * @property {import('./hangs.js').Hang[]} hangs  at its end
- * @property {import('./stacks.js').Stacks} [stacks]  of a second start, made if event loops were silent
+ * @property {import('../stacks.js').Stacks} [stacks]  of a second start, made if event loops were silent
  * @property {{ visitors: number, unserved: number } | undefined} closed  clients of a closed loop; unserved: never got an answer
  * @property {number} streams  answers without an end, which our clients ended
  * @property {number} cores
  * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
- * @property {import('../measure/report.js').Report} report  of the load, latency from the due time
+ * @property {import('../../measure/report.js').Report} report  of the load, latency from the due time
  * @property {number} seen  requests under load that the probe saw begin
  * @property {number} counted  of these: in a flood, so that the probe counted them only
  * @property {import('./growth.js').Growth[]} growths  under load
- * @property {import('./spread.js').Spread} [spread]  set if one of several like processes executed nearly all
+ * @property {import('../spread.js').Spread} [spread]  set if one of several like processes executed nearly all
  * @property {number} starved  the largest share of the load's time for which a process waited for a core that other programs had
  */
-import { reportOf } from '../measure/report.js';
-import { groupBy, processesOf } from '../observe/timeline.js';
+import { reportOf } from '../../measure/report.js';
+import { groupBy, processesOf } from '../../observe/timeline.js';
 import { growthsOf } from './growth.js';
 import { hangsOf } from './hangs.js';
-import { seenOf, unseen } from './process-facts.js';
+import { seenOf, unseen } from './seen.js';
 import { silencesOf, spentIn } from './silences.js';
 
 const ROUND_ROBIN = 2; // cluster.SCHED_RR
 
 /**
  * @param {Pick<Facts, 'zeroMs' | 'port' | 'otherPorts' | 'holders' | 'cores'> & { events: Event[], isOpen: boolean,
- *   loaded: import('./load.js').Loaded, family: { pid: number, ppid: number, name: string }[] }} seen  events: of the whole
+ *   loaded: import('../load.js').Loaded, family: { pid: number, ppid: number, name: string }[] }} seen  events: of the whole
  *   run; isOpen: the load was an open loop; family: the processes that were alive at its end
  * @returns {Facts}
  */
@@ -101,7 +101,7 @@ export function factsOf({ events, zeroMs, loaded, family, isOpen, ...about }) {
 }
 
 /** The clients of a closed loop. */
-function visitorsOf(/** @type {import('../measure/open-loop.js').Sent[]} */ answers) {
+function visitorsOf(/** @type {import('../../measure/open-loop.js').Sent[]} */ answers) {
   const all = groupBy(answers, ({ visitor }) => visitor);
   const isServed = (/** @type {typeof answers} */ own) =>
     own.some(({ status }) => status !== undefined);

@@ -4,7 +4,7 @@
  * @typedef {import('./findings.js').Finding} Finding
  * @typedef {{ findings: Finding[], undecided: Finding[], looked: string }} Conclusion  looked: full sentences
  */
-import { wrap } from '../verdict/terminal.js';
+import { wrap } from '../../verdict/terminal.js';
 import { sift } from './findings.js';
 import { counted } from './words.js';
 
@@ -20,7 +20,7 @@ const TRIALS = {
  * @param {object} seen
  * @param {Finding[]} seen.all  worst first
  * @param {import('./facts.js').Facts} seen.facts
- * @param {import('./load.js').Plan} seen.plan
+ * @param {import('../load.js').Plan} seen.plan
  * @param {string[]} seen.kinds  of the trials that were made
  * @param {string[]} seen.asked  of the trials that the user asked for
  * @returns {Conclusion}
@@ -47,7 +47,7 @@ export const NOTHING = 'No findings in what was looked at.';
 /** @param {Finding} finding */
 export const doubtOf = ({ says, doubt }) => `Not decided: ${says} ${doubt}`;
 
-/** @param {Conclusion} conclusion @param {import('../verdict/style.js').Style} style @param {number} columns */
+/** @param {Conclusion} conclusion @param {import('../../verdict/style.js').Style} style @param {number} columns */
 export function conclusionLines({ findings, undecided, looked }, style, columns) {
   const isClear = findings.length + undecided.length === 0;
   return [

@@ -21,7 +21,7 @@ export const shortName = (file) => file?.split(/[/\\]/).at(-1)?.replace(/\s/g, '
 export const howItEnded = ({ crash, signal, code }) =>
   `ended ${signal ? `by ${signal}` : `with exit code ${code}`}${crash ? `, ${crash}` : ''}`;
 
-/** The signal or command of a trial. @param {import('./trials.js').Trial} trial */
+/** The signal or command of a trial. @param {import('../trials.js').Trial} trial */
 export const whatWasDone = ({ command, signal, pid }) =>
   command === undefined ? `${signal} to pid ${pid}` : `\`${command}\``;
 

@@ -2,7 +2,7 @@
  * Leaks: listeners, open files and connections, and memory after garbage collection that grow in every part of the load. A
  * cache that fills looks the same, so enough requests must have left something, and memory must have grown by much. Pure.
  *
- * @typedef {import('../observe/timeline.js').Event} Event
+ * @typedef {import('../../observe/timeline.js').Event} Event
  *
  * @typedef {object} Growth
  * @property {number} pid
@@ -15,7 +15,7 @@
  *
  * @typedef {{ t: number, value: number }[]} Samples  by time
  */
-import { groupBy } from '../observe/timeline.js';
+import { groupBy } from '../../observe/timeline.js';
 
 const PARTS = 4; // of the load
 const LEAST = 20; // listeners, or descriptors

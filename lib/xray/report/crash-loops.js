@@ -2,7 +2,7 @@
 const ENDS_IN_A_ROW = 5;
 const BACK_OFF_MS = 50; // a shorter pause counts as none
 
-/** @param {import('../observe/timeline.js').Event[]} events @param {number} zeroMs @returns {import('./findings.js').Finding[]} */
+/** @param {import('../../observe/timeline.js').Event[]} events @param {number} zeroMs @returns {import('./findings.js').Finding[]} */
 export function crashLoops(events, zeroMs) {
   const ends = events.filter(
     ({ what, code, signal }) => what === 'worker-exit' && (code || signal),

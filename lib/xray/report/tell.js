@@ -2,9 +2,9 @@
  * The facts in sections, for a terminal of 80 columns or the page. Pure; the caller escapes them.
  *
  * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('../verdict/style.js').Style} Style
+ * @typedef {import('../../verdict/style.js').Style} Style
  */
-import { chartLines, wrap } from '../verdict/terminal.js';
+import { chartLines, wrap } from '../../verdict/terminal.js';
 import {
   busy,
   byProcess,
@@ -15,14 +15,14 @@ import {
   outcome,
   remarks,
   silences,
-} from './sections-load.js';
-import { blind, listening, memory, treeLines } from './sections-processes.js';
+} from './tell-load.js';
+import { blind, listening, memory, treeLines } from './tell-processes.js';
 
 /**
  * @typedef {object} Section  its parts in the order shown
  * @property {string} head
  * @property {string[]} [says]  sentences
- * @property {import('../verdict/terminal.js').Chart[]} [charts]
+ * @property {import('../../verdict/terminal.js').Chart[]} [charts]
  * @property {string[]} [lines]  kept as they are
  * @property {string[]} [adds]  more sentences
  *

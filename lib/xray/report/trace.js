@@ -2,7 +2,7 @@
  * The timeline in the Trace Event Format of https://ui.perfetto.dev: a lane for each process with its requests, silences,
  * start and end. Perfetto takes a request whose `id` isn't local out of its lane, and drops one of two overlapping silences. Pure.
  */
-import { processesOf, requestsOf } from '../observe/timeline.js';
+import { processesOf, requestsOf } from '../../observe/timeline.js';
 
 const PER_MS = 1000; // the format counts in microseconds
 
@@ -18,7 +18,7 @@ const MOMENTS = {
 };
 
 /**
- * @param {Pick<import('./facts.js').Facts, 'silences' | 'zeroMs'> & { events: import('../observe/timeline.js').Event[] }} seen
+ * @param {Pick<import('./facts.js').Facts, 'silences' | 'zeroMs'> & { events: import('../../observe/timeline.js').Event[] }} seen
  * @returns {{ traceEvents: Record<string, unknown>[], displayTimeUnit: 'ms' }}
  */
 export function traceOf({ events, silences, zeroMs }) {

@@ -1,8 +1,8 @@
 /** Findings about event loops that hang, that are blocked, or that have no time left. Pure. */
-import { groupBy } from '../observe/timeline.js';
+import { groupBy } from '../../observe/timeline.js';
 import { serversOf } from './facts.js';
 import { percent, whyStarved } from './findings-requests.js';
-import { placeIn } from './stack-place.js';
+import { placeIn } from './places.js';
 import { at, counted, nameIt, nameOf } from './words.js';
 
 /** @import { Facts } from './facts.js' */

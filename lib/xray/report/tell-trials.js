@@ -1,9 +1,9 @@
 /** Trials in words: a kill, a stop, a reload, more workers, the probe's cost. Pure. */
-import { format } from '../verdict/terminal.js';
+import { format } from '../../verdict/terminal.js';
 import { counted, whatWasDone } from './words.js';
 
-/** @import { Trial } from './trials.js' */
-/** @import { Section } from './sections.js' */
+/** @import { Trial } from '../trials.js' */
+/** @import { Section } from './tell.js' */
 
 const ROUGH = 0.1; // half the width of an interval; a wider one says too little
 const MOST_COST = 0.03; // of the throughput, by the probe
@@ -58,13 +58,13 @@ function eachReload(/** @type {Trial} */ { each = [] }) {
   ];
 }
 
-function commandFailed(/** @type {import('./command.js').Failed} */ { code, printed }) {
+function commandFailed(/** @type {import('../command.js').Failed} */ { code, printed }) {
   const last = printed.trim().split('\n').at(-1);
   const how = code === null ? 'was not over in time, or was ended' : `ended with exit code ${code}`;
   return `The command ${how}${last ? `: ${last}` : ''}.`;
 }
 
-/** @param {import('./scale.js').Scaled} scaled @param {string} head @returns {Section} */
+/** @param {import('../scale.js').Scaled} scaled @param {string} head @returns {Section} */
 export function scaleSection({ variable, isObeyed, steps, choice }, head) {
   if (!isObeyed) {
     const served = steps.map(({ asked, serve }) => `${serve} with ${variable}=${asked}`);
@@ -92,7 +92,7 @@ export function scaleSection({ variable, isObeyed, steps, choice }, head) {
   };
 }
 
-/** @param {import('./cost.js').Cost} cost @param {string} head @returns {Section} */
+/** @param {import('../cost.js').Cost} cost @param {string} head @returns {Section} */
 export function costSection({ share, obstacle }, head) {
   if (!share) return { head, says: [obstacle ?? ''] };
   const [value, low, high] = [share.value, share.low, share.high].map(

@@ -1,6 +1,6 @@
 /** Requests, latencies and event loops, in words and charts. Pure. */
 import { serversOf } from './facts.js';
-import { MOST_ROWS } from './sections-processes.js';
+import { MOST_ROWS } from './tell-processes.js';
 import { counted as many, nameIt, nameOf } from './words.js';
 
 /** @import { Facts, Seen } from './facts.js' */
@@ -36,7 +36,7 @@ export function outcome({ report, seen, counted, load, streams, closed }) {
   return lines;
 }
 
-/** @returns {import('../verdict/terminal.js').Chart[]} */
+/** @returns {import('../../verdict/terminal.js').Chart[]} */
 export function byProcess(facts) {
   const servers = facts.processes.filter(({ requests }) => requests > 0);
   const names = new Set([...serversOf(facts), ...servers]);
@@ -76,7 +76,7 @@ export function evenness(facts) {
   return [`${word}: from ${least} to ${most} each, ${kind}.${why}`];
 }
 
-/** @returns {import('../verdict/terminal.js').Chart[]} */
+/** @returns {import('../../verdict/terminal.js').Chart[]} */
 export function latency({ report }) {
   const { p50, p90, p99, max } = report.latencyMs;
   const all = Object.entries({ median: p50, '90 %': p90, '99 %': p99, most: max });
@@ -84,7 +84,7 @@ export function latency({ report }) {
   return [{ name: 'latency', label: 'so many were answered within', unit: 'ms', rows }];
 }
 
-/** The longest silence of each process. @returns {import('../verdict/terminal.js').Chart[]} */
+/** The longest silence of each process. @returns {import('../../verdict/terminal.js').Chart[]} */
 export function silences(facts) {
   const rows = facts.processes.flatMap((one) => {
     const own = facts.silences.filter(({ pid }) => pid === one.pid);
@@ -97,7 +97,7 @@ export function silences(facts) {
   ];
 }
 
-/** @returns {import('../verdict/terminal.js').Chart[]} */
+/** @returns {import('../../verdict/terminal.js').Chart[]} */
 export function busy(facts) {
   const rows = facts.processes.flatMap((/** @type {Seen} */ one) =>
     one.busy === undefined ? [] : { name: nameIt(one), value: Math.round(one.busy * 100) },

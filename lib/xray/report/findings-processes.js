@@ -1,7 +1,7 @@
 /** Findings about processes: crashes, idle workers, uneven shares, leaks, too many workers. Pure. */
-import { groupBy } from '../observe/timeline.js';
+import { groupBy } from '../../observe/timeline.js';
 import { serversOf, workersOf } from './facts.js';
-import { NEARLY_ALL } from './spread.js';
+import { NEARLY_ALL } from '../spread.js';
 import { at, howItEnded, nameIt, nameOf } from './words.js';
 
 /** @import { Facts, Seen } from './facts.js' */

@@ -1,5 +1,5 @@
 /** The place in a program's code at which an event loop stood still, from its stacks. Pure. */
-/** @import { Stack } from './stacks.js' */
+/** @import { Stack } from '../stacks.js' */
 
 /** The commonest: "isPlain, server.js:14" or "RegExp.test, called in isPlain, server.js:14". @param {Stack[]} stacks */
 export function placeIn(stacks) {
