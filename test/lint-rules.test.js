@@ -115,8 +115,8 @@ const ZONES = {
     refused: ['express', 'yaml', '../../test/run.js'],
   },
   'lib/xray/report/findings.js': {
-    allowed: ['./facts.js', '../measure/report.js', '../observe/timeline.js'],
-    refused: ['node:fs', '../observe/run.js', '../measure/load.js', 'yaml'],
+    allowed: ['./facts.js', '../../measure/report.js', '../../observe/timeline.js'],
+    refused: ['node:fs', '../look.js', '../../observe/run.js', '../../measure/load.js', 'yaml'],
   },
   'lib/web/server.js': {
     allowed: [
@@ -136,9 +136,9 @@ const ZONES = {
     allowed: ['./demo.js', '../../web/client/elements.js', '../../reveal/reveal.mjs'],
     refused: ['node:fs', 'yaml', '../serve.js', '../../learner/client/verdict.js'],
   },
-  'lib/cli/check.js': {
-    allowed: ['node:fs', 'yaml', 'diff', './args.js', '../lessons/catalog.js', '../web/server.js'],
-    refused: ['eslint', '../../test/run.js', '../../solutions/01-blocking-server/server.js'],
+  'lib/cli/commands/check.js': {
+    allowed: ['node:fs', 'yaml', 'diff', './try.js', '../args.js', '../../lessons/catalog.js'],
+    refused: ['eslint', '../../../test/run.js', '../../../solutions/01-blocking-server/server.js'],
   },
   'test/args.test.js': {
     allowed: ['node:test', 'eslint', 'yaml', '../lib/cli/args.js', './helpers.js'],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { performExperiment } from '../lib/check/experiments.js';
-import { solutionsOf } from '../lib/cli/solutions.js';
+import { solutionsOf } from '../lib/cli/solution-results.js';
 import { EnvironmentError } from '../lib/common/usage-error.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { Starved } from '../lib/observe/turn.js';

@@ -8,7 +8,7 @@ import { readIfThere, writeWhole } from '../common/files.js';
 import { having, isCount, isText, listOf, parseAs } from '../common/shape.js';
 import { followFolder } from '../common/watch-recursive.js';
 import { homeFolder, placeOf } from './progress.js';
-import { attempt, keeping } from './unkept.js';
+import { attempt, keeping } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../learner/check-records.js').Kept & { pid: number }} KeptVerdict  pid: of the process that checked */

@@ -7,12 +7,12 @@ import { visible } from '../verdict/visible.js';
 import { hintMore, hinted } from './hints.js';
 import { followVerdicts, keptVerdict } from './kept-verdict.js';
 import { lastTime } from './last-time.js';
-import { nextLesson } from './place.js';
+import { nextLesson } from './current-lesson.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
 import { keepPrediction } from './prediction.js';
-import { reachOf } from './reach.js';
-import { solutionsOf } from './solutions.js';
-import { whyUnkept } from './unkept.js';
+import { reachOf } from './page-actions.js';
+import { solutionsOf } from './solution-results.js';
+import { whyUnkept } from './save-errors.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */

@@ -8,11 +8,11 @@ import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/turn.js';
+import { NEARLY_ALL } from './report/findings-processes.js';
 
 const CLIENTS = 16;
 const CONNECTS_WITHIN_MS = 2_000; // to the accept queue: no process needs to be awake
 const FEW = 100; // requests, for a statement about shares
-export const NEARLY_ALL = 0.9;
 
 /**
  * @typedef {object} Spread

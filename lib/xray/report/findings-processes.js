@@ -1,7 +1,6 @@
 /** Findings about processes: crashes, idle workers, uneven shares, leaks, too many workers. Pure. */
 import { groupBy } from '../../observe/timeline.js';
 import { serversOf, workersOf } from './facts.js';
-import { NEARLY_ALL } from '../spread.js';
 import { at, howItEnded, nameIt, nameOf } from './words.js';
 
 /** @import { Facts, Seen } from './facts.js' */
@@ -12,6 +11,8 @@ const BEHIND = 0.2; // of all requests were waiting when the last was sent
 const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // meant
 const MOST_MOMENTS = 3; // marked in the drawing, per finding
 const MANY_PER_CORE = 4; // workers
+/** Such a share of the requests, or of the clients, is nearly all of them. */
+export const NEARLY_ALL = 0.9;
 
 /** @param {Facts} facts @returns {Finding[]} */
 export const processFindings = (facts) => [

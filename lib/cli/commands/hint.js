@@ -1,16 +1,16 @@
-import { findLesson, listLessons } from '../lessons/catalog.js';
-import { createStyle } from '../verdict/style.js';
-import { wrap } from '../verdict/terminal.js';
-import { parse } from './args.js';
-import { hintMore } from './hints.js';
-import { nextLesson } from './place.js';
-import { readProgress } from './progress.js';
+import { findLesson, listLessons } from '../../lessons/catalog.js';
+import { createStyle } from '../../verdict/style.js';
+import { wrap } from '../../verdict/terminal.js';
+import { parse } from '../args.js';
+import { hintMore } from '../hints.js';
+import { nextLesson } from '../current-lesson.js';
+import { readProgress } from '../progress.js';
 
 /**
  * `hint [lesson]`: shows one more hint each time for the task that is open, and all that were shown before.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {

@@ -1,19 +1,19 @@
-import { checkFile, loadCheck } from '../check/definitions.js';
-import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
-import { findLesson, listLessons } from '../lessons/catalog.js';
-import { createStyle } from '../verdict/style.js';
-import { openedUp, promiseLine, wrap } from '../verdict/terminal.js';
-import { allVisible } from '../verdict/visible.js';
-import { parse } from './args.js';
-import { LEFT, ask } from './ask.js';
-import { currentLesson } from './place.js';
-import { homeFolder, readProgress, updateProgress } from './progress.js';
-import { runCheck } from '../check/run-check.js';
-import { isUnkept } from './unkept.js';
+import { checkFile, loadCheck } from '../../check/definitions.js';
+import { answersOf, changesOf, makeAnswer } from '../../lessons/answers.js';
+import { findLesson, listLessons } from '../../lessons/catalog.js';
+import { createStyle } from '../../verdict/style.js';
+import { openedUp, promiseLine, wrap } from '../../verdict/terminal.js';
+import { allVisible } from '../../verdict/visible.js';
+import { parse } from '../args.js';
+import { LEFT, ask } from '../ask.js';
+import { currentLesson } from '../current-lesson.js';
+import { homeFolder, readProgress, updateProgress } from '../progress.js';
+import { runCheck } from '../../check/run-check.js';
+import { isUnkept } from '../save-errors.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('../lessons/answers.js').Answer} Answer */
+/** @typedef {import('../progress.js').Io} Io */
+/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('../../lessons/answers.js').Answer} Answer */
 
 const A_SITTING = 3;
 const MOST_LINES = 30; // of a change, with the lines around it: what you take in at a glance
@@ -164,7 +164,7 @@ async function askWhich(/** @type {string[]} */ ids, /** @type {Io} */ io, signa
  * @param {Io} options.io
  * @param {AbortSignal} options.signal
  * @param {Partial<Parameters<typeof runCheck>[0]>} [options.hear]  onPromise, onProgram
- * @returns {Promise<{ isSeen: boolean, result: import('../check/run-check.js').CheckResult }>}
+ * @returns {Promise<{ isSeen: boolean, result: import('../../check/run-check.js').CheckResult }>}
  */
 export async function judge({ lesson: { key }, answer, said, io, signal, hear }) {
   const isSeen = said === RIGHT ? answer.isRight : answer.breaks.includes(said);

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findLesson, lessonFiles, listLessons } from '../lessons/catalog.js';
-import { createStyle } from '../verdict/style.js';
-import { parse } from './args.js';
-import { hintsLeft } from './hints.js';
-import { currentLesson } from './place.js';
-import { readProgress, updateProgress } from './progress.js';
-import { isUnkept } from './unkept.js';
+import { findLesson, lessonFiles, listLessons } from '../../lessons/catalog.js';
+import { createStyle } from '../../verdict/style.js';
+import { parse } from '../args.js';
+import { hintsLeft } from '../hints.js';
+import { currentLesson } from '../current-lesson.js';
+import { readProgress, updateProgress } from '../progress.js';
+import { isUnkept } from '../save-errors.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('../progress.js').Io} Io */
+/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
 
 /**
  * `solution [lesson]`: shows the finished files; before the lesson has passed, only when asked twice.

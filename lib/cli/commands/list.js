@@ -1,15 +1,15 @@
-import { listLessons } from '../lessons/catalog.js';
-import { findTool } from '../tools/tools.js';
-import { createStyle } from '../verdict/style.js';
-import { parse } from './args.js';
-import { nextLesson } from './place.js';
-import { readProgress } from './progress.js';
+import { listLessons } from '../../lessons/catalog.js';
+import { findTool } from '../../tools/tools.js';
+import { createStyle } from '../../verdict/style.js';
+import { parse } from '../args.js';
+import { nextLesson } from '../current-lesson.js';
+import { readProgress } from '../progress.js';
 
 /**
  * `list`: shows all lessons, which ones have passed, which one is next, and what is not installed that one needs.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {
@@ -19,7 +19,7 @@ export async function run(argv, io) {
   const style = createStyle(io.stdout, io.env);
   const next = nextLesson(lessons, progress);
   const longest = Math.max(...lessons.map(({ slug }) => slug.length));
-  const line = (/** @type {import('../lessons/catalog.js').Lesson} */ lesson) => {
+  const line = (/** @type {import('../../lessons/catalog.js').Lesson} */ lesson) => {
     const { key, number, slug, minutes, title, needs } = lesson;
     const missing = needs.filter((tool) => !findTool(tool)).join(', ');
     const passed = Boolean(progress.passed[key]);

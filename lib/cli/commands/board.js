@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os';
-import { listLessons } from '../lessons/catalog.js';
-import { UsageError } from '../common/usage-error.js';
-import { quoted } from '../common/nearest.js';
-import { BOARD_PORT, HEARD } from '../board/class-roster.js';
-import { parseAddress } from './address.js';
-import { parse, portOf } from './args.js';
+import { listLessons } from '../../lessons/catalog.js';
+import { UsageError } from '../../common/usage-error.js';
+import { quoted } from '../../common/nearest.js';
+import { BOARD_PORT, HEARD } from '../../board/class-roster.js';
+import { parseAddress } from '../address.js';
+import { parse, portOf } from '../args.js';
 
 const options = /** @type {const} */ ({
   host: { type: 'string' },
@@ -16,14 +16,14 @@ const options = /** @type {const} */ ({
  * it is told one of its addresses.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {
   const { values } = parse(argv, options, io.env, 0);
   const port = portOf(values.port, BOARD_PORT);
   const host = hostOf(values.host);
-  const { serveBoard } = await import('../board/serve.js');
+  const { serveBoard } = await import('../../board/serve.js');
   const { root } = io;
   const board = await serveBoard({ root, lessons: listLessons(root), host, port });
   const stopped = new Promise((end) =>

@@ -1,8 +1,8 @@
 /** What is judged: the learner's file, or another that stands in for it. */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { rootFolder } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { join } from 'node:path';
+import { nameOf, rootFolder } from '../common/paths.js';
+import { placesOf } from './places.js';
 import { Broken } from '../verdict/outcome.js';
 
 const MOST_NAMES = 5; // of files, in a message
@@ -65,14 +65,4 @@ function readable(file, root) {
     got: `${name} is empty.`,
     why: 'Nothing in it starts. npm run reset brings the starter back.',
   });
-}
-
-/**
- * A path as a person at the root of the repository would write it.
- * @param {string} file  absolute path
- * @param {string} [root]  the folder that holds the rooms
- */
-export function nameOf(file, root = rootFolder) {
-  const name = relative(root, file);
-  return name.startsWith('..') ? file : name;
 }

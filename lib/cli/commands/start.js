@@ -1,16 +1,16 @@
-import { listLessons } from '../lessons/catalog.js';
-import { createStyle } from '../verdict/style.js';
-import { parse, portOf } from './args.js';
-import { createChecker } from './checker.js';
-import { both, joiningOf, openLine } from './join.js';
-import { listenForKeys } from './keys.js';
-import { nobody, openPage } from './page.js';
-import { nextLesson } from './place.js';
-import { readProgress } from './progress.js';
-import { watchLessons } from './watch.js';
+import { listLessons } from '../../lessons/catalog.js';
+import { createStyle } from '../../verdict/style.js';
+import { parse, portOf } from '../args.js';
+import { createChecker } from '../checker.js';
+import { both, joiningOf, openLine } from '../join.js';
+import { listenForKeys } from '../keys.js';
+import { nobody, openPage } from '../page.js';
+import { nextLesson } from '../current-lesson.js';
+import { readProgress } from '../progress.js';
+import { watchLessons } from '../watch.js';
 
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('../progress.js').Io} Io */
 
 const DEFAULT_PORT = 4010;
 

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { readProgress, updateProgress } from '../lib/cli/progress.js';
-import { tellUnkept } from '../lib/cli/unkept.js';
+import { tellUnkept } from '../lib/cli/save-errors.js';
 import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 
 const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));

@@ -1,17 +1,17 @@
 import { availableParallelism, cpus, release } from 'node:os';
-import { lessonKeys } from '../lessons/catalog.js';
-import { compareRooms } from '../lessons/compare.js';
-import { createStyle } from '../verdict/style.js';
-import { parse } from './args.js';
+import { lessonKeys } from '../../lessons/catalog.js';
+import { compareRooms } from '../../lessons/compare.js';
+import { createStyle } from '../../verdict/style.js';
+import { parse } from '../args.js';
 
-/** @typedef {import('../lessons/compare.js').Problem} Problem */
+/** @typedef {import('../../lessons/compare.js').Problem} Problem */
 
 /**
  * `doctor [--json]`: compares the rooms, and says for each problem how to fix it. The JSON is one
  * object: ok, lessons (their keys), problems (where, problem, mend), environment.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code, 1 when there is a problem
  */
 export async function run(argv, io) {
@@ -43,7 +43,7 @@ function asText(
   /** @type {Problem[]} */ problems,
   /** @type {number} */ lessons,
   /** @type {ReturnType<typeof describeEnvironment>} */ { node, npm, usableCores, cores, system },
-  /** @type {import('../verdict/style.js').Style} */ style,
+  /** @type {import('../../verdict/style.js').Style} */ style,
 ) {
   const found = problems.map(
     ({ where, problem, mend }) => `${style.red(where)}\n  ${problem}\n  To fix it: ${mend}\n\n`,

@@ -1,7 +1,7 @@
 /**
  * Resolve hooks (see node:module): first as usual; what is not found there, as if the repository had asked for it.
  */
-const repository = new URL('../../package.json', import.meta.url).href;
+const repository = new URL('../../../package.json', import.meta.url).href;
 
 /** `#work`, or the name of a package: not a path, not a URL, not node:something. */
 export const isFromRepository = (specifier) => /^[^./:][^:]*$/.test(specifier);

@@ -1,28 +1,28 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findLesson, listLessons } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
-import { checkFile, loadCheck } from '../check/definitions.js';
-import { nearest, quoted } from '../common/nearest.js';
-import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
-import { UsageError } from '../common/usage-error.js';
-import { drawTimeline } from '../verdict/draw-timeline.js';
-import { EXIT_CODES } from '../verdict/outcome.js';
-import { createStyle } from '../verdict/style.js';
-import { openOnes, tallyOf } from '../verdict/tally.js';
-import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
-import { visible } from '../verdict/visible.js';
-import { parse } from './args.js';
-import { lastTime, nothingYet, stillFailing } from './last-time.js';
-import { earlierOf, nobody } from './page.js';
-import { nextLesson } from './place.js';
-import { keepVerdict } from './kept-verdict.js';
-import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from './progress.js';
-import { createReporter } from './report.js';
-import { keepPrediction, notePrediction, predictionOf } from './prediction.js';
-import { keepSolution } from './solutions.js';
-import { runCheck } from '../check/run-check.js';
-import { tellUnkept } from './unkept.js';
+import { findLesson, listLessons } from '../../lessons/catalog.js';
+import { placesOf } from '../../lessons/places.js';
+import { checkFile, loadCheck } from '../../check/definitions.js';
+import { nearest, quoted } from '../../common/nearest.js';
+import { parseTimeline, processesOf, requestsOf } from '../../observe/timeline.js';
+import { UsageError } from '../../common/usage-error.js';
+import { drawTimeline } from '../../verdict/draw-timeline.js';
+import { EXIT_CODES } from '../../verdict/outcome.js';
+import { createStyle } from '../../verdict/style.js';
+import { openOnes, tallyOf } from '../../verdict/tally.js';
+import { judgePrediction, roughnessOf } from '../../verdict/terminal.js';
+import { visible } from '../../verdict/visible.js';
+import { parse } from '../args.js';
+import { lastTime, nothingYet, stillFailing } from '../last-time.js';
+import { earlierOf, nobody } from '../page.js';
+import { nextLesson } from '../current-lesson.js';
+import { keepVerdict } from '../kept-verdict.js';
+import { appendHistory, placeOf, readHistory, readProgress, updateProgress } from '../progress.js';
+import { createReporter } from '../report.js';
+import { keepPrediction, notePrediction, predictionOf } from '../prediction.js';
+import { keepSolution } from '../solution-results.js';
+import { runCheck } from '../../check/run-check.js';
+import { tellUnkept } from '../save-errors.js';
 
 const MOST_OUTPUT = 4_000; // characters, on the page
 
@@ -43,7 +43,7 @@ const options = /** @type {const} */ ({
  * `check [lesson]`: runs a lesson's check and reports what the server really did.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {
@@ -82,9 +82,9 @@ export async function run(argv, io) {
  * still not done, the others are not judged.
  *
  * @param {object} options
- * @param {import('../lessons/catalog.js').Lesson} options.lesson
- * @param {import('../lessons/catalog.js').Lesson[]} options.lessons
- * @param {import('./progress.js').Io} options.io
+ * @param {import('../../lessons/catalog.js').Lesson} options.lesson
+ * @param {import('../../lessons/catalog.js').Lesson[]} options.lessons
+ * @param {import('../progress.js').Io} options.io
  * @param {string} [options.subject]  the learner's own files unless told
  * @param {number} [options.prediction]
  * @param {string[]} [options.only]  judge these promises, with what they depend on, and nothing else
@@ -97,9 +97,9 @@ export async function run(argv, io) {
  * @param {boolean} [options.hasTimeline]
  * @param {AbortSignal} [options.signal]
  * @param {number} [options.deadlineMs]  how long the check may take; see runCheck
- * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
- * @param {import('./page.js').Audience} [options.audience]  who watches beside the terminal
- * @returns {Promise<import('../check/run-check.js').CheckResult>}
+ * @param {import('../../observe/run.js').Runner} [options.runner]  one that is kept for the next check
+ * @param {import('../page.js').Audience} [options.audience]  who watches beside the terminal
+ * @returns {Promise<import('../../check/run-check.js').CheckResult>}
  */
 export async function checkLesson({
   lesson,

@@ -3,8 +3,8 @@
  */
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from './files.js';
-import { nameOf } from '../check/subject.js';
+import { hasCode } from '../common/files.js';
+import { nameOf } from '../common/paths.js';
 import { Broken } from '../verdict/outcome.js';
 
 const UNWANTED = ['node_modules', '.git'];

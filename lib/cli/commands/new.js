@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import { keyPattern, lessonKeys } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
-import { quoted } from '../common/nearest.js';
-import { UsageError } from '../common/usage-error.js';
-import { parse } from './args.js';
+import { keyPattern, lessonKeys } from '../../lessons/catalog.js';
+import { placesOf } from '../../lessons/places.js';
+import { quoted } from '../../common/nearest.js';
+import { UsageError } from '../../common/usage-error.js';
+import { parse } from '../args.js';
 
 const example = 'For example: npm run new 12-worker-threads "Threads beside processes"';
 
@@ -13,7 +13,7 @@ const example = 'For example: npm run new 12-worker-threads "Threads beside proc
  * `new NN-slug "Title"`: an author's command. Creates every part of a lesson, ready to be filled in.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {
@@ -176,7 +176,7 @@ server.listen(port, () => {
 
 const checkSource = (
   /** @type {string} */ key,
-) => `import { check, demand, get } from '../../lib/check/checking.js';
+) => `import { check, demand, get } from '../../check/checking.js';
 
 const tasks = {
   1: {
@@ -203,7 +203,7 @@ export default check('${key}', tasks, ({ launch, ready, observe, hold }) => {
 
 const experimentsSource = (
   /** @type {string} */ key,
-) => `import { get } from '../../lib/check/checking.js';
+) => `import { get } from '../../check/checking.js';
 
 export default [
   {

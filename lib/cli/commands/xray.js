@@ -1,23 +1,23 @@
-import { conditionsNow } from '../measure/conditions.js';
-import { closingGenerators } from '../measure/generator.js';
-import { createRunner } from '../observe/run.js';
-import { Shortage } from '../observe/shortage.js';
-import { EXIT_CODES } from '../verdict/outcome.js';
-import { createStyle } from '../verdict/style.js';
-import { allVisible, cutLine, visible } from '../verdict/visible.js';
-import { conclude, conclusionLines } from '../xray/report/conclusion.js';
-import { crashLoops } from '../xray/report/crash-loops.js';
-import { trialFindings } from '../xray/report/findings-trials.js';
-import { findingsOf, sorted } from '../xray/report/findings.js';
-import { NotUp } from '../xray/launch.js';
-import { look } from '../xray/look.js';
-import { costSection, scaleSection, trialSection } from '../xray/report/tell-trials.js';
-import { sectionLines, sectionsOf } from '../xray/report/tell.js';
-import { traceOf } from '../xray/report/trace.js';
-import { writeNew } from './new-file.js';
-import { planOf, read, trialsOf } from './xray-order.js';
+import { conditionsNow } from '../../measure/conditions.js';
+import { closingGenerators } from '../../measure/generator.js';
+import { createRunner } from '../../observe/run.js';
+import { Shortage } from '../../observe/shortage.js';
+import { EXIT_CODES } from '../../verdict/outcome.js';
+import { createStyle } from '../../verdict/style.js';
+import { allVisible, cutLine, visible } from '../../verdict/visible.js';
+import { conclude, conclusionLines } from '../../xray/report/conclusion.js';
+import { crashLoops } from '../../xray/report/crash-loops.js';
+import { trialFindings } from '../../xray/report/findings-trials.js';
+import { findingsOf, sorted } from '../../xray/report/findings.js';
+import { NotUp } from '../../xray/launch.js';
+import { look } from '../../xray/look.js';
+import { costSection, scaleSection, trialSection } from '../../xray/report/tell-trials.js';
+import { sectionLines, sectionsOf } from '../../xray/report/tell.js';
+import { traceOf } from '../../xray/report/trace.js';
+import { writeNew } from '../new-file.js';
+import { planOf, read, trialsOf } from '../xray-order.js';
 
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../progress.js').Io} Io */
 
 const INTERRUPTED = 130;
 const COLUMNS = 80;
@@ -97,9 +97,9 @@ async function tryAll(
   /** @type {(head: string) => void} */ begin,
 ) {
   const done = [];
-  /** @type {import('../xray/report/tell.js').Section[]} */
+  /** @type {import('../../xray/report/tell.js').Section[]} */
   const tried = [];
-  /** @type {import('../xray/report/findings.js').Finding[]} */
+  /** @type {import('../../xray/report/findings.js').Finding[]} */
   const doubts = [];
   for (const { head, attempt } of trials) {
     begin(head);
@@ -128,7 +128,7 @@ async function writeFiles({ values, order, plan, facts, events, sections, conclu
   if (values.trace)
     unwritten.push(...writeNew(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
   if (values.html) {
-    const { titleOf, xrayPage } = await import('../xray/page.js');
+    const { titleOf, xrayPage } = await import('../../xray/page.js');
     const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
     const shown = { sections, conclusion: allVisible(conclusion), events, facts };
     const page = xrayPage({ name: visible(titleOf(order)), about, ...shown });
@@ -137,7 +137,7 @@ async function writeFiles({ values, order, plan, facts, events, sections, conclu
   return unwritten;
 }
 
-/** @returns {import('../xray/report/tell.js').Section} */
+/** @returns {import('../../xray/report/tell.js').Section} */
 const sectionOf = (trial, /** @type {string} */ head) => {
   if (!trial) return { head, says: [ALONE] };
   if (trial.kind === 'scale') return scaleSection(trial, head);

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { lessonFiles } from '../lessons/catalog.js';
-import { createStyle } from '../verdict/style.js';
-import { visible } from '../verdict/visible.js';
-import { isFile, readIfThere } from '../common/files.js';
+import { lessonFiles } from '../../lessons/catalog.js';
+import { createStyle } from '../../verdict/style.js';
+import { visible } from '../../verdict/visible.js';
+import { isFile, readIfThere } from '../../common/files.js';
 import { lessonToReveal } from './solution.js';
 
-/** @typedef {import('../verdict/style.js').Style} Style */
+/** @typedef {import('../../verdict/style.js').Style} Style */
 
 /**
  * `diff [lesson]`: shows how the learner's files differ from the finished ones, in unified format;
  * before the lesson has passed, only when asked twice. Line ends make no difference.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { UsageError } from '../common/usage-error.js';
-import { parse, portOf } from './args.js';
-import { newFile } from './new-file.js';
+import { UsageError } from '../../common/usage-error.js';
+import { parse, portOf } from '../args.js';
+import { newFile } from '../new-file.js';
 
 const DEFAULT_PORT = 4000;
 
@@ -12,7 +12,7 @@ const DEFAULT_PORT = 4000;
  * and `--html FOLDER` export the deck, `--record` plays every demo and writes it down.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code
  */
 export async function run(argv, io) {
@@ -45,7 +45,7 @@ export async function run(argv, io) {
 }
 
 async function serve(io, port, { plan, start }) {
-  const { serveDeck } = await import('../deck/serve.js');
+  const { serveDeck } = await import('../../deck/serve.js');
   const { url, close } = await serveDeck({ root: resolve(io.root), port, plan });
   const stopped = new Promise((end) =>
     ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)),
@@ -63,8 +63,8 @@ async function serve(io, port, { plan, start }) {
 
 /** What can be performed here; a fault in a demos.js is told when its demo is run. */
 async function tellPreflight(root) {
-  const { readDemos } = await import('../deck/recordings.js');
-  const { preflight, preflightLines } = await import('../deck/preflight.js');
+  const { readDemos } = await import('../../deck/recordings.js');
+  const { preflight, preflightLines } = await import('../../deck/preflight.js');
   try {
     const demos = await readDemos(root);
     return preflightLines(preflight(demos), demos.length);
@@ -74,7 +74,7 @@ async function tellPreflight(root) {
 }
 
 async function recordAll(io, name) {
-  const { recordDemos } = await import('../deck/recordings.js');
+  const { recordDemos } = await import('../../deck/recordings.js');
   const say = (line) => io.stdout.write(`${line}\n`);
   return (await recordDemos({ root: io.root, name, say })).length > 0 ? 1 : 0;
 }
@@ -83,7 +83,7 @@ async function recordAll(io, name) {
 async function writePaper(io, what, { name, plan, hasNotes }) {
   const example = `npm run slides -- --${what} ${what === 'pdf' ? 'deck' : what}.pdf`;
   const file = newFile(name, { example });
-  const { exportHandout, exportPdf, exportScript } = await import('../deck/export.js');
+  const { exportHandout, exportPdf, exportScript } = await import('../../deck/export.js');
   const write = { pdf: exportPdf, handout: exportHandout, script: exportScript }[what];
   const pages = await write({ root: io.root, plan, file, hasNotes, env: io.env });
   io.stdout.write(`${name}: ${pages} pages\n`);
@@ -96,15 +96,15 @@ async function writeHtml(io, name, plan) {
   const around = nearestThere(folder);
   if (!isFolder(around))
     throw new UsageError(`${around} isn't a folder.`, 'Name an empty folder, or a new one.');
-  const { exportHtml } = await import('../deck/export.js');
+  const { exportHtml } = await import('../../deck/export.js');
   exportHtml({ root: io.root, folder, plan });
   io.stdout.write(`${name}/index.html, for any web server\n`);
   return 0;
 }
 
 async function printAgenda(io, { plan, start }) {
-  const { readDeck } = await import('../deck/read-deck.js');
-  const { agenda } = await import('../deck/agenda.js');
+  const { readDeck } = await import('../../deck/read-deck.js');
+  const { agenda } = await import('../../deck/agenda.js');
   const startMinute = start === undefined ? 0 : minuteOf(start);
   const needs = await needsOf(io.root);
   io.stdout.write(agenda(readDeck(io.root), { needs, startMinute, plan }));
@@ -113,7 +113,7 @@ async function printAgenda(io, { plan, start }) {
 
 /** The day that is taught, and when it begins. */
 async function dayOf(/** @type {any} */ { plan, start }) {
-  const { planNamed } = await import('../deck/plans.js');
+  const { planNamed } = await import('../../deck/plans.js');
   if (plan !== undefined) planNamed(plan);
   if (start !== undefined) minuteOf(start);
   return { plan, start };
@@ -121,8 +121,8 @@ async function dayOf(/** @type {any} */ { plan, start }) {
 
 /** What the lessons need, as their lesson.yml says, and whether it is here. */
 async function needsOf(root) {
-  const { listLessons } = await import('../lessons/catalog.js');
-  const { describeTool, findTool } = await import('../tools/tools.js');
+  const { listLessons } = await import('../../lessons/catalog.js');
+  const { describeTool, findTool } = await import('../../tools/tools.js');
   return listLessons(root).flatMap(({ key, needs }) =>
     needs.map((name) => ({ key, ...describeTool(name), isHere: findTool(name) !== undefined })),
   );

@@ -4,12 +4,12 @@ import { runCheck } from '../check/run-check.js';
 import { UsageError } from '../common/usage-error.js';
 import { changesOf } from '../lessons/answers.js';
 import { placesOf } from '../lessons/places.js';
-import { patchesOf } from './diff.js';
-import { changedFiles, putBack } from './reset.js';
-import { reasonsToWait } from './solution.js';
-import { keepSolution } from './solutions.js';
-import { RIGHT, judge, reasonToWait, sittingOf } from './spot.js';
-import { isUnkept } from './unkept.js';
+import { patchesOf } from './commands/diff.js';
+import { changedFiles, putBack } from './commands/reset.js';
+import { reasonsToWait } from './commands/solution.js';
+import { keepSolution } from './solution-results.js';
+import { RIGHT, judge, reasonToWait, sittingOf } from './commands/spot.js';
+import { isUnkept } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -66,7 +66,7 @@ export function reachOf(io) {
   };
 }
 
-const pathOf = (/** @type {import('./reset.js').Changed} */ { key, file }) =>
+const pathOf = (/** @type {import('./commands/reset.js').Changed} */ { key, file }) =>
   `${placesOf(key).mine}/${file}`;
 
 /** Nothing was measured: a promise of the solution could not be decided here. */

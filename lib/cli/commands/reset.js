@@ -1,16 +1,16 @@
 import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { filesBelow, findLesson, listLessons } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
-import { UsageError } from '../common/usage-error.js';
-import { parse } from './args.js';
-import { LEFT, ask } from './ask.js';
-import { hasCode, isFile, timestamp } from '../common/files.js';
-import { currentLesson } from './place.js';
-import { homeFolder, readProgress } from './progress.js';
+import { filesBelow, findLesson, listLessons } from '../../lessons/catalog.js';
+import { placesOf } from '../../lessons/places.js';
+import { UsageError } from '../../common/usage-error.js';
+import { parse } from '../args.js';
+import { LEFT, ask } from '../ask.js';
+import { hasCode, isFile, timestamp } from '../../common/files.js';
+import { currentLesson } from '../current-lesson.js';
+import { homeFolder, readProgress } from '../progress.js';
 
-/** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('../progress.js').Io} Io */
+/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {{ key: string, file: string }} Changed a file that differs from the starter's */
 
 // npm has a setting named yes, so a --yes that npm took may have been meant for another purpose.

@@ -1,20 +1,20 @@
-import { findLesson, listLessons } from '../lessons/catalog.js';
+import { findLesson, listLessons } from '../../lessons/catalog.js';
 import {
   findExperiment,
   obstacleTo,
   performExperiment,
   readExperiments,
-} from '../check/experiments.js';
-import { EXIT_CODES } from '../verdict/outcome.js';
-import { createStyle } from '../verdict/style.js';
-import { wrap } from '../verdict/terminal.js';
-import { parse } from './args.js';
-import { LEFT, ask } from './ask.js';
-import { currentLesson } from './place.js';
-import { readProgress } from './progress.js';
+} from '../../check/experiments.js';
+import { EXIT_CODES } from '../../verdict/outcome.js';
+import { createStyle } from '../../verdict/style.js';
+import { wrap } from '../../verdict/terminal.js';
+import { parse } from '../args.js';
+import { LEFT, ask } from '../ask.js';
+import { currentLesson } from '../current-lesson.js';
+import { readProgress } from '../progress.js';
 
-/** @typedef {import('../check/lab.js').Experiment} Experiment */
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('../../check/lab.js').Experiment} Experiment */
+/** @typedef {import('../progress.js').Io} Io */
 
 const INTERRUPTED = 130;
 

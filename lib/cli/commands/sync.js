@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { lessonFiles, lessonKeys } from '../lessons/catalog.js';
-import { documentPaths, refreshDocument } from '../lessons/documents.js';
-import { placesOf } from '../lessons/places.js';
-import { parse } from './args.js';
+import { lessonFiles, lessonKeys } from '../../lessons/catalog.js';
+import { documentPaths, refreshDocument } from '../../lessons/documents.js';
+import { placesOf } from '../../lessons/places.js';
+import { parse } from '../args.js';
 
 /** @typedef {{ path: string, what: string, write: () => void }} Change */
 
@@ -13,7 +13,7 @@ import { parse } from './args.js';
  * only reports.
  *
  * @param {string[]} argv
- * @param {import('./progress.js').Io} io
+ * @param {import('../progress.js').Io} io
  * @returns {Promise<number>} exit code, 1 when --check found something to change
  */
 export async function run(argv, io) {
