@@ -368,7 +368,7 @@ test('every client is counted: those never served, and those of streams that our
 });
 
 test('every experiment that a finding names is there', async () => {
-  const folder = join(rootFolder, 'lib/xray');
+  const folder = join(rootFolder, 'lib/xray/report');
   const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   const text = files.join('\n');
   const named = [...text.matchAll(/\[(\d+), '([a-z-]+)'\]/g)];
