@@ -71,7 +71,7 @@ const ZONES = [
     because: 'lib imports node:*, the dependencies of package.json and files of lib',
   },
   {
-    files: ['lib/cli/commands/**'],
+    files: ['lib/cli/*/**'],
     may: [NODE, PACKAGES, INSIDE, LIB_FROM_BELOW],
     because: 'lib imports node:*, the dependencies of package.json and files of lib',
   },

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { parseAddress } from '../lib/cli/address.js';
-import { openLine } from '../lib/cli/join.js';
+import { joinClass } from '../lib/cli/join-class.js';
 import { serveBoard } from '../lib/board/serve.js';
 import { joinBoard } from '../lib/board/join-board.js';
 import { createRate } from '../lib/board/rate-limiter.js';
@@ -578,7 +578,7 @@ describe("a learner's machine", () => {
     });
     const url = await opened(t, server);
     const io = ioOf(rootFolder);
-    const line = await openLine({ url, code: 'x', name: 'Ada' }, { lesson: second, io });
+    const line = await joinClass({ url, code: 'x', name: 'Ada' }, { lesson: second, io });
     t.after(() => line.close());
     const heard = (/** @type {number} */ count) => until(`${count}`, () => bodies.length >= count);
     await heard(2);

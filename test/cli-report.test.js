@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReporter } from '../lib/cli/report.js';
-import { toolNames } from '../lib/lessons/about.js';
+import { toolNames } from '../lib/lessons/lesson-yml.js';
 import { explainMissing, findTool } from '../lib/tools/tools.js';
 
 const missing = toolNames.filter((tool) => !findTool(tool));

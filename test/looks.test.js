@@ -1,9 +1,9 @@
 // Verifies when looks are made, in which order promises are judged, and what the history says of them: pure parts.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lastTime, nothingYet, stillFailing } from '../lib/cli/last-time.js';
+import { lessonHistory, noHistory, stillFailing } from '../lib/cli/saved/lesson-history.js';
 import { createLooks, nextLook } from '../lib/check/looks.js';
-import { groundsOf, roundsOf, standingOn } from '../lib/verdict/plan.js';
+import { dependenciesOf, roundsOf, withDependencies } from '../lib/verdict/judging-order.js';
 
 describe('looks', () => {
   test('a look is made once, when it is asked for, with what its needs saw', async () => {
@@ -86,10 +86,10 @@ describe('the plan of a check', () => {
   ];
 
   test('a promise stands on what it needs and on every gate before it, and so on', () => {
-    assert.deepEqual(groundsOf(held, held[4]), ['answers', 'body', 'listens']);
-    assert.deepEqual(standingOn(held, ['answers']), ['listens', 'forks', 'answers']);
-    assert.deepEqual(standingOn(held, ['listens']), ['listens']);
-    assert.deepEqual(standingOn(held, []), []);
+    assert.deepEqual(dependenciesOf(held, held[4]), ['answers', 'body', 'listens']);
+    assert.deepEqual(withDependencies(held, ['answers']), ['listens', 'forks', 'answers']);
+    assert.deepEqual(withDependencies(held, ['listens']), ['listens']);
+    assert.deepEqual(withDependencies(held, []), []);
   });
 
   test('a round for each task; before them what failed last time in the first that was open, and then all of that', () => {
@@ -121,22 +121,22 @@ describe('what is known from last time', () => {
   ];
 
   test('each promise has the verdict of when it was judged last', () => {
-    assert.deepEqual(lastTime(history, 'a'), {
+    assert.deepEqual(lessonHistory(history, 'a'), {
       failed: ['y'],
       task: 2,
       verdicts: { x: 'passed', y: 'failed' },
       measured: { m: 2 },
     });
-    assert.deepEqual(lastTime(history, 'c'), nothingYet);
+    assert.deepEqual(lessonHistory(history, 'c'), noHistory);
     assert.deepEqual(
-      lastTime([{ lesson: 'a', verdict: 'passed' }], 'a'),
-      nothingYet,
+      lessonHistory([{ lesson: 'a', verdict: 'passed' }], 'a'),
+      noHistory,
       'of an older version',
     );
   });
 
   test('what failed before and was not judged again is still to be judged first', () => {
-    const before = { ...nothingYet, failed: ['x', 'y', 'z'] };
+    const before = { ...noHistory, failed: ['x', 'y', 'z'] };
     assert.deepEqual(stillFailing(before, { w: 'failed', x: 'skipped', y: 'passed' }), [
       'w',
       'x',

@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { readProgress, updateProgress } from '../lib/cli/progress.js';
-import { tellUnkept } from '../lib/cli/save-errors.js';
+import { readProgress, updateProgress } from '../lib/cli/saved/progress.js';
+import { reportSaveErrors } from '../lib/cli/saved/save-errors.js';
 import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 
 const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
@@ -135,8 +135,8 @@ test('progress that cannot be read is not written over, and a full disk leaves n
     keys[1],
   );
   assert.deepEqual(readdirSync(join(root, '.forkshop')), ['progress.json']);
-  tellUnkept(io);
-  tellUnkept(io);
+  reportSaveErrors(io);
+  reportSaveErrors(io);
   assert.match(String(io.stderr.read()), LINE);
   assert.equal(readProgress(io).lastLesson, keys[1], 'it is remembered for as long as we run');
   rmSync(file, { recursive: true });

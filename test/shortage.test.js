@@ -35,7 +35,7 @@ test('where a program has ended unasked, it is the failure of that', () => {
   const events = [{ what: 'listening', t: 1 }];
   const ended = meaning(ours, [programOf(), programOf({ fate, events, hasEndedUnasked: true })]);
   assert.ok(ended instanceof Broken);
-  assert.match(String(ended.story.got), /ended with exit code 7/);
+  assert.match(String(ended.story.got), /exited with code 7/);
   assert.equal(meaning(ours, [programOf({ fate, events, hasEndedUnasked: false })]), ours);
   assert.equal(
     meaning(ours, [programOf({ fate, hasEndedUnasked: true })]),

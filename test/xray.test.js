@@ -122,7 +122,7 @@ test('a command that ends, or is not there, is told with what it printed', async
   assert.equal(ended.code, 3);
   assert.match(
     ended.stdout,
-    /It ended with exit code 7 before it listened.*\nIt printed:\n {2}no database/,
+    /It exited with code 7 before it listened.*\nIt printed:\n {2}no database/,
   );
   const missing = await forkshop(rootFolder, ['xray', '--', 'no-such-command-here']);
   assert.match(missing.stdout, /It could not be started: spawn no-such-command-here ENOENT/);

@@ -5,7 +5,7 @@ import {
   demandDelay,
   demandListens,
   demandWaits,
-  tellOfQueue,
+  reportQueue,
 } from './demands.js';
 import { HOMES, REPORTS, askWithHealth, measureQueue, readDelay } from './looks.js';
 
@@ -45,6 +45,6 @@ export default check(
     hold('report-waits', [start, reports], demandWaits);
     hold('health-tells-delay', [start, delay], demandDelay);
 
-    lesson.measure([queue], (crowd) => tellOfQueue(crowd, lesson.measured));
+    lesson.measure([queue], (crowd) => reportQueue(crowd, lesson.measured));
   },
 );

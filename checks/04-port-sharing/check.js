@@ -8,21 +8,21 @@ import {
   demandShared,
   demandSurvivors,
   demandUnharmed,
-  tellClosed,
+  rethrowWithHint,
 } from './demands.js';
 import {
   CHILDREN,
   FEW,
-  killNext,
+  killNextInTurn,
   killParent,
   launchParent,
   measureBlocking,
-  measureMore,
-  meetCrowd,
-  meetCrowdWhileFrozen,
+  measureOtherWays,
+  sendCrowd,
+  sendCrowdWhileFrozen,
   prepareContest,
   sendGoneClients,
-  takeTurns,
+  askInRounds,
 } from './looks.js';
 
 const tasks = {
@@ -47,18 +47,18 @@ const tasks = {
 export default check('04-port-sharing', tasks, (lesson) => {
   const { ready, hold, observe, meanwhile, measure, isLonger } = lesson;
   const open = (give, listeners) => (program) =>
-    ready(program, listeners).catch((error) => tellClosed(error, program, give));
+    ready(program, listeners).catch((error) => rethrowWithHint(error, program, give));
   const started = observe([], () => launchParent(lesson, CHILDREN));
   const dealing = observe([started], open('connections', 1));
-  const dealt = observe([dealing], meetCrowdWhileFrozen);
-  const turns = observe([dealing, dealt], takeTurns);
+  const dealt = observe([dealing], sendCrowdWhileFrozen);
+  const turns = observe([dealing, dealt], askInRounds);
   const startedSharing = meanwhile([], () => launchParent(lesson, FEW, 'listener'));
   const sharing = meanwhile([startedSharing], open('listener', 1 + FEW));
-  const shared = meanwhile([sharing], meetCrowd);
-  const startedRude = meanwhile([dealing], () => launchParent(lesson, FEW)); // it is not measured afterwards
+  const shared = meanwhile([sharing], sendCrowd);
+  const startedRude = meanwhile([dealing], () => launchParent(lesson, FEW)); // not measured, so it may be disturbed
   const rude = meanwhile([startedRude], open('connections', 1));
   const gone = meanwhile([rude], sendGoneClients);
-  const death = meanwhile([rude, gone], killNext);
+  const death = meanwhile([rude, gone], killNextInTurn);
   const orphans = meanwhile([sharing, shared], killParent);
   const contest = meanwhile([turns], () => prepareContest(lesson));
 
@@ -73,5 +73,5 @@ export default check('04-port-sharing', tasks, (lesson) => {
   const faster = async (program, sides) =>
     demandFaster(await measureBlocking(lesson, { ...sides, candidate: program }));
   hold('speedup', [dealing, contest], faster, { isAlone: true });
-  if (isLonger) measure([dealing, contest], (...seen) => measureMore(lesson, ...seen));
+  if (isLonger) measure([dealing, contest], (...seen) => measureOtherWays(lesson, ...seen));
 });

@@ -16,15 +16,15 @@ import {
   OTHER_CODE,
   WORKERS,
   askToLeave,
-  behead,
+  killPrimary,
   crashAgain,
   crashTwice,
-  drawAvailability,
+  chartAvailability,
   failInOnePlace,
   failToStart,
   stopBesideASlowOne,
   stopInAWait,
-  tellGaps,
+  measureGaps,
 } from './looks.js';
 
 const tasks = {
@@ -57,7 +57,7 @@ export default check('05-crash-restart', tasks, (lesson) => {
   const main = observe([], () => start(WORKERS, { pretendExitCode: OTHER_CODE }));
   const crashes = observe([main], crashTwice);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
-  const killed = observe([main, again], behead);
+  const killed = observe([main, again], killPrimary);
   const failing = meanwhile([], () => failToStart(launch), { isSlow: true });
   const failingPlace = meanwhile([], () => failInOnePlace(launch), { isSlow: true });
   const leave = meanwhile([], async () => askToLeave(await start(2 * LEAVING)));
@@ -96,6 +96,6 @@ export default check('05-crash-restart', tasks, (lesson) => {
     [interrupted, terminated, killed].map((end) => [[end], demandNothingLeft]),
   );
 
-  measure([again], (rounds) => tellGaps(lesson, rounds));
-  if (isLonger) measure([], () => drawAvailability(lesson, start));
+  measure([again], (rounds) => measureGaps(lesson, rounds));
+  if (isLonger) measure([], () => chartAvailability(lesson, start));
 });

@@ -1,4 +1,4 @@
-/** What lesson 5 demands of what was seen, in the order of its promises. */
+/** Lesson 5: judges what looks.js saw, in the sentences that a learner reads. */
 import { stripVTControlCharacters } from 'node:util';
 import {
   demand,
@@ -12,17 +12,17 @@ import {
   howItEnded,
   primaryExitMoment,
   sumOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
-import { ON_ITS_WAY, OTHER_CODE, RESTARTS, WAITS_MS, isTelling } from './looks.js';
+import { ON_ITS_WAY, OTHER_CODE, RESTARTS, WAITS_MS, isConclusive } from './looks.js';
 
-const SHORTEST = 0.75; // of a wait: it may vary a little
-const LONGEST = 2; // times a wait, and 100 ms
+const SHORTEST = 0.75; // of a wait, for jitter
+const LONGEST = 2; // times a wait, plus 100 ms
 const LONGEST_IN_ALL = 1.6; // times all waits together
-const MARKED = 3; // moments, of many of a kind
+const MARKED = 3; // moments of a kind in the X-ray
 
 const isTooShort = (ms, index = 0) => ms < SHORTEST * WAITS_MS[index];
-const isNoWait = (ms, index = 0) => ms < WAITS_MS[index] / 2; // no timer is that early, on any machine
+const isNoWait = (ms, index = 0) => ms < WAITS_MS[index] / 2; // no timer fires that early
 const isTooLong = (ms, index = 0) => ms > LONGEST * WAITS_MS[index] + WAITS_MS[0];
 const inMs = (waits) => waits.map(({ ms }) => ms.toFixed(0)).join(', ');
 const programOf = ([{ program }]) => program;
@@ -64,8 +64,7 @@ function demandOthersCarryOn(rounds) {
   });
 }
 
-/** [condition, why, try]: why a place stayed empty. The first whose condition is met. */
-/** @type {[isSo: (round: any) => any, why?: string, repair?: string][]} */
+/** Why a place stayed empty: the first condition that is met. @type {[isSo: (round: any) => any, why?: string, repair?: string][]} */
 const LOSSES = [
   [({ crash }) => crash],
   [
@@ -121,15 +120,15 @@ function storyOfLoss(round) {
   };
 }
 
-/** What the primary threw, if it exited by that. */
-const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
+const whyOfPrimary = ({ events, pid }) =>
+  describeCrash(events.filter((event) => event.pid === pid));
 
 const lossShown = ({ program, exits }) => [
   ...exits.slice(0, MARKED).map(exitMoment),
   primaryExitMoment(program),
 ];
 
-/** Every exit so far is in the log, and a crash reads differently from a planned leave. */
+/** The log has a line for every exit, and tells crashes from planned exits. */
 export function demandLog(rounds, leave, stop, failing) {
   const told = ({ program, printed }, exits) =>
     exits.map((exit) => ({ ...exit, printed, program }));
@@ -169,7 +168,7 @@ const linesOn = (end) => plainLines(end).filter((line) => wordOf(end.workerPid).
 const tellsHow = (line, { workerPid, signal, code }) =>
   wordOf(signal ?? code).test(line.replace(wordOf(workerPid), ''));
 
-/** The same without numbers and signals. */
+/** A log line without its numbers and signals. */
 const wordsOn = (end) =>
   linesOn(end)
     .map((line) => line.replace(/SIG[A-Z]+|\d+/g, '#'))
@@ -213,12 +212,12 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
   });
   demand(polite.code === 0, {
     expected: 'After SIGTERM a worker disconnects, and exits with code 0.',
-    got: `Process ${polite.workerPid} ended by ${howItEnded(polite)}.`,
+    got: `Process ${polite.workerPid} exited (${howItEnded(polite)}).`,
     try: 'keep the SIGTERM handler at the end of serve() as it was',
     output,
     shows: { program, moments },
   });
-  const isCrash = killed && !killed.planned; // killed before its primary knew that it was leaving: a crash like any other
+  const isCrash = killed && !killed.planned; // killed before the primary had seen its 'disconnect', which makes it a crash
   const isForKilled = forks.length === 1 && killed;
   demand(forks.length <= (isCrash ? 1 : 0), {
     expected:
@@ -234,13 +233,13 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
   });
 }
 
-/** @param {any} stop  one of those that stopBesideASlowOne and stopInAWait describe */
+/** @param {any} stop  from stopBesideASlowOne or stopInAWait */
 export function demandCleanStop(stop) {
   const { how, program, fate, lost, behind, output } = stop;
   const shows = { program, moments: stopShown(stop) };
   const expected =
     'The workers answer the requests in flight and exit, then the primary exits, with code 0.';
-  if (!fate && stop.forksAfter.length > 0) return; // which is the fault, and a promise of its own
+  if (!fate && stop.forksAfter.length > 0) return; // another promise reports that fault
   demandInTime(fate, {
     expected,
     got: `${how}: it was still running when nothing more happened.`,
@@ -262,8 +261,10 @@ export function demandCleanStop(stop) {
   });
 }
 
-/** [condition, got, why, try]: what to mend first in a stop. */
-/** @type {[isSo: (stop: any) => any, got: (facts: any) => string, why: string, repair: string][]} */
+/**
+ * What to fix first in a stop: the first condition that is met.
+ * @type {[isSo: (stop: any) => any, got: (facts: any) => string, why: string, repair: string][]}
+ */
 const STOP_FAULTS = [
   [
     ({ fate }) => fate.signal,
@@ -275,7 +276,7 @@ const STOP_FAULTS = [
     ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
     ({ losses }) => `SIGINT killed the workers; ${losses}`,
     'Ctrl-C sends SIGINT to the whole process group. Without a handler it kills a worker, which looks like a crash.',
-    'look at what a worker does with a SIGINT of its own',
+    'look at what a worker does with its own SIGINT',
   ],
   [
     ({ fate }) => fate.code !== 0,
@@ -333,14 +334,14 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   });
 }
 
-/** The primary has slept synchronously, as blockFor() does. */
+/** The primary has called Atomics.wait(), as blockFor() does. */
 const hasBlocked = ({ events, pid }) => eventsOf(events, 'wait').some((wait) => wait.pid === pid);
 
 function whyOfWaits(program, isReset) {
   if (hasBlocked(program))
     return 'The primary blocked in the meantime: until that was over it heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
   if (isReset)
-    return "The count began afresh although no worker had listened. 'online' comes before the first line of your file runs.";
+    return "The count restarted although no worker had listened. 'online' comes before the first line of your file runs.";
   return "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.";
 }
 
@@ -358,8 +359,10 @@ const waitMoment = ({ exit, fork }) => ({
 
 const says = (output) => /giving up/i.test(output);
 
-/** [condition, got, try] of a program none of whose workers could listen. */
-/** @type {[isSo: (failing: any) => any, got: (failing: any) => string, repair?: string][]} */
+/**
+ * For a program whose workers can't listen: the first condition that is met.
+ * @type {[isSo: (failing: any) => any, got: (failing: any) => string, repair?: string][]}
+ */
 const GIVE_UP_FAULTS = [
   [({ fate }) => fate?.signal, ({ fate }) => `It was killed by ${fate.signal}.`],
   [
@@ -372,7 +375,7 @@ const GIVE_UP_FAULTS = [
     ({ restarts }) => restarts !== RESTARTS,
     ({ fate, restarts }) =>
       `${fate ? 'It exited' : 'It was still running'} after ${restarts} restart${restarts === 1 ? '' : 's'}.`,
-    'look at what counts as a failed restart, and where the count begins afresh',
+    'look at what counts as a failed restart, and where the count starts again',
   ],
   [({ output }) => !says(output), () => 'It exited without a line that says "giving up".'],
 ];
@@ -410,7 +413,7 @@ export function demandGivesUp(failing) {
 
 const lastForkOf = ({ events }) => forkMoment(forksOf(events).at(-1), 'the last fork');
 
-/** Another place had a healthy worker when it gave up. */
+/** When it gave up, another place had a healthy worker. */
 export function demandAllExit({ program, fate, failed, healthy, output }) {
   const shows = { program, moments: [primaryExitMoment(program) ?? lastForkOf(program)] };
   const expected =
@@ -454,9 +457,9 @@ export function demandEachTime(rounds) {
     shows: { program: programOf(rounds), moments: slow ? [waitMoment(slow)] : [] },
   });
   const last = rounds.at(-1);
-  const [, own] = isTelling(last) ? last.waits : [];
+  const [, own] = isConclusive(last) ? last.waits : [];
   demandInTime(!own || !isTooShort(own.ms), {
-    expected: `Two workers crash, one shortly after the other. Each place waits ${WAITS_MS[0]} ms of its own.`,
+    expected: `Two workers crash, one shortly after the other. Each place has its own wait of ${WAITS_MS[0]} ms.`,
     got: `The second was replaced ${own?.ms.toFixed(0)} ms after its exit, when the wait of the first was over.`,
     why: 'A restart that forks as many workers as are missing fills every empty place, including one that has to wait longer.',
     try: 'look at how many workers a timer forks, and for which places',

@@ -15,7 +15,7 @@ import {
   LIMIT_MS,
   LOAD_PER_SECOND,
   MEASURED_WORKERS,
-  holdForever,
+  stopDuringEndlessResponse,
   reloadBadVersion,
   reloadUnderLoad,
   reloadWays,
@@ -55,7 +55,7 @@ export default check('08-graceful-reload', tasks, (lesson) => {
   const withClients = apart(stopWithClients);
   const underLoad = apart(reloadUnderLoad);
   const badVersion = meanwhile([underLoad], reloadBadVersion);
-  const held = apart(holdForever, { workers: 1, limitMs: LIMIT_MS });
+  const held = apart(stopDuringEndlessResponse, { workers: 1, limitMs: LIMIT_MS });
 
   holdInSteps('drained-on-stop', [
     [[one], demandOneDrains],

@@ -9,19 +9,19 @@ import {
   demandStarted,
   demandSticky,
   demandTogether,
-  tellClosed,
+  rethrowWithHint,
 } from './demands.js';
 import {
   PLACES,
   WORKERS,
-  askAtOnce,
+  askWhileOwnerStopped,
   countTogether,
   loseStore,
   loseWorker,
   loseWorkerOfStore,
   measureCost,
   primaryOf,
-  repeat,
+  repeatIds,
   startStore,
   startWithoutStore,
   visitAfterDeath,
@@ -59,8 +59,10 @@ export default check('09-shared-state', tasks, (lesson) => {
 
   const main = observe([], () => start('primary', WORKERS));
   const together = observe([main], (program) => countTogether(program));
-  const atOnce = observe([main, together], (program) => askAtOnce(program, primaryOf(program)));
-  const again = observe([main, together], repeat);
+  const atOnce = observe([main, together], (program) =>
+    askWhileOwnerStopped(program, primaryOf(program)),
+  );
+  const again = observe([main, together], repeatIds);
   const loss = observe(
     [main, atOnce, again],
     (program) => loseWorker(program, primaryOf(program)),
@@ -84,7 +86,7 @@ export default check('09-shared-state', tasks, (lesson) => {
   });
 
   const sticky = meanwhile([], async () =>
-    visitInTurn(await start('sticky', PLACES, { listeners: 1 }).catch(tellClosed)),
+    visitInTurn(await start('sticky', PLACES, { listeners: 1 }).catch(rethrowWithHint)),
   );
   const moved = meanwhile([sticky], visitAfterDeath);
   hold('sticky-keeps', [sticky], demandSticky);
@@ -93,10 +95,10 @@ export default check('09-shared-state', tasks, (lesson) => {
   const stored = meanwhile([], () => startStore(launch, start), { isSlow });
   const storedTogether = meanwhile([stored], ({ program }) => countTogether(program));
   const storedAtOnce = meanwhile([stored, storedTogether], ({ program, store }) =>
-    askAtOnce(program, store),
+    askWhileOwnerStopped(program, store),
   );
   const storedAgain = meanwhile([stored, storedTogether], ({ program }, seen) =>
-    repeat(program, seen),
+    repeatIds(program, seen),
   );
   const storedLoss = meanwhile([stored, storedAtOnce, storedAgain], loseWorkerOfStore, { isSlow });
   const away = meanwhile([stored, storedLoss], (seen) => loseStore(launch, seen));

@@ -8,17 +8,17 @@ import {
   demandMachines,
   demandMachinesStop,
   demandOwnPorts,
-  demandReason,
+  demandStartFailure,
   demandReturn,
   demandValid,
 } from './demands.js';
 import {
   askEveryBackend,
-  askWhoIsThere,
+  askClientAddress,
   failToStart,
   killMachine,
   measureWays,
-  openDoor,
+  startBehindNginx,
   openMachines,
   stopInFlight,
   stopMachines,
@@ -46,14 +46,14 @@ export default check('10-nginx-ports', tasks, (lesson) => {
   const { launch, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const nginx = meanwhile([], () => demandTool('nginx'));
   const stop = (how) => async (bin) =>
-    stopInFlight(await openDoor(launch, { count: 1, nginx: bin }), how);
+    stopInFlight(await startBehindNginx(launch, { count: 1, nginx: bin }), how);
 
-  const many = observe([nginx], (bin) => openDoor(launch, { count: PORTS, nginx: bin }));
+  const many = observe([nginx], (bin) => startBehindNginx(launch, { count: PORTS, nginx: bin }));
   const machines = meanwhile([nginx, many], (bin) => openMachines(launch, bin), { isSlow: true });
   const death = meanwhile([machines], killMachine, { isSlow: true });
   const machinesStopped = meanwhile([machines, death], stopMachines);
   const asked = observe([many], askEveryBackend);
-  const told = observe([many], askWhoIsThere);
+  const told = observe([many], askClientAddress);
   hold('own-ports', [many], demandOwnPorts);
   hold('conf-valid', [many], demandValid);
   hold('one-front-door', [many, asked], demandEveryBackend, { needs: ['conf-valid'] });
@@ -67,7 +67,7 @@ export default check('10-nginx-ports', tasks, (lesson) => {
     meanwhile([asked], () => failToStart(launch, { NGINX_BIN: '/nowhere/nginx' })),
     meanwhile([nginx, asked], (bin) => failToStart(launch, { NGINX_BIN: bin, PORT: '99999' })),
   ];
-  const reasons = failures.map((failed) => /** @type {any} */ ([[failed], demandReason]));
+  const reasons = failures.map((failed) => /** @type {any} */ ([[failed], demandStartFailure]));
   holdInSteps('says-why-not', reasons, { needs: ['conf-valid'] });
 
   hold('machines-serve', [machines, death], demandMachines, { needs });

@@ -1,4 +1,4 @@
-/** Lesson 11: what is demanded of what was seen, in the words that a learner reads. */
+/** Lesson 11: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
@@ -14,7 +14,7 @@ import {
   primaryExitMoment,
   quickestOf,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import {
   AT_WORK,
@@ -28,7 +28,7 @@ import {
 
 const LEAST_WORK_MS = 9.5;
 const ENOUGH_FAILED = 5;
-const MARKED = 6; // moments of a kind
+const MARKED = 6; // moments of a kind in the X-ray
 const TELL =
   'look at how Nitro learns the number of workers, and whether that comes before the build is loaded.';
 
@@ -55,7 +55,7 @@ export function demandBuilds(built) {
   const broken = builds.find(({ code }) => code !== 0);
   demand(!broken, {
     expected: 'Both builds end with exit code 0.',
-    got: `${broken?.command} ended with exit code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
+    got: `${broken?.command} exited with code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
     why: "You can't start what Nitro can't build.",
     try: 'npm run build --prefix lessons/11-nitro',
     output: broken?.output,
@@ -83,7 +83,7 @@ export function demandBuilds(built) {
   });
 }
 
-/** The line where nitropack says what is wrong, or, if that line only announces it, the next one. */
+/** nitropack's error line, or the line below if that only announces it. */
 function errorIn(output) {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const first = lines.findIndex((line) => /error/i.test(line));
@@ -134,7 +134,7 @@ export function demandForks(program, { requests, answers }) {
     expected: `Each of the ${WORKERS} workers answers some of ${requests.length} requests.`,
     got: `${idle.length} of them answered none.${error ? ` A request failed: ${error}.` : ''}`,
     why:
-      whyOfCrash(events) ??
+      describeCrash(events) ??
       'A worker runs server.js from the top, and serves when it reaches the import().',
     try: 'look at which process reaches the import: each one has to',
     output,
@@ -152,7 +152,7 @@ export function demandCores({ forks, program }) {
     expected: `${PRETENDED_CORES} workers, where os.availableParallelism() is ${PRETENDED_CORES}.`,
     got: `It forked ${forks}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
     try: 'look at what the number is when NODE_CLUSTER_WORKERS is not set',
     shows: forksShown(program),
@@ -208,17 +208,17 @@ export function demandSameAnswers(rows, program) {
 }
 
 export function demandCleanStop(seen) {
-  const { program, how, fate, workers, exits, left, behind, lost, output } = seen;
+  const { program, how, fate, workers, exits, left, lost, output } = seen;
   const theirs = program.events.filter(({ pid }) => workers.includes(pid));
   const story = {
     expected: `${how}: the workers answer the requests in flight, all exit, then the primary, with exit code 0.`,
     shows: exitsShown(program),
     output,
   };
-  demand(!whyOfCrash(theirs), {
+  demand(!describeCrash(theirs), {
     ...story,
     got: 'A worker threw.',
-    why: `${whyOfCrash(theirs)}. In a worker cluster.workers is undefined: only a primary has workers.`,
+    why: `${describeCrash(theirs)}. In a worker cluster.workers is undefined: only a primary has workers.`,
     try: 'the signal handlers only if (cluster.isPrimary)',
     shows: shown(program, eventsOf(theirs, 'crash'), 'throws'),
   });
@@ -243,6 +243,10 @@ export function demandCleanStop(seen) {
     why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
     try: 'look at what sets the exit code: Nitro ends the primary by itself',
   });
+  demandNoneCut(seen, story);
+}
+
+function demandNoneCut({ workers, behind, lost }, story) {
   demand(behind.length === 0, {
     ...story,
     got: `The primary exited before ${behind.length} of its ${workers.length} workers.`,
@@ -259,7 +263,7 @@ export function demandCleanStop(seen) {
 
 const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 
-/** Each worker fails to start. A program that refuses the port before it forks has nothing to count. */
+/** Each worker fails to start; a program that refuses the port before it forks is fine. */
 export function demandGivesUp({ program, fate, forks, ends, output }) {
   if (forks === 0 && fate?.code === 1) return;
   const story = {
@@ -298,7 +302,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   });
 }
 
-/** Workers were killed, but never five in a row before they listened. */
+/** Fewer than five workers in a row failed before they listened. */
 export function demandCarriesOn({ program, fate, served, failed, serving, wanted, output }) {
   const story = {
     expected: `Twice all ${wanted} workers are killed, and then the next three before they listen: each is replaced, and there are ${wanted} again.`,

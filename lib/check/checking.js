@@ -14,7 +14,7 @@
  * and its demands in separate files (looks.js, demands.js, or folders of those names), with the same door.
  */
 import { normalize, resolve } from 'node:path';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { testAlone } from './alone.js';
 
 export { asCoresAllow } from './at-once.js';
@@ -42,7 +42,7 @@ export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
 export { speedupOfBlocking, speedupOfCpu } from '../measure/speedup.js';
 export { mean, meanOf, ratioOf, sumOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
-export { wrongAnswer } from '../lessons/answers.js';
+export { wrongAnswer } from '../lessons/answer-programs.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
 export { askAtOnce, askOnce, requestOf } from '../observe/ask.js';
 export { get, isReset } from '../observe/client.js';
@@ -66,8 +66,8 @@ export {
 } from '../observe/timeline.js';
 export { startRedis } from '../tools/redis.js';
 export { demandTool } from '../tools/tools.js';
-export { whyOfCrash } from '../verdict/thrown.js';
-export { faultOfRandomHex, parseBody } from '../verdict/bodies.js';
+export { describeCrash } from '../verdict/thrown-errors.js';
+export { faultOfRandomHex, parseJsonBody } from '../verdict/response-bodies.js';
 export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';
 
@@ -88,7 +88,7 @@ export function check(key, tasks, declare) {
   );
   const promises = Object.assign({}, ...all.map(([, promises]) => promises));
   const definition = { key, promises, taskOf, declare };
-  if (isMain(placesOf(key).check)) testAlone(definition);
+  if (isMain(lessonPaths(key).check)) testAlone(definition);
   return definition;
 }
 

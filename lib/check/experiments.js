@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { Shortage } from '../observe/shortage.js';
 import { explainMissing, findTool } from '../tools/tools.js';
 import { Undecided } from '../verdict/outcome.js';
@@ -31,7 +31,7 @@ export class Stopped extends Error {}
  * @throws {UsageError}  when it has none
  */
 export async function readExperiments(root, { key, number }) {
-  const file = join(root, placesOf(key).experiments);
+  const file = join(root, lessonPaths(key).experiments);
   if (!existsSync(file))
     throw new UsageError(`Lesson ${number} has no experiments.`, 'Lessons that have some say so.');
   return (await import(pathToFileURL(file).href)).default;

@@ -15,7 +15,7 @@ import { noteProgram } from './looks.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
 import { nameOf } from '../common/paths.js';
 import { entryOf, starterFolder } from '../lessons/program-entry.js';
-import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
+import { explainNotReady, explainStranger } from '../verdict/startup-failure.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 
 const END_TOLD_MS = 2_000;

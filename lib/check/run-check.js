@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { checkFile, loadCheck } from './definitions.js';
 import { countCrowd } from '../measure/conditions.js';
 import { readIfThere } from '../common/files.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { tasksOf } from '../lessons/tasks.js';
 import { closingGenerators } from '../measure/generator.js';
 import { createRunner } from '../observe/run.js';
 import { temporaryFolder } from '../observe/temporary.js';
 import { runSession } from './session.js';
 import { Broken } from '../verdict/outcome.js';
-import { storyOfWork } from '../verdict/own-work.js';
+import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 
 const DEADLINE_MS = 90_000; // checks have their own deadlines; this one is for a bug in a check
 const PATIENCE = 2; // times that, on a machine that is too busy
@@ -92,7 +92,7 @@ export async function runCheck({
   const time = limitTime({ deadlineMs, signal, programs, hasFailed: hasFailedYet, crowd });
   try {
     const definition = await loadCheck(checkFile(root, key));
-    const text = readIfThere(join(root, placesOf(key).text)) ?? '';
+    const text = readIfThere(join(root, lessonPaths(key).text)) ?? '';
     result.tasks = tasksOf(definition.taskOf, text);
     result.of = Object.keys(definition.promises).length;
     const place = subject ?? join(root, 'lessons', key);
@@ -154,7 +154,7 @@ function lateBy(/** @type {import('../observe/program.js').Program[]} */ program
   const got = `It was not over after ${ms / 1000} s.`;
   return (
     own &&
-    new Broken({ expected: 'The check of a promise takes seconds.', got, ...storyOfWork(own) })
+    new Broken({ expected: 'The check of a promise takes seconds.', got, ...blockedByOwnWork(own) })
   );
 }
 

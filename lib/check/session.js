@@ -77,8 +77,8 @@ import { createPrograms } from './programs.js';
 import { isOutcome, meaningOf } from './unexpected-end.js';
 import { verdictOnMissing } from './whose-fault.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
-import { groundsOf, idsIn, roundsOf } from '../verdict/plan.js';
-import { whyOfHandler, withPlaceOfSyntax } from '../verdict/thrown.js';
+import { dependenciesOf, idsOfTask, roundsOf } from '../verdict/judging-order.js';
+import { describeHandlerError, addSyntaxErrorPlace } from '../verdict/thrown-errors.js';
 
 const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
 const AHEAD_MS = 15;
@@ -137,7 +137,7 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
       if (judge.overrun()) break;
       const open = only || options.isThrough ? undefined : judge.openTask();
       if (open === undefined) continue;
-      await judge.round(idsIn(held, open));
+      await judge.round(idsOfTask(held, open));
       break;
     }
     for (const { looks, body } of isMeasuring && judge.allHold() ? measurements : [])
@@ -165,7 +165,7 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
 
 /** What the check's file declares, in its order. */
 function createDeclarations(promises, taskOf) {
-  /** @type {(import('../verdict/plan.js').Held & { looks: Look[], steps: Step[], isAlone: boolean, areApart: boolean })[]} */
+  /** @type {(import('../verdict/judging-order.js').DeclaredPromise & { looks: Look[], steps: Step[], isAlone: boolean, areApart: boolean })[]} */
   const held = [];
   /** @type {{ looks: Look[], body: (...seen: any[]) => any }[]} */
   const measurements = [];
@@ -206,7 +206,9 @@ function createJudge(session) {
   const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
   const allHold = () => verdicts().every((verdict) => verdict === 'passed');
   const lacks = (one) =>
-    groundsOf(held, one).some((id) => records.has(id) && records.get(id)?.verdict !== 'passed');
+    dependenciesOf(held, one).some(
+      (id) => records.has(id) && records.get(id)?.verdict !== 'passed',
+    );
 
   const upcoming = () => {
     if (coming.length === 0 || coming[0].isAlone) return [];
@@ -349,8 +351,8 @@ async function outcomeOf(body, { told, numberOf, meaning, printed }) {
     told.add(error);
     const verdict = error instanceof Broken ? 'failed' : 'inconclusive';
     const { shows, output = shows?.program.output?.() ?? printed() ?? '', ...story } = error.story;
-    const thrownThere = verdict === 'failed' ? whyOfHandler(output) : undefined;
-    const why = thrownThere ?? withPlaceOfSyntax(story.why, output);
+    const thrownThere = verdict === 'failed' ? describeHandlerError(output) : undefined;
+    const why = thrownThere ?? addSyntaxErrorPlace(story.why, output);
     return {
       ...{ verdict, ...story, why },
       ...{ output: output.slice(-MOST_OUTPUT), ...showsOf(shows, numberOf) },

@@ -4,9 +4,9 @@
  */
 import { Stranger } from '../observe/program.js';
 import { Shortage, noteShortage, shortOf, shortageIn } from '../observe/shortage.js';
-import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
+import { explainNotReady, explainStranger } from '../verdict/startup-failure.js';
 import { Broken, Missing, Undecided, momentOf } from '../verdict/outcome.js';
-import { whyOfCrash } from '../verdict/thrown.js';
+import { describeCrash } from '../verdict/thrown-errors.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
@@ -66,7 +66,7 @@ function endOf(/** @type {Program} */ program, factsOf) {
     got: exit
       ? `Its worker ${exit.workerPid} ended ${how} in the middle of the check.`
       : 'One of its processes threw an error in the middle of the check.',
-    why: whyOfCrash(events),
+    why: describeCrash(events),
     shows: { program, moments: [momentOf(crash, 'throws'), momentOf(exit, 'ended')] },
   });
 }

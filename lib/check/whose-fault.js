@@ -9,7 +9,7 @@
  */
 import { shareOf } from '../observe/own-work.js';
 import { Broken, Missing, Undecided } from '../verdict/outcome.js';
-import { storyOfWork } from '../verdict/own-work.js';
+import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 
 const WAITED = 0.25; // of a moment: a right program would have been in time without it
 const UNTOUCHED = 0.1; // of a moment: so little of it was spent in waiting for a core that others made no difference
@@ -32,7 +32,7 @@ export function verdictOnMissing(story, { programs, isAgain = false, machine = {
   const own = programs
     .map((program) => program.ownWork({ spans: spansIn(story, program) }))
     .find(Boolean);
-  if (own) return new Broken({ ...story, ...storyOfWork(own) });
+  if (own) return new Broken({ ...story, ...blockedByOwnWork(own) });
   const isWeather = isAgain && hadWeather(story, machine);
   return isWeather ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
 }

@@ -1,24 +1,13 @@
-/** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('./progress.js').Progress} Progress */
+/** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./saved/progress.js').Progress} Progress */
 
-/**
- * Tells which lesson the learner last worked on; at the beginning, the first one.
- *
- * @param {Lesson[]} lessons
- * @param {Progress} progress
- * @returns {Lesson}
- */
+/** The lesson that was last worked on, at first lesson 1. @param {Lesson[]} lessons @param {Progress} progress @returns {Lesson} */
 export function currentLesson(lessons, progress) {
   return lessons.find(({ key }) => key === progress.lastLesson) ?? lessons[0];
 }
 
 /**
- * Tells which lesson the learner should work on: the current one until it has passed, then the
- * next after it that has not; when all have passed, the current one.
- *
- * @param {Lesson[]} lessons
- * @param {Progress} progress
- * @returns {Lesson}
+ * The lesson to work on: the current one until it has passed, then the next that hasn't; the current one if all have passed.
+ * @param {Lesson[]} lessons @param {Progress} progress @returns {Lesson}
  */
 export function nextLesson(lessons, progress) {
   const current = currentLesson(lessons, progress);

@@ -1,17 +1,16 @@
-/** A file that a command is to write: nothing that is there is written over, and what cannot be is known before the work. */
+/** Output files of commands: never overwrite one, and fail before the long work rather than after it. */
 import { closeSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * Creates the file, and removes it again.
+ * Proves that a new file can be written, by creating and removing it.
  * @param {string} name
- * @param {{ cwd?: string, example: string }} options  example: of a command that names one
- * @returns {string}  its absolute path, the same for each way that leads to it
- * @throws {UsageError}
+ * @param {{ cwd?: string, example: string }} options  example: a command that names a file, for the message
+ * @returns {string}  its absolute path, with symbolic links resolved @throws {UsageError}
  */
-export function newFile(name, { cwd = '.', example }) {
+export function resolveNewFile(name, { cwd = '.', example }) {
   const file = resolve(cwd, name);
   const refuse = (/** @type {string} */ why) => new UsageError(why, `Name a new file: ${example}`);
   if (name === '') throw refuse('The file has no name.');
@@ -28,17 +27,16 @@ export function newFile(name, { cwd = '.', example }) {
 }
 
 /**
- * Writes it, or leaves nothing of it.
- * @param {string} file  as newFile() gives it
- * @param {string} text
- * @returns {string[]}  why it could not be written, if so, as a sentence
+ * Writes all of a new file, or nothing.
+ * @param {string} file  from resolveNewFile()
+ * @param {string} text @returns {string[]}  empty, or a sentence that says why it failed
  */
-export function writeNew(file, text) {
+export function writeNewFile(file, text) {
   try {
     writeFileSync(file, text, { flag: 'wx' });
     return [];
   } catch (/** @type {any} */ error) {
-    if (!hasCode(error, 'EEXIST')) rmSync(file, { force: true }); // a full disk leaves half of it
+    if (!hasCode(error, 'EEXIST')) rmSync(file, { force: true }); // a full disk leaves a part
     return [`${file} could not be written (${error.code}). Make room there, or name another file.`];
   }
 }

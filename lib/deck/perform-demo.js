@@ -37,7 +37,7 @@ import { isLiving } from '../observe/processes.js';
 import { demandTool } from '../tools/tools.js';
 import { UsageError } from '../common/usage-error.js';
 import { Undecided } from '../verdict/outcome.js';
-import { storyOfWork } from '../verdict/own-work.js';
+import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 import { SILENT_MS, brief } from '../web/pick-drawn-fields.js';
 
 const LOOK_EVERY_MS = 50;
@@ -91,7 +91,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
     const { isCrowded } = crowd(); // while the programs are there
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
-    if (error && own) error += ` ${storyOfWork(own).why}`;
+    if (error && own) error += ` ${blockedByOwnWork(own).why}`;
     else if (watched.length > 0 && isCrowded) send({ doubt: BUSY });
     send({ end: { error } });
     isOver = true;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { nameOf, rootFolder } from '../common/paths.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 import { Broken } from '../verdict/outcome.js';
 
 const MOST_NAMES = 5; // of files, in a message
@@ -14,7 +14,7 @@ const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
  * @param {string} [root]  the folder that holds the rooms
  */
 export function starterFolder(key, root = rootFolder) {
-  return join(root, placesOf(key).starter);
+  return join(root, lessonPaths(key).starter);
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
  *
- * @typedef {import('../lessons/about.js').Tool} Tool
+ * @typedef {import('../lessons/lesson-yml.js').Tool} Tool
  */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { spawnOurs } from '../../lib/common/child.js';
-import { wrongAnswer } from '../../lib/lessons/answers.js';
+import { wrongAnswer } from '../../lib/lessons/answer-programs.js';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { UsageError } from '../../lib/common/usage-error.js';

@@ -4,7 +4,8 @@ import { UsageError } from '../../common/usage-error.js';
 import { quoted } from '../../common/nearest.js';
 import { BOARD_PORT, HEARD } from '../../board/class-roster.js';
 import { parseAddress } from '../address.js';
-import { parse, portOf } from '../args.js';
+import { parse, parsePort } from '../args.js';
+import { interrupted } from '../interrupt.js';
 
 const options = /** @type {const} */ ({
   host: { type: 'string' },
@@ -12,23 +13,18 @@ const options = /** @type {const} */ ({
 });
 
 /**
- * `board [--host ADDRESS] [--port N]`: shows a class who is at which lesson, until Ctrl-C. Only this machine reaches it, unless
- * it is told one of its addresses.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `board [--host ADDRESS] [--port N]`: serves a page that shows where each learner of a class is, until Ctrl-C. Without --host
+ * only this machine reaches it.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values } = parse(argv, options, io.env, 0);
-  const port = portOf(values.port, BOARD_PORT);
+  const port = parsePort(values.port, BOARD_PORT);
   const host = hostOf(values.host);
   const { serveBoard } = await import('../../board/serve.js');
   const { root } = io;
   const board = await serveBoard({ root, lessons: listLessons(root), host, port });
-  const stopped = new Promise((end) =>
-    ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)),
-  );
+  const stopped = interrupted();
   io.stdout.write(
     `The board, for this machine only: ${board.url}\n` +
       `To join, a learner types this, and chooses a name:\n\n` +

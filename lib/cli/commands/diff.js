@@ -9,30 +9,24 @@ import { lessonToReveal } from './solution.js';
 /** @typedef {import('../../verdict/style.js').Style} Style */
 
 /**
- * `diff [lesson]`: shows how the learner's files differ from the finished ones, in unified format;
- * before the lesson has passed, only when asked twice. Line ends make no difference.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `diff [lesson]`: prints a unified diff from the learner's files to the solution, ignoring line ends. Before the lesson has
+ * passed the command must be repeated.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
   if (!lesson) return 0;
   const style = createStyle(io.stdout, io.env);
-  for (const { file, patch } of patchesOf(io.root, lesson.key))
+  for (const { file, patch } of solutionDiffs(io.root, lesson.key))
     io.stdout.write(patch ? coloured(patch, style) : `${file} is the same as in the solution.\n`);
   return 0;
 }
 
 /**
- * How each of the learner's files differs from the finished one.
- *
- * @param {string} root
- * @param {string} key
- * @returns {{ file: string, patch: string }[]} patch: in unified format, made visible; empty where nothing differs
+ * @param {string} root @param {string} key
+ * @returns {{ file: string, patch: string }[]}  patch: a unified diff with control characters escaped; '' if nothing differs
  */
-export const patchesOf = (root, key) =>
+export const solutionDiffs = (root, key) =>
   lessonFiles(root, key).map((file) => ({
     file,
     patch: visible(patchOf(root, `lessons/${key}/${file}`, `solutions/${key}/${file}`)),
@@ -40,11 +34,8 @@ export const patchesOf = (root, key) =>
 
 const readIfFile = (/** @type {string} */ path) => (isFile(path) ? readIfThere(path) : undefined);
 
-function patchOf(
-  /** @type {string} */ root,
-  /** @type {string} */ mine,
-  /** @type {string} */ theirs,
-) {
+/** @param {string} root @param {string} mine @param {string} theirs */
+function patchOf(root, mine, theirs) {
   const [from, to] = [mine, theirs].map((path) => readIfFile(join(root, path)));
   const [before, after] = [from ?? '', to ?? ''].map((text) => text.replaceAll('\r\n', '\n'));
   if (before === after) return '';

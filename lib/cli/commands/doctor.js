@@ -1,18 +1,15 @@
 import { availableParallelism, cpus, release } from 'node:os';
 import { lessonKeys } from '../../lessons/catalog.js';
-import { compareRooms } from '../../lessons/compare.js';
+import { compareRooms } from '../../lessons/compare-rooms.js';
 import { createStyle } from '../../verdict/style.js';
 import { parse } from '../args.js';
 
-/** @typedef {import('../../lessons/compare.js').Problem} Problem */
+/** @typedef {import('../../lessons/compare-rooms.js').Problem} Problem */
 
 /**
- * `doctor [--json]`: compares the rooms, and says for each problem how to fix it. The JSON is one
- * object: ok, lessons (their keys), problems (where, problem, mend), environment.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code, 1 when there is a problem
+ * `doctor [--json]`: compares the parts of all lessons, and says how to fix each problem. JSON: { ok, lessons, problems: {
+ * where, problem, mend }[], environment }.
+ * @type {import('../dispatch.js').Command} exit code, 1 when there is a problem
  */
 export async function run(argv, io) {
   const { values } = parse(argv, { json: { type: 'boolean' } }, io.env, 0);
@@ -39,12 +36,11 @@ function describeEnvironment(/** @type {Record<string, string | undefined>} */ e
   };
 }
 
-function asText(
-  /** @type {Problem[]} */ problems,
-  /** @type {number} */ lessons,
-  /** @type {ReturnType<typeof describeEnvironment>} */ { node, npm, usableCores, cores, system },
-  /** @type {import('../../verdict/style.js').Style} */ style,
-) {
+/**
+ * @param {Problem[]} problems @param {number} lessons @param {ReturnType<typeof describeEnvironment>} options
+ * @param {import('../../verdict/style.js').Style} style
+ */
+function asText(problems, lessons, { node, npm, usableCores, cores, system }, style) {
   const found = problems.map(
     ({ where, problem, mend }) => `${style.red(where)}\n  ${problem}\n  To fix it: ${mend}\n\n`,
   );

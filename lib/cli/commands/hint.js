@@ -2,16 +2,13 @@ import { findLesson, listLessons } from '../../lessons/catalog.js';
 import { createStyle } from '../../verdict/style.js';
 import { wrap } from '../../verdict/terminal.js';
 import { parse } from '../args.js';
-import { hintMore } from '../hints.js';
+import { showNextHint } from '../saved/shown-hints.js';
 import { nextLesson } from '../current-lesson.js';
-import { readProgress } from '../progress.js';
+import { readProgress } from '../saved/progress.js';
 
 /**
- * `hint [lesson]`: shows one more hint each time for the task that is open, and all that were shown before.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `hint [lesson]`: shows the next hint for the open task below those that were shown before.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const [wanted] = parse(argv, {}, io.env).positionals;
@@ -19,7 +16,7 @@ export async function run(argv, io) {
   const lesson =
     wanted === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, wanted);
   const { number, title } = lesson;
-  const { name, shown, of } = hintMore(lesson, io);
+  const { name, shown, of } = showNextHint(lesson, io);
   const style = createStyle(io.stdout, io.env);
   const head = style.bold(`Lesson ${number}: ${title}`);
   if (!name) {

@@ -3,14 +3,11 @@ import { findTool } from '../../tools/tools.js';
 import { createStyle } from '../../verdict/style.js';
 import { parse } from '../args.js';
 import { nextLesson } from '../current-lesson.js';
-import { readProgress } from '../progress.js';
+import { readProgress } from '../saved/progress.js';
 
 /**
- * `list`: shows all lessons, which ones have passed, which one is next, and what is not installed that one needs.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `list`: shows all lessons, which have passed, which comes next, and which need a tool that isn't installed.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   parse(argv, {}, io.env, 0);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { keyPattern, lessonKeys } from '../../lessons/catalog.js';
-import { placesOf } from '../../lessons/places.js';
+import { lessonPaths } from '../../lessons/lesson-paths.js';
 import { quoted } from '../../common/nearest.js';
 import { UsageError } from '../../common/usage-error.js';
 import { parse } from '../args.js';
@@ -10,11 +10,8 @@ import { parse } from '../args.js';
 const example = 'For example: npm run new 12-worker-threads "Threads beside processes"';
 
 /**
- * `new NN-slug "Title"`: an author's command. Creates every part of a lesson, ready to be filled in.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `new NN-slug "Title"`: for authors. Creates every part of a lesson, ready to be filled in.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const [key, title] = parse(argv, {}, io.env, 2).positionals;
@@ -36,11 +33,8 @@ export async function run(argv, io) {
   return 0;
 }
 
-function refuseWrongNames(
-  /** @type {string | undefined} */ key,
-  /** @type {string | undefined} */ title,
-  /** @type {string} */ root,
-) {
+/** @param {string | undefined} key @param {string | undefined} title @param {string} root */
+function refuseWrongNames(key, title, root) {
   if (key === undefined || !title?.trim()) {
     throw new UsageError('A new lesson needs a key and a title.', example);
   }
@@ -59,11 +53,11 @@ function refuseWrongNames(
   if (sameNumber) throw new UsageError(`${sameNumber} already has that number.`, 'Choose another.');
 }
 
-/** @returns {Record<string, string>} texts by their paths from the root */
+/** @returns {Record<string, string>} path from the root → text */
 function partsOf(/** @type {string} */ key, /** @type {string} */ title) {
   const starter = serverSource('// Task 1: say here what the learner writes.', 'todo');
   const solution = serverSource("// The task's answer.", 'done');
-  const places = placesOf(key);
+  const places = lessonPaths(key);
   return {
     [places.text]: textSource(key, title),
     [places.about]: aboutSource(title),
@@ -111,7 +105,7 @@ Each breaks the promises that it names, and only those.
 
 Breaks: \`listens\`
 
-Say here why somebody writes this, and what it does to clients.
+Say here why someone writes this, and what clients notice.
 
 \`\`\`diff
 -const port = process.env.PORT ?? 8080;
@@ -122,7 +116,7 @@ Say here why somebody writes this, and what it does to clients.
 
 Breaks: \`answers\`
 
-Say here why somebody writes this, and what it does to clients.
+Say here why someone writes this, and what clients notice.
 
 \`\`\`diff
 -  response.end('done');
@@ -155,10 +149,8 @@ Write the text of the lesson here.
 \`\`\`
 `;
 
-const serverSource = (
-  /** @type {string} */ comment,
-  /** @type {string} */ answer,
-) => `import http from 'node:http';
+/** @param {string} comment @param {string} answer */
+const serverSource = (comment, answer) => `import http from 'node:http';
 
 const port = process.env.PORT ?? 8080;
 
@@ -174,9 +166,8 @@ server.listen(port, () => {
 });
 `;
 
-const checkSource = (
-  /** @type {string} */ key,
-) => `import { check, demand, get } from '../../check/checking.js';
+/** @param {string} key */
+const checkSource = (key) => `import { check, demand, get } from '../../check/checking.js';
 
 const tasks = {
   1: {
@@ -201,9 +192,8 @@ export default check('${key}', tasks, ({ launch, ready, observe, hold }) => {
 });
 `;
 
-const experimentsSource = (
-  /** @type {string} */ key,
-) => `import { get } from '../../check/checking.js';
+/** @param {string} key */
+const experimentsSource = (key) => `import { get } from '../../check/checking.js';
 
 export default [
   {

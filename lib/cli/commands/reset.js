@@ -1,31 +1,28 @@
 import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { filesBelow, findLesson, listLessons } from '../../lessons/catalog.js';
-import { placesOf } from '../../lessons/places.js';
+import { lessonPaths } from '../../lessons/lesson-paths.js';
 import { UsageError } from '../../common/usage-error.js';
 import { parse } from '../args.js';
-import { LEFT, ask } from '../ask.js';
+import { NO_ANSWER, ask } from '../ask.js';
 import { hasCode, isFile, timestamp } from '../../common/files.js';
 import { currentLesson } from '../current-lesson.js';
-import { homeFolder, readProgress } from '../progress.js';
+import { readProgress } from '../saved/progress.js';
+import { homeFolder } from '../saved/saved-files.js';
 
-/** @typedef {import('../progress.js').Io} Io */
-/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('../saved/progress.js').Io} Io @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {{ key: string, file: string }} Changed a file that differs from the starter's */
 
-// npm has a setting named yes, so a --yes that npm took may have been meant for another purpose.
+// npm has a setting named yes, which may be set for another reason.
 const options = /** @type {const} */ ({
   all: { type: 'boolean' },
   yes: { type: 'boolean', short: 'y', fromNpm: false },
 });
 
 /**
- * `reset [lesson] [--all] [--yes]`: puts the files of a lesson back to how they were, after asking
- * and after copying what the learner changed to the backups. Progress is kept.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code
+ * `reset [lesson] [--all] [--yes]`: restores a lesson's starter files, after asking and after a backup of what the learner
+ * changed. Progress stays.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env);
@@ -41,17 +38,14 @@ export async function run(argv, io) {
     io.stdout.write('Nothing was changed.\n');
     return 0;
   }
-  const backup = putBack(changed, io);
+  const backup = restoreStarter(changed, io);
   if (backup) io.stdout.write(`Your versions were kept in ${backup}\n`);
   io.stdout.write('Done. What you have passed stays passed.\n');
   return 0;
 }
 
-function lessonsToReset(
-  /** @type {string | undefined} */ name,
-  /** @type {{ all?: boolean, yes?: boolean }} */ { all, yes },
-  /** @type {Io} */ io,
-) {
+/** @param {string | undefined} name @param {{ all?: boolean, yes?: boolean }} options @param {Io} io */
+function lessonsToReset(name, { all, yes }, io) {
   const lessons = listLessons(io.root);
   if (all && name !== undefined) {
     throw new UsageError('reset takes a lesson or --all, not both.', 'Leave one of them out.');
@@ -66,30 +60,22 @@ function lessonsToReset(
 }
 
 /**
- * Puts files back to how they were, after copying what the learner changed to the backups.
- *
- * @param {Changed[]} changed
- * @param {Io} io
- * @returns {string | undefined} the folder of the backups; undefined when there was nothing to keep
+ * Restores files from the starter, after a backup.
+ * @param {Changed[]} changed @param {Io} io
+ * @returns {string | undefined}  the folder of the backup; undefined if there was nothing to copy
  */
-export function putBack(changed, io) {
+export function restoreStarter(changed, io) {
   const backup = backUp(changed, io);
   for (const each of changed) restore(each, io.root);
   return backup;
 }
 
-/**
- * The files of a lesson that differ from the starter's.
- *
- * @param {string} root
- * @param {string} key
- * @returns {Changed[]}
- */
+/** @param {string} root @param {string} key @returns {Changed[]}  files that differ from the starter's */
 export function changedFiles(root, key) {
-  const starters = filesBelow(join(root, placesOf(key).starter));
+  const starters = filesBelow(join(root, lessonPaths(key).starter));
   if (starters.length === 0) {
     throw new UsageError(
-      `${placesOf(key).starter} holds no files to go back to.`,
+      `${lessonPaths(key).starter} holds no files to go back to.`,
       'Download the workshop again, into another folder, and copy that folder from there.',
     );
   }
@@ -99,11 +85,11 @@ export function changedFiles(root, key) {
 }
 
 const starterPath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
-  join(root, placesOf(key).starter, file);
+  join(root, lessonPaths(key).starter, file);
 const minePath = (/** @type {string} */ root, /** @type {Changed} */ { key, file }) =>
-  join(root, placesOf(key).mine, file);
+  join(root, lessonPaths(key).mine, file);
 const listOf = (/** @type {Changed[]} */ changed) =>
-  changed.map(({ key, file }) => `  ${placesOf(key).mine}/${file}\n`).join('');
+  changed.map(({ key, file }) => `  ${lessonPaths(key).mine}/${file}\n`).join('');
 
 function sameContent(/** @type {string} */ starter, /** @type {string} */ mine) {
   try {
@@ -117,22 +103,22 @@ function sameContent(/** @type {string} */ starter, /** @type {string} */ mine) 
 async function confirm(/** @type {Io} */ io) {
   if (!io.stdin.isTTY) {
     throw new UsageError(
-      'reset asks before it changes anything, and here nobody can answer. Nothing was changed.',
+      'reset asks before it changes anything, and this is no terminal. Nothing was changed.',
       'To go ahead, add --yes after a --, as in: npm run reset -- lesson-1 --yes',
     );
   }
   const answer = await ask(io, 'Go ahead? [y/N] ');
-  return answer !== LEFT && /^y(es)?$/i.test(answer);
+  return answer !== NO_ANSWER && /^y(es)?$/i.test(answer);
 }
 
-/** Copies what is there of the changed files; all of it before the first is restored. Pipes and sockets hold nothing. */
+/** Copies the changed files that exist; pipes and sockets have no content to copy. */
 function backUp(/** @type {Changed[]} */ changed, /** @type {Io} */ io) {
   const folder = join(homeFolder(io), 'backups', timestamp());
-  const present = changed.filter((each) => holdsSomething(minePath(io.root, each)));
+  const present = changed.filter((each) => hasContent(minePath(io.root, each)));
   for (const each of present) {
     const target = join(folder, each.key, each.file);
     mkdirSync(dirname(target), { recursive: true });
-    const options = { recursive: true, errorOnExist: true, force: false, filter: holdsSomething };
+    const options = { recursive: true, errorOnExist: true, force: false, filter: hasContent };
     cpSync(minePath(io.root, each), target, options);
   }
   return present.length > 0 ? folder : undefined;
@@ -145,7 +131,7 @@ function restore(/** @type {Changed} */ changed, /** @type {string} */ root) {
   cpSync(starterPath(root, changed), target);
 }
 
-function holdsSomething(/** @type {string} */ path) {
+function hasContent(/** @type {string} */ path) {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return Boolean(stats?.isFile() || stats?.isDirectory() || stats?.isSymbolicLink());
 }

@@ -1,19 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../common/usage-error.js';
-import { parse, portOf } from '../args.js';
-import { newFile } from '../new-file.js';
+import { parse, parsePort } from '../args.js';
+import { interrupted } from '../interrupt.js';
+import { resolveNewFile } from '../new-file.js';
 
 const DEFAULT_PORT = 4000;
 
 /**
- * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` chooses the day that is shown, printed and
- * exported, `--start HH:MM` when it begins. `--agenda` prints the run of show, `--pdf FILE`, `--handout FILE`, `--script FILE`
- * and `--html FOLDER` export the deck, `--record` plays every demo and writes it down.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code
+ * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` selects the day, `--start HH:MM` its
+ * beginning. `--agenda` prints the run of show; `--pdf FILE`, `--handout FILE`, `--script FILE` and `--html FOLDER` export the
+ * deck; `--record` plays every demo and saves its output.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const options = /** @type {const} */ ({
@@ -41,28 +39,26 @@ export async function run(argv, io) {
     if (name !== undefined) return writePaper(io, what, { name, plan, hasNotes });
   }
   if (values.html !== undefined) return writeHtml(io, values.html, plan);
-  return serve(io, portOf(values.port, DEFAULT_PORT), day);
+  return serve(io, parsePort(values.port, DEFAULT_PORT), day);
 }
 
 async function serve(io, port, { plan, start }) {
   const { serveDeck } = await import('../../deck/serve.js');
   const { url, close } = await serveDeck({ root: resolve(io.root), port, plan });
-  const stopped = new Promise((end) =>
-    ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)),
-  );
+  const stopped = interrupted();
   io.stdout.write(
     `The deck: ${url}\n` +
       `The speaker's window, in the same browser: ${url}speaker${start === undefined ? '' : `?start=${start}`}\n` +
       `Stop with Ctrl-C.\n`,
   );
-  tellPreflight(resolve(io.root)).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
+  preflightReport(resolve(io.root)).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
   await stopped;
   await close();
   return 0;
 }
 
-/** What can be performed here; a fault in a demos.js is told when its demo is run. */
-async function tellPreflight(root) {
+/** Which demos can run here; a broken demos.js must not keep the deck from being served. */
+async function preflightReport(root) {
   const { readDemos } = await import('../../deck/recordings.js');
   const { preflight, preflightLines } = await import('../../deck/preflight.js');
   try {
@@ -82,7 +78,7 @@ async function recordAll(io, name) {
 /** @param {'pdf' | 'handout' | 'script'} what */
 async function writePaper(io, what, { name, plan, hasNotes }) {
   const example = `npm run slides -- --${what} ${what === 'pdf' ? 'deck' : what}.pdf`;
-  const file = newFile(name, { example });
+  const file = resolveNewFile(name, { example });
   const { exportHandout, exportPdf, exportScript } = await import('../../deck/export.js');
   const write = { pdf: exportPdf, handout: exportHandout, script: exportScript }[what];
   const pages = await write({ root: io.root, plan, file, hasNotes, env: io.env });
@@ -93,9 +89,9 @@ async function writePaper(io, what, { name, plan, hasNotes }) {
 async function writeHtml(io, name, plan) {
   if (name === '') throw new UsageError('The folder has no name.', 'npm run slides -- --html deck');
   const folder = resolve(name);
-  const around = nearestThere(folder);
-  if (!isFolder(around))
-    throw new UsageError(`${around} isn't a folder.`, 'Name an empty folder, or a new one.');
+  const parent = nearestExisting(folder);
+  if (!isFolder(parent))
+    throw new UsageError(`${parent} isn't a folder.`, 'Name an empty folder, or a new one.');
   const { exportHtml } = await import('../../deck/export.js');
   exportHtml({ root: io.root, folder, plan });
   io.stdout.write(`${name}/index.html, for any web server\n`);
@@ -111,7 +107,6 @@ async function printAgenda(io, { plan, start }) {
   return 0;
 }
 
-/** The day that is taught, and when it begins. */
 async function dayOf(/** @type {any} */ { plan, start }) {
   const { planNamed } = await import('../../deck/plans.js');
   if (plan !== undefined) planNamed(plan);
@@ -119,7 +114,7 @@ async function dayOf(/** @type {any} */ { plan, start }) {
   return { plan, start };
 }
 
-/** What the lessons need, as their lesson.yml says, and whether it is here. */
+/** The tools that lesson.yml files name, and whether each is installed. */
 async function needsOf(root) {
   const { listLessons } = await import('../../lessons/catalog.js');
   const { describeTool, findTool } = await import('../../tools/tools.js');
@@ -128,7 +123,7 @@ async function needsOf(root) {
   );
 }
 
-/** "09:30" in minutes. */
+/** Minutes since midnight: 570 for "09:30". */
 function minuteOf(text) {
   const [, hour, minute] = /^(\d{1,2}):(\d\d)$/.exec(text) ?? [];
   if (Number(hour) < 24 && Number(minute) < 60) return Number(hour) * 60 + Number(minute);
@@ -138,6 +133,6 @@ function minuteOf(text) {
 const isFolder = (/** @type {string} */ path) =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** The path itself, or what is there of it. */
-const nearestThere = (/** @type {string} */ path) =>
-  existsSync(path) || dirname(path) === path ? path : nearestThere(dirname(path));
+/** The path, or its nearest parent that exists. */
+const nearestExisting = (/** @type {string} */ path) =>
+  existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));

@@ -3,20 +3,16 @@ import { join } from 'node:path';
 import { findLesson, lessonFiles, listLessons } from '../../lessons/catalog.js';
 import { createStyle } from '../../verdict/style.js';
 import { parse } from '../args.js';
-import { hintsLeft } from '../hints.js';
+import { countHintsLeft } from '../saved/shown-hints.js';
 import { currentLesson } from '../current-lesson.js';
-import { readProgress, updateProgress } from '../progress.js';
-import { isUnkept } from '../save-errors.js';
+import { readProgress, updateProgress } from '../saved/progress.js';
+import { hasUnreportedError } from '../saved/save-errors.js';
 
-/** @typedef {import('../progress.js').Io} Io */
-/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
+/** @typedef {import('../saved/progress.js').Io} Io @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
 
 /**
- * `solution [lesson]`: shows the finished files; before the lesson has passed, only when asked twice.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code
+ * `solution [lesson]`: prints the finished files. Before the lesson has passed the command must be repeated.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const lesson = lessonToReveal(argv, io);
@@ -31,18 +27,15 @@ export async function run(argv, io) {
 }
 
 /**
- * Finds the lesson whose solution somebody asks for, unless it may not be seen yet.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Lesson | undefined} undefined when the explanation was printed instead
+ * The lesson whose solution may be shown now; otherwise prints why not.
+ * @param {string[]} argv @param {Io} io @returns {Lesson | undefined}
  */
 export function lessonToReveal(argv, io) {
   const [name] = parse(argv, {}, io.env).positionals;
   const lessons = listLessons(io.root);
   const progress = readProgress(io);
   const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
-  const reasons = reasonsToWait(lesson, io);
+  const reasons = askForSolution(lesson, io);
   if (!reasons) return lesson;
   const { passedNot, hintsLeft: left } = reasons;
   const hint = left && `${left}: npm run hint lesson-${lesson.number}\n`;
@@ -51,15 +44,12 @@ export function lessonToReveal(argv, io) {
 }
 
 /**
- * Says whether a lesson's solution may be seen: always when it has passed; otherwise the first time explains instead,
- * and later times show it.
- *
- * @param {Lesson} lesson
- * @param {Io} io
- * @returns {{ passedNot: string, hintsLeft: string } | undefined} the explanation; undefined when it may be seen;
- *   hintsLeft: without its full stop, empty when there are none
+ * Counts that the solution was asked for. It may be shown if the lesson has passed, or from the second time on.
+ * @param {Lesson} lesson @param {Io} io
+ * @returns {{ passedNot: string, hintsLeft: string } | undefined}  why not yet; undefined: show it; hintsLeft: '' or a sentence
+ *   without its full stop
  */
-export function reasonsToWait(lesson, io) {
+export function askForSolution(lesson, io) {
   const { key, number } = lesson;
   const progress = readProgress(io);
   if (progress.passed[key]) return undefined;
@@ -67,8 +57,8 @@ export function reasonsToWait(lesson, io) {
   updateProgress(io, ({ solutionAsked }) => {
     solutionAsked[key] = asked + 1;
   });
-  if (asked > 0 || isUnkept(io)) return undefined; // nobody could ask twice
-  const left = hintsLeft(lesson, io);
+  if (asked > 0 || hasUnreportedError(io)) return undefined; // a count that can't be saved never reaches two
+  const left = countHintsLeft(lesson, io);
   return {
     passedNot: `Lesson ${number} has not passed yet, and finding the answer is how you learn it.`,
     hintsLeft: left > 0 ? `You have ${left} of its hints left` : '',

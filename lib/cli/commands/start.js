@@ -1,16 +1,15 @@
 import { listLessons } from '../../lessons/catalog.js';
 import { createStyle } from '../../verdict/style.js';
-import { parse, portOf } from '../args.js';
-import { createChecker } from '../checker.js';
-import { both, joiningOf, openLine } from '../join.js';
+import { parse, parsePort } from '../args.js';
+import { createCheckQueue } from '../check-queue.js';
+import { combineAudiences, parseJoining, joinClass } from '../join-class.js';
 import { listenForKeys } from '../keys.js';
-import { nobody, openPage } from '../page.js';
+import { noPage, openPage } from '../learner-page.js';
 import { nextLesson } from '../current-lesson.js';
-import { readProgress } from '../progress.js';
-import { watchLessons } from '../watch.js';
+import { readProgress } from '../saved/progress.js';
+import { watchLessons } from '../watch-lessons.js';
 
-/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson */
-/** @typedef {import('../progress.js').Io} Io */
+/** @typedef {import('../../lessons/catalog.js').Lesson} Lesson @typedef {import('../saved/progress.js').Io} Io */
 
 const DEFAULT_PORT = 4010;
 
@@ -23,64 +22,69 @@ const options = /** @type {const} */ ({
 
 /**
  * `start [--port N] [--no-page] [--join ADDRESS CODE]`: says where the learner is and what comes next, then checks a lesson
- * whenever its files are saved, until it is stopped with q or Ctrl-C. Beside the terminal a page shows the same, and more;
- * with --join the board of a class shows how it went.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code
+ * whenever one of its files is saved, until q or Ctrl-C. A page shows the same and more; with --join a class's board shows
+ * results.
+ * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
   const { values, positionals } = parse(argv, options, io.env, 1);
-  const port = portOf(values.port, DEFAULT_PORT);
-  const joining = await joiningOf(values, positionals, io);
+  const port = parsePort(values.port, DEFAULT_PORT);
+  const joining = await parseJoining(values, positionals, io);
   const hasPage =
     !values['no-page'] && !(io.env.npm_lifecycle_event && io.env.npm_config_page === '');
   const lessons = listLessons(io.root);
-  /** @type {{ checker?: ReturnType<typeof createChecker>, line?: Awaited<ReturnType<typeof openLine>> }} */
-  const there = {}; // the page may ask for one before it is
-  const check = (/** @type {Lesson} */ lesson) => there.checker?.check(lesson);
-  const aside = (words, act) => there.checker?.aside(words, act) ?? false;
-  const hand = joining && {
-    told: () => there.line?.told() ?? { isUp: false, isHeard: false },
-    turn: (/** @type {boolean} */ isUp) => there.line?.hand(isUp),
-  };
-  const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : nobody;
-  const lesson = nextLesson(lessons, readProgress(io));
-  const line = joining && (await openLine(joining, { lesson, io, onChange: () => page.tell() }));
-  const audience = line ? both(page, line) : page;
-  const checker = createChecker(lessons, io, audience);
-  Object.assign(there, { checker, line });
-  const onSave = (lesson, file) => checker.check(lesson, { file });
+  const parts = await openParts({ lessons, io, port, joining, hasPage });
+  const { queue, board, audience } = parts;
   const isInteractive = Boolean(io.stdin.isTTY && io.stdout.isTTY);
+  const watcher = watchLessons(io.root, lessons, (lesson, file) => queue.check(lesson, { file }));
+  io.stdout.write(home(lessons, io, isInteractive, board !== undefined)); // after watchLessons(), so that no save is missed
   return new Promise((resolve) => {
-    const watcher = watchLessons(io.root, lessons, onSave);
-    io.stdout.write(home(lessons, io, isInteractive, line !== undefined)); // from now on each save is seen, as it says
     const stop = async () => {
       keys.close();
       watcher.close();
-      await checker.stop();
+      await queue.stop();
       await audience.close();
       resolve(0);
     };
-    const keys = listenForKeys(isInteractive ? io.stdin : undefined, {
-      q: stop,
-      l: () => checker.afterwards(() => show('list', [], io)),
-      h: () => checker.afterwards(() => showHint(checker, io)),
-      t: () => checker.afterwards(async () => checker.failures.try()),
-      n: () => checker.afterwards(async () => checker.failures.next()),
-      c: () => checker.check(checker.current()),
-      a: () => checker.check(checker.current(), { isAll: true }),
-      r() {
-        line?.hand();
-        page.tell();
-      },
-    });
+    const actions = { q: stop, ...keyActions(parts, io) };
+    const keys = listenForKeys(isInteractive ? io.stdin : undefined, actions);
     process.once('SIGINT', stop).once('SIGTERM', stop);
   });
 }
 
-/** What a learner reads first: where they are, what to read, what to edit, and what will happen. */
+/** Opens page and board, then the queue; the page is served first, so its callbacks look the others up. */
+async function openParts({ lessons, io, port, joining, hasPage }) {
+  /** @type {{ queue?: ReturnType<typeof createCheckQueue>, board?: Awaited<ReturnType<typeof joinClass>> }} */
+  const later = {};
+  const check = (/** @type {Lesson} */ lesson) => later.queue?.check(lesson);
+  const aside = (words, act) => later.queue?.aside(words, act) ?? false;
+  const hand = joining && {
+    told: () => later.board?.told() ?? { isUp: false, isHeard: false },
+    turn: (/** @type {boolean} */ isUp) => later.board?.hand(isUp),
+  };
+  const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : noPage;
+  const lesson = nextLesson(lessons, readProgress(io));
+  const onChange = () => page.refresh();
+  const board = joining && (await joinClass(joining, { lesson, io, onChange }));
+  const audience = board ? combineAudiences(page, board) : page;
+  const queue = createCheckQueue(lessons, io, audience);
+  Object.assign(later, { queue, board });
+  return { page, board, audience, queue };
+}
+
+const keyActions = ({ page, board, queue }, /** @type {Io} */ io) => ({
+  l: () => queue.afterwards(() => show('list', [], io)),
+  h: () => queue.afterwards(() => showHint(queue, io)),
+  t: () => queue.afterwards(async () => queue.failures.try()),
+  n: () => queue.afterwards(async () => queue.failures.next()),
+  c: () => queue.check(queue.current()),
+  a: () => queue.check(queue.current(), { isAll: true }),
+  r() {
+    board?.hand();
+    page.refresh();
+  },
+});
+
 function home(lessons, io, isInteractive, hasBoard) {
   const { bold, cyan } = createStyle(io.stdout, io.env);
   const progress = readProgress(io);
@@ -101,10 +105,10 @@ function home(lessons, io, isInteractive, hasBoard) {
   ].join('\n');
 }
 
-/** A hint for the lesson that is worked on: where that has just passed there is none, and none of the next one's is spent. */
-async function showHint(checker, /** @type {Io} */ io) {
-  const passed = checker.passed();
-  const next = checker.current();
+/** Shows a hint, unless the lesson has just passed: then none of the next lesson's hints is used up. */
+async function showHint(queue, /** @type {Io} */ io) {
+  const passed = queue.passed();
+  const next = queue.current();
   if (!passed) return show('hint', [`lesson-${next.number}`], io);
   const then =
     next === passed ? '' : ` Lesson ${next.number} begins with lessons/${next.key}/README.md`;

@@ -2,19 +2,13 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import { lessonFiles, lessonKeys } from '../../lessons/catalog.js';
 import { documentPaths, refreshDocument } from '../../lessons/documents.js';
-import { placesOf } from '../../lessons/places.js';
+import { lessonPaths } from '../../lessons/lesson-paths.js';
 import { parse } from '../args.js';
 
-/** @typedef {{ path: string, what: string, write: () => void }} Change */
-
 /**
- * `sync [--check] [--starters]`: an author's command. Fills in the quoted code of all texts again;
- * with --starters also makes the lessons' files the ones that `reset` restores. With --check it
- * only reports.
- *
- * @param {string[]} argv
- * @param {import('../progress.js').Io} io
- * @returns {Promise<number>} exit code, 1 when --check found something to change
+ * `sync [--check] [--starters]`: for authors. Refreshes the quoted code of all texts; with --starters also copies the lessons'
+ * files to the starters that `reset` restores. With --check it only reports.
+ * @type {import('../dispatch.js').Command} exit code, 1 when --check found something to change
  */
 export async function run(argv, io) {
   const options = /** @type {const} */ ({
@@ -35,7 +29,6 @@ export async function run(argv, io) {
   return 1;
 }
 
-/** @returns {Change[]} */
 function quoteChanges(/** @type {string} */ root) {
   return documentPaths(root)
     .map((path) => ({ path, ...refreshDocument(root, path) }))
@@ -47,12 +40,11 @@ function quoteChanges(/** @type {string} */ root) {
     }));
 }
 
-/** @returns {Change[]} */
 function starterChanges(/** @type {string} */ root) {
   const pairs = lessonKeys(root).flatMap((key) =>
     lessonFiles(root, key).map((file) => [
       `lessons/${key}/${file}`,
-      `${placesOf(key).starter}/${file}`,
+      `${lessonPaths(key).starter}/${file}`,
     ]),
   );
   return pairs

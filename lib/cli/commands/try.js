@@ -9,22 +9,17 @@ import { EXIT_CODES } from '../../verdict/outcome.js';
 import { createStyle } from '../../verdict/style.js';
 import { wrap } from '../../verdict/terminal.js';
 import { parse } from '../args.js';
-import { LEFT, ask } from '../ask.js';
+import { NO_ANSWER, ask } from '../ask.js';
 import { currentLesson } from '../current-lesson.js';
-import { readProgress } from '../progress.js';
+import { readProgress } from '../saved/progress.js';
 
-/** @typedef {import('../../check/lab.js').Experiment} Experiment */
-/** @typedef {import('../progress.js').Io} Io */
+/** @typedef {import('../../check/lab.js').Experiment} Experiment @typedef {import('../saved/progress.js').Io} Io */
 
 const INTERRUPTED = 130;
 
 /**
- * `try [lesson] [experiment]`: shows a lesson's experiments, and runs one by its number or name, or all of them.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code: 3 when something was seen that is not explained, or something is not installed,
- *   130 when a question was left with Ctrl-C or Ctrl-D
+ * `try [lesson] [experiment]`: lists a lesson's experiments, and runs one by its number or name, or all of them.
+ * @type {import('../dispatch.js').Command} exit code 3: an unexpected observation, or a tool is missing; 130: Ctrl-C or Ctrl-D
  */
 export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;
@@ -33,21 +28,18 @@ export async function run(argv, io) {
     name === undefined ? currentLesson(lessons, readProgress(io)) : findLesson(lessons, name);
   const experiments = await readExperiments(io.root, lesson);
   const chosen = wanted ?? (await askForOne(lesson, experiments, io));
-  if (chosen === LEFT) return INTERRUPTED;
+  if (chosen === NO_ANSWER) return INTERRUPTED;
   if (chosen === '') return 0;
   let isAsExpected = true;
   for (const experiment of pick(experiments, chosen)) {
     const outcome = await perform(experiment, io);
-    if (outcome === LEFT) return INTERRUPTED;
+    if (outcome === NO_ANSWER) return INTERRUPTED;
     isAsExpected = outcome && isAsExpected;
   }
   return isAsExpected ? 0 : EXIT_CODES.inconclusive;
 }
 
-/**
- * The menu; on a terminal it asks which.
- * @returns {Promise<string | undefined>}
- */
+/** Prints the menu, and asks at a terminal. @returns {Promise<string | undefined>} */
 async function askForOne({ number, title }, experiments, io) {
   const { bold } = createStyle(io.stdout, io.env);
   const lines = experiments.map(
@@ -68,7 +60,7 @@ async function askForOne({ number, title }, experiments, io) {
 const pick = (experiments, chosen) =>
   chosen === 'all' ? experiments : [findExperiment(experiments, chosen)];
 
-/** Prints the question first and what was seen after it, so that there is a moment to think. */
+/** Prints the question before the observation, so that the reader can predict. */
 async function perform(/** @type {Experiment} */ experiment, io) {
   const { title, question } = experiment;
   const { bold, cyan } = createStyle(io.stdout, io.env);
@@ -86,7 +78,7 @@ async function perform(/** @type {Experiment} */ experiment, io) {
     return false;
   }
   const isAsked = io.stdin.isTTY && io.stdout.isTTY;
-  if (isAsked && (await ask(io, '  Enter to look: ')) === LEFT) return LEFT;
+  if (isAsked && (await ask(io, '  Enter to look: ')) === NO_ANSWER) return NO_ANSWER;
   const { observed, because, asExpected, obstacle } = await performExperiment(experiment, io);
   if (obstacle) {
     print('It cannot be shown now', [obstacle.got, obstacle.why]);

@@ -14,47 +14,43 @@ import { look } from '../../xray/look.js';
 import { costSection, scaleSection, trialSection } from '../../xray/report/tell-trials.js';
 import { sectionLines, sectionsOf } from '../../xray/report/tell.js';
 import { traceOf } from '../../xray/report/trace.js';
-import { writeNew } from '../new-file.js';
-import { planOf, read, trialsOf } from '../xray-order.js';
+import { interruptible } from '../interrupt.js';
+import { writeNewFile } from '../new-file.js';
+import { planOf, parseXray, trialsOf } from '../xray-options.js';
 
-/** @typedef {import('../progress.js').Io} Io */
+/** @typedef {import('../saved/progress.js').Io} Io */
 
 const INTERRUPTED = 130;
 const COLUMNS = 80;
-const LAST_LINES = 12; // of what it printed
+const LAST_LINES = 12; // of the program's output
 
 /**
- * `xray server.js` or `xray -- command`: starts any Node.js server as its owner does, puts load on it, and tells what it
- * does and what a colleague would say about that.
- *
- * @param {string[]} argv
- * @param {Io} io
- * @returns {Promise<number>} exit code: 1 when there are findings, 3 when something was not decided, 130 after Ctrl-C
+ * `xray server.js` or `xray -- command`: starts any Node.js server as its owner does, puts load on it, and reports what it does
+ * and what a colleague would say about that.
+ * @type {import('../dispatch.js').Command} exit code 1: findings; 3: something is undecided; 130: Ctrl-C
  */
 export async function run(argv, io) {
-  const { values, order } = read(argv, io);
+  const { values, order } = parseXray(argv, io);
   const plan = planOf(values);
   const trials = trialsOf(values, order, io);
-  const interrupt = new AbortController();
-  const onSignal = () => interrupt.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   const runner = createRunner();
   const work = () => see({ runner, order, plan, trials, values, io });
-  try {
-    return await closingGenerators(() => Promise.race([work(), whenAborted(interrupt.signal)]));
-  } catch (error) {
-    if (interrupt.signal.aborted) return INTERRUPTED;
-    return explain(error, values, io);
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-    await runner.close();
-  }
+  return interruptible(async (signal) => {
+    try {
+      return await closingGenerators(() => Promise.race([work(), whenAborted(signal)]));
+    } catch (error) {
+      if (signal.aborted) return INTERRUPTED;
+      return explain(error, values, io);
+    } finally {
+      await runner.close();
+    }
+  });
 }
 
 const whenAborted = (/** @type {AbortSignal} */ signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-/** The look, then each trial with the program started anew; findings are told first, then all that was seen. */
+/** Observes the program under load, then runs each trial on a fresh one, and prints findings before details. */
 async function see({ runner, order, plan, trials, values, io }) {
   const style = createStyle(io.stdout, io.env);
   const columns = Math.min(io.stdout.columns ?? COLUMNS, 100);
@@ -91,11 +87,8 @@ async function see({ runner, order, plan, trials, values, io }) {
   return isOpen ? EXIT_CODES.inconclusive : EXIT_CODES.passed;
 }
 
-async function tryAll(
-  trials,
-  { runner, order, plan },
-  /** @type {(head: string) => void} */ begin,
-) {
+/** @param {(head: string) => void} begin */
+async function tryAll(trials, { runner, order, plan }, begin) {
   const done = [];
   /** @type {import('../../xray/report/tell.js').Section[]} */
   const tried = [];
@@ -122,17 +115,17 @@ async function tryAll(
   return { done, tried, doubts };
 }
 
-/** @returns {Promise<string[]>}  what could not be written, and why */
+/** @returns {Promise<string[]>}  a sentence for each file that could not be written */
 async function writeFiles({ values, order, plan, facts, events, sections, conclusion }) {
   const unwritten = [];
   if (values.trace)
-    unwritten.push(...writeNew(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
+    unwritten.push(...writeNewFile(values.trace, JSON.stringify(traceOf({ ...facts, events }))));
   if (values.html) {
     const { titleOf, xrayPage } = await import('../../xray/page.js');
     const about = `${aboutLoad(plan)}; ${conditionsWords()}`;
     const shown = { sections, conclusion: allVisible(conclusion), events, facts };
     const page = xrayPage({ name: visible(titleOf(order)), about, ...shown });
-    unwritten.push(...writeNew(values.html, page));
+    unwritten.push(...writeNewFile(values.html, page));
   }
   return unwritten;
 }
@@ -157,10 +150,10 @@ const printJson = (/** @type {unknown} */ record, /** @type {Io} */ io) =>
 const aboutLoad = ({ rate, connections, seconds, method, path }) =>
   `${method} ${visible(path)}, ${rate === undefined ? `${connections} connections` : `${rate} requests a second`} for ${seconds} s`;
 
-/** Why there is nothing to tell. */
+/** Prints why there is no result. */
 async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ io) {
   if (error instanceof Shortage) {
-    io.stderr.write(`It cannot be told now. ${error.story.got} ${error.story.why}\n`);
+    io.stderr.write(`It cannot be decided now. ${error.story.got} ${error.story.why}\n`);
     return EXIT_CODES.inconclusive;
   }
   if (!(error instanceof NotUp)) throw error;
