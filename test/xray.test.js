@@ -68,6 +68,7 @@ describe('servers', { concurrency: 2 }, () => {
   describe('of a healthy server nothing is said', { concurrency: 3 }, () => {
     const healthy = [
       ['plain.js'],
+      ['speaks-two-protocols.js'],
       ['single-express.js', '--connections', '5'],
       [join(rootFolder, 'solutions/05-crash-restart/server.js')],
       [join(rootFolder, 'solutions/08-graceful-reload/server.js'), '--reload', 'SIGHUP', '--stop'],
@@ -367,7 +368,7 @@ test('every client is counted: those never served, and those of streams that our
 });
 
 test('every experiment that a finding names is there', async () => {
-  const folder = join(rootFolder, 'lib/xray');
+  const folder = join(rootFolder, 'lib/xray/report');
   const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   const text = files.join('\n');
   const named = [...text.matchAll(/\[(\d+), '([a-z-]+)'\]/g)];
@@ -417,13 +418,10 @@ test('a silence is told with its request, and without the time that the process 
     ...beats(800, 900),
   ];
   const within = { fromMs: 0, toMs: 900, alive: new Set([1]) };
-  const samples = [
-    { t: 450, queuedMs: 0 },
-    { t: 850, queuedMs: 290 },
-  ];
-  const found = silencesOf(events, { ...within, times: new Map([[1, samples]]) });
+  const stretches = [{ pid: 1, fromMs: 480, toMs: 800, computedMs: 30, queuedMs: 290 }];
+  const found = silencesOf(events, { ...within, stretches });
   assert.deepEqual(found, [{ pid: 1, fromMs: 100, ms: 300, under: '/slow' }]);
-  const all = silencesOf(events, { ...within, times: new Map() });
+  const all = silencesOf(events, { ...within, stretches: [] });
   assert.deepEqual(
     all.map(({ ms, under }) => [ms, under]),
     [
@@ -539,7 +537,7 @@ test('what a trial finds: losses, and not what nobody could have saved', () => {
   const lost = { fresh: 2, kept: 20 };
   const trial = {
     ...{ pid: 7, signal: 'SIGHUP', atMs: 1500, zeroMs: 500, sent: { fresh: 700, kept: 700 }, lost },
-    ...{ underWay: 0, repeated: 0, errors: { ECONNRESET: 22 }, tookMs: 900, left: [] },
+    ...{ begun: 0, repeated: 0, errors: { ECONNRESET: 22 }, tookMs: 900, left: [] },
   };
   const [reload, ...more] = trialFindings({ ...trial, kind: 'reload' });
   assert.deepEqual(more, []);

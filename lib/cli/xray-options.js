@@ -151,13 +151,14 @@ function numberOf(/** @type {keyof typeof MOST} */ name, /** @type {string} */ t
 /** @param {Record<string, any>} values @param {import('../xray/launch.js').Order} order @param {Io} io */
 export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { cwd }, { env }) {
   const trials = [];
-  if (kill || all) trials.push({ head: 'A worker is killed', attempt: onFreshProgram(tryKill) });
+  if (kill || all)
+    trials.push({ kind: 'kill', head: 'A worker is killed', attempt: onFreshProgram(tryKill) });
   if (reload !== undefined) {
     const how = howToReload(reload, cwd, env);
     const times = numberOf('times', values.times ?? '1');
     const attempt = onFreshProgram((up, plan) => tryReload(up, plan, how, { times }));
     const often = times === 1 ? '' : `, ${times} times in a row`;
-    trials.push({ head: `It reloads${often}`, attempt });
+    trials.push({ kind: 'reload', head: `It reloads${often}`, attempt });
   } else if (values.times !== undefined) {
     throw new UsageError(
       '--times says how often it is to reload, and needs --reload.',
@@ -173,10 +174,11 @@ export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { 
     const what = { counts: countsOf(scale ?? SCALE), variable: variableOf(values['workers-env']) };
     const attempt = (runner, order, plan) => tryScale(runner, order, plan, what);
     const head = `With ${what.counts.join(', ')} workers in turn, which takes a minute or two`;
-    trials.push({ head, attempt });
+    trials.push({ kind: 'scale', head, attempt });
   }
-  if (cost || all) trials.push({ head: 'What looking costs', attempt: tryCost });
-  if (stop || all) trials.push({ head: 'It stops', attempt: onFreshProgram(tryStop) });
+  if (cost || all) trials.push({ kind: 'cost', head: 'What looking costs', attempt: tryCost });
+  if (stop || all)
+    trials.push({ kind: 'stop', head: 'It stops', attempt: onFreshProgram(tryStop) });
   return trials;
 }
 

@@ -1,4 +1,4 @@
-/** A command of the user's, run once in a shell, as `pm2 reload shop`; it ends with us, and in time. */
+/** A command of the user's, such as `pm2 reload shop`, run once in a shell; it ends with us, or when its time is up. */
 import { spawnGuarded } from '../common/child.js';
 import { closeWithCheck } from '../measure/generator.js';
 
@@ -6,9 +6,8 @@ const ENDS_WITHIN_MS = 60_000;
 const MOST_CHARACTERS = 4_000; // of what it printed last
 
 /**
- * @typedef {object} Failed  how a command ended that did not end well
- * @property {number | null} code  null: by a signal, or it was not over in time
- * @property {string} printed  the last of it
+ * @typedef {{ code: number | null, printed: string }} Failed  code: null if a signal or our time limit ended the command;
+ *   printed: the end of its output
  *
  * @param {{ command: string, cwd: string, env: NodeJS.ProcessEnv }} what
  * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it ended with exit code 0

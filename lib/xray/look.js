@@ -9,14 +9,10 @@ import { isSilent, tryStacks } from './stacks.js';
 import { tryApart, unevenOf } from './spread.js';
 
 /**
- * @typedef {object} Looked
- * @property {import('./report/facts.js').Facts} facts
- * @property {import('../observe/timeline.js').Event[]} events
- *
  * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
- * @returns {Promise<Looked>}
+ * @returns {Promise<{ facts: import('./report/facts.js').Facts, events: import('../observe/timeline.js').Event[] }>}
  * @throws {import('./launch.js').NotUp}
  */
 export async function look(runner, order, plan) {

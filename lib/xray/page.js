@@ -1,10 +1,10 @@
 /**
- * An X-ray of somebody's server as one file that needs nothing else: what was found, the charts, and the timeline, to be
- * looked at closer and moved along. The drawing is the learner's page's own.
+ * An X-ray as one file that needs no other: the findings, the charts, and the timeline, to zoom and pan. The learner's page
+ * draws the same way.
  *
  * @typedef {object} Look
  * @property {string} name  of the server
- * @property {string} about  how it was looked at
+ * @property {string} about  the load and the machine
  * @property {import('./report/tell.js').Section[]} sections
  * @property {import('./report/conclusion.js').Conclusion} conclusion
  * @property {import('../observe/timeline.js').Event[]} events
@@ -61,7 +61,7 @@ ${sections.map((section) => shown(section, charts)).join('\n')}
 `;
 }
 
-/** The drawing's modules, each under its path, so that they find one another without a server. */
+/** The drawing's modules, by path, so that they import one another without a server. */
 function modules() {
   /** @type {Record<string, string>} */
   const found = {};
@@ -78,7 +78,7 @@ function modules() {
   return found;
 }
 
-/** To the end of the load, also where nothing happened any more. */
+/** Up to the end of the load, even if the last event was earlier. */
 function timelineOf(events, moments, /** @type {Look['facts']} */ { silences, hangs, load }) {
   const evidence = evidenceOf(events, moments);
   const [first] = evidence.events;
@@ -128,6 +128,6 @@ function shown({ head, says = [], charts = [], lines = [], adds = [] }, all) {
   return `<section><h2>${escapeHtml(head)}</h2>${sentences(says)}${drawn}${pre}${sentences(adds)}</section>`;
 }
 
-/** What a server is called in a title: its file, or its command. */
+/** The server's file or command, for the title. */
 export const titleOf = (/** @type {import('./launch.js').Order} */ order) =>
   order.isCommand ? [order.entry, ...order.args].join(' ') : basename(order.entry);

@@ -64,6 +64,7 @@ async function see({ runner, order, plan, trials, values, io }) {
   const sections = [...sectionsOf(allVisible(facts)), ...tried];
   const conclusion = conclude({
     ...{ facts, plan, kinds: done.map(({ kind }) => kind) },
+    asked: trials.map(({ kind }) => kind),
     all: sorted([
       ...findingsOf(facts),
       ...crashLoops(events, facts.zeroMs),

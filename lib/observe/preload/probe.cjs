@@ -13,8 +13,8 @@
  * Every event has `t` (milliseconds of the system's monotonic clock), `pid` and `what`, and in a thread `tid`. `what` is one of
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS, in a
  *               worker, given: a hash of its environment and arguments
- *   listening   port, address, most (the server's maxConnections, if set), handle ('kernel': this process has the listening socket |
- *               'handed': the primary has it | 'received': another process opened and sent it)
+ *   listening   port, address, most (the server's maxConnections, if set), http (true: it answers requests), handle ('kernel': this
+ *               process has the listening socket | 'handed': the primary has it | 'received': another process opened and sent it)
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': emitted by the program)
  *   request     client (its port), method, url
  *   response    client, status; in the order of the connection's requests
@@ -330,12 +330,9 @@ function reportServers(append) {
       const { port, address } = server.address() ?? {};
       const isReceived = WITHOUT_ADDRESS.test(server._connectionKey) && kindOf(server) === 'kernel';
       const most = server.maxConnections ?? undefined;
-      append('listening', {
-        port,
-        address,
-        most,
-        handle: isReceived ? 'received' : kindOf(server),
-      });
+      const http = server.listenerCount('request') > 0 || undefined;
+      const handle = isReceived ? 'received' : kindOf(server);
+      append('listening', { port, address, most, http, handle });
     } else if (seesRequests) {
       append('connection', { client: socket?.remotePort, how: kindOf(server) });
     }

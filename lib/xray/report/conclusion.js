@@ -1,13 +1,8 @@
 /**
- * What is said at the end of an X-ray: the findings, what was not decided, and what was looked at at all. There is no
- * acquittal: of what was not looked at nothing is said. Pure.
+ * The end of an X-ray: the findings, what was not decided, and what was looked at. An X-ray never acquits a server. Pure.
  *
  * @typedef {import('./findings.js').Finding} Finding
- *
- * @typedef {object} Conclusion
- * @property {Finding[]} findings
- * @property {Finding[]} undecided
- * @property {string} looked  what was looked at, and what was not, in full sentences
+ * @typedef {{ findings: Finding[], undecided: Finding[], looked: string }} Conclusion  looked: full sentences
  */
 import { wrap } from '../../verdict/terminal.js';
 import { sift } from './findings.js';
@@ -23,19 +18,20 @@ const TRIALS = {
 
 /**
  * @param {object} seen
- * @param {Finding[]} seen.all  in order
+ * @param {Finding[]} seen.all  worst first
  * @param {import('./facts.js').Facts} seen.facts
  * @param {import('../load.js').Plan} seen.plan
  * @param {string[]} seen.kinds  of the trials that were made
+ * @param {string[]} seen.asked  of the trials that the user asked for
  * @returns {Conclusion}
  */
-export function conclude({ all, facts, plan, kinds }) {
+export function conclude({ all, facts, plan, kinds, asked }) {
   const { report, load } = facts;
   const seconds = ((load.toMs - load.fromMs) / 1000).toFixed(1);
   const names = Object.entries(TRIALS);
   const tried = names.flatMap(([kind, [name]]) => (kinds.includes(kind) ? name : []));
   const left = names.flatMap(([kind, [name, flag]]) =>
-    kinds.includes(kind) ? [] : `${name} (${flag})`,
+    kinds.includes(kind) ? [] : asked.includes(kind) ? name : `${name} (${flag})`,
   );
   const did = `Looked at: ${[`${counted(report.requests, 'request')}, ${plan.method} ${plan.path}, in ${seconds} s`, ...tried].join(', ')}.`;
   const rest = `Not looked at: ${['other requests', 'what takes longer', ...left].join(', ')}.`;
@@ -51,12 +47,7 @@ export const NOTHING = 'No findings in what was looked at.';
 /** @param {Finding} finding */
 export const doubtOf = ({ says, doubt }) => `Not decided: ${says} ${doubt}`;
 
-/**
- * @param {Conclusion} conclusion
- * @param {import('../../verdict/style.js').Style} style
- * @param {number} columns
- * @returns {string[]}
- */
+/** @param {Conclusion} conclusion @param {import('../../verdict/style.js').Style} style @param {number} columns */
 export function conclusionLines({ findings, undecided, looked }, style, columns) {
   const isClear = findings.length + undecided.length === 0;
   return [

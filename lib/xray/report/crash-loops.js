@@ -1,13 +1,8 @@
-/** Workers that end before they listen, and are replaced at once, again and again. Pure. */
+/** A crash loop: workers exit before they listen, and the primary replaces each at once. Pure. */
 const ENDS_IN_A_ROW = 5;
-const BACK_OFF_MS = 50; // a start that waits for less waits for nothing
+const BACK_OFF_MS = 50; // a shorter pause counts as none
 
-/**
- * Of a program that has not come to listen, or not stayed: does it start workers again and again, without a pause?
- * @param {import('../../observe/timeline.js').Event[]} events
- * @param {number} zeroMs
- * @returns {import('./findings.js').Finding[]}
- */
+/** @param {import('../../observe/timeline.js').Event[]} events @param {number} zeroMs @returns {import('./findings.js').Finding[]} */
 export function crashLoops(events, zeroMs) {
   const ends = events.filter(
     ({ what, code, signal }) => what === 'worker-exit' && (code || signal),

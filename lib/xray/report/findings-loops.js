@@ -1,23 +1,21 @@
-/** What is found about a server's event loops: those that stand still, are kept, or have no time left. Pure. */
+/** Findings about event loops that hang, that are blocked, or that have no time left. Pure. */
 import { groupBy } from '../../observe/timeline.js';
 import { serversOf } from './facts.js';
 import { percent, whyStarved } from './findings-requests.js';
 import { placeIn } from './places.js';
 import { at, counted, nameIt, nameOf } from './words.js';
 
-/**
- * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('./hangs.js').Hang} Hang
- * @typedef {import('./silences.js').Silence} Silence
- * @typedef {import('./findings.js').Finding} Finding
- */
+/** @import { Facts } from './facts.js' */
+/** @import { Hang } from './hangs.js' */
+/** @import { Silence } from './silences.js' */
+/** @import { Finding } from './findings.js' */
 
 const LONG_MS = 100;
 const VERY_LONG_MS = 1_000;
-const OFTEN = 3; // once is a cache that fills, a page compiled, a collection of garbage
+const OFTEN = 3; // once may be a cache that fills, a compiled page, a garbage collection
 const FEW = 100; // requests, for a statement about shares
 const MOST_NAMED = 3;
-const BUSY = 0.9; // of the time: an event loop that has hardly any left
+const BUSY = 0.9; // of the time
 const AT_LEISURE = 0.7;
 
 /** @param {Facts} facts @returns {Finding[]} */
@@ -34,12 +32,12 @@ function hanging(facts) {
   const causes = groupBy(facts.hangs, ({ does, fd, under }) => `${does} ${fd} ${under}`);
   return [...causes.values()].map((/** @type {Hang[]} */ hangs) => {
     const [first] = hangs;
-    const who = hangs.length === 1 ? nameOf(facts, first.pid) : `${hangs.length} processes`;
+    const subject = hangs.length === 1 ? nameOf(facts, first.pid) : `${hangs.length} processes`;
     const stands = hangs.length === 1 ? 'stands still' : 'stand still';
     return {
       id: 'hangs',
       weight: 97,
-      says: `${who} ${stands} from ${at(facts, first.fromMs)} until the end, ${whatTheyDo(facts, hangs)}.`,
+      says: `${subject} ${stands} from ${at(facts, first.fromMs)} until the end, ${whatTheyDo(facts, hangs)}.`,
       evidence: [
         ...hangs.slice(0, MOST_NAMED).map((one) => howItHangs(facts, one)),
         ...placeOf(facts, first.under),
@@ -84,7 +82,7 @@ const inPlace = (/** @type {Facts} */ { stacks }, /** @type {string | undefined}
 const howItHangs = (/** @type {Facts} */ facts, /** @type {Hang} */ { pid, fromMs, does }) =>
   `${nameOf(facts, pid)}: silent since ${at(facts, fromMs)}${does ? `; it ${does}` : ''}`;
 
-/** Who holds the other end is not known to the system's tables; of a worker's output it is its parent. */
+/** The other end of a pipe isn't in the system's tables, but a worker's output goes to its parent. */
 function readerOf(/** @type {Facts} */ facts, /** @type {Hang} */ { pid, fd }) {
   const ppid = facts.processes.find((one) => one.pid === pid)?.ppid;
   if (fd === undefined || fd > 2 || !facts.processes.some((one) => one.pid === ppid)) return [];
@@ -100,20 +98,16 @@ function timeouts(/** @type {Facts} */ { report }) {
     : [];
 }
 
-/** How its function is known. @returns {string[]} */
+/** How we know the function. @returns {string[]} */
 function placeOf(/** @type {Facts} */ { stacks }, /** @type {string | undefined} */ under) {
   if (!stacks) return [];
   const seen = stacks.seen.filter((one) => one.under === under);
-  const again = `started once more for ${counted(stacks.seconds, 'second')}, with a thread beside it that asks for the stack`;
+  const again = `started again for ${counted(stacks.seconds, 'second')}, with a thread beside it that asks for the stack`;
   if (!placeIn(seen)) return [`which function it is was not seen: ${again}`];
   return [`the function was seen ${counted(seen.length, 'time')}: ${again}`];
 }
 
-/**
- * On a busy machine a loop stands still for reasons that are not its own: it is believed then if most requests do it.
- * @param {Facts} facts
- * @returns {Finding[]}
- */
+/** A busy machine also stops event loops, so there a finding needs silences under most requests. @param {Facts} facts @returns {Finding[]} */
 function blocking(facts) {
   const isHang = (/** @type {Silence} */ { pid, fromMs }) =>
     facts.hangs.some((one) => one.pid === pid && one.fromMs === fromMs);
@@ -150,14 +144,14 @@ const TOO_SELDOM =
 const longest = (/** @type {Silence[]} */ silences) =>
   [...silences].sort((a, b) => b.ms - a.ms).slice(0, MOST_NAMED);
 
-/** Every connection goes through the primary, and it has no time left, while its workers have. @returns {Finding[]} */
+/** The primary, through which every connection goes, has no time left, but its workers have. @returns {Finding[]} */
 function busyPrimary(/** @type {Facts} */ facts) {
   if (facts.policy !== 'round robin' || facts.seen < FEW) return [];
   const workers = serversOf(facts).filter(({ busy }) => busy !== undefined);
   const primary = facts.processes.find(({ pid }) => pid === workers[0]?.ppid);
   const share = Math.max(...workers.map(({ busy = 0 }) => busy));
   if (!primary || (primary.busy ?? 0) < BUSY || share >= AT_LEISURE) return [];
-  if (facts.closed?.unserved && workers.some(({ most }) => most !== undefined)) return []; // it asks the full ones in turn
+  if (facts.closed?.unserved && workers.some(({ most }) => most !== undefined)) return []; // the primary keeps offering connections to full workers
   return [
     {
       id: 'busy-primary',

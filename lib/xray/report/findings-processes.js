@@ -1,18 +1,15 @@
-/** What is found about a server's processes: ends, idleness, growth, too many. Pure. */
+/** Findings about processes: crashes, idle workers, uneven shares, leaks, too many workers. Pure. */
 import { groupBy } from '../../observe/timeline.js';
 import { serversOf, workersOf } from './facts.js';
 import { at, howItEnded, nameIt, nameOf } from './words.js';
 
-/**
- * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('./facts.js').Seen} Seen
- * @typedef {import('./findings.js').Finding} Finding
- */
+/** @import { Facts, Seen } from './facts.js' */
+/** @import { Finding } from './findings.js' */
 
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent
-const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // it was meant
-const MOST_MOMENTS = 3; // of a finding, marked in a drawing
+const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // meant
+const MOST_MOMENTS = 3; // marked in the drawing, per finding
 const MANY_PER_CORE = 4; // workers
 /** Such a share of the requests, or of the clients, is nearly all of them. */
 export const NEARLY_ALL = 0.9;
@@ -57,10 +54,8 @@ function crashes(facts) {
 }
 
 /**
- * A worker that runs the same file as a sibling, was given the same environment and arguments, and does not listen as that
- * does. One that was given others may have another job.
- * @param {Facts} facts
- * @returns {Finding[]}
+ * A worker that doesn't listen, though a sibling with the same file, environment and arguments does. With others it may have
+ * another job. @param {Facts} facts @returns {Finding[]}
  */
 function deaf(facts) {
   return [...workersOf(facts)].flatMap(([primary, workers]) => {
@@ -88,7 +83,7 @@ function deaf(facts) {
   });
 }
 
-/** Round robin passes by no worker that is free. @param {Facts} facts @returns {Finding[]} */
+/** Round robin skips no free worker. @param {Facts} facts @returns {Finding[]} */
 function idle(facts) {
   if (facts.policy !== 'round robin' || !facts.load.isFresh) return [];
   const all = serversOf(facts).filter(
@@ -104,11 +99,7 @@ function idle(facts) {
   return [{ id: 'idle', weight: 50, says, evidence, doubt, see: [3, 'blocked-worker'] }];
 }
 
-/**
- * Dealt by the program itself, and nearly all to one: also from other addresses, and many at once.
- * @param {Facts} facts
- * @returns {Finding[]}
- */
+/** The program deals nearly all connections to one process, even many at once from many addresses. @param {Facts} facts @returns {Finding[]} */
 function uneven(facts) {
   const { spread, processes } = facts;
   if (!spread?.clients || (spread.ownAtOnce ?? 0) < NEARLY_ALL * spread.clients) return [];
@@ -121,7 +112,7 @@ function uneven(facts) {
       says: `${nameOf(facts, pid)} executed ${own} of ${requests} requests, and ${others.length === 1 ? 'another that was' : `${others.length} others that were`} started alike the rest.`,
       evidence: [
         ...others.slice(0, 3).map((one) => `${nameIt(one)}: ${one.requests}`),
-        `of ${clients} more clients that came at once, each from an address of its own, it got ${ownAtOnce}`,
+        `of ${clients} more clients at once, each from its own address, it got ${ownAtOnce}`,
       ],
       see: [4, 'first-come'],
     },
@@ -135,11 +126,11 @@ const LEAKS = {
   memory: [5, 'life-and-death'],
 };
 
-/** What grows in one process grows in its siblings: it is told once. @param {Facts} facts @returns {Finding[]} */
+/** One finding for all siblings that leak alike. @param {Facts} facts @returns {Finding[]} */
 function leaks(facts) {
   const { growths, report, streams } = facts;
   const isHeld = report.unanswered > BEHIND * report.requests || report.errors.timeout || streams;
-  if (isHeld) return []; // what waits, or goes on, is held rightly
+  if (isHeld) return []; // what waits for its answer is held rightly
   return [...groupBy(growths, ({ of }) => of)].map(([of, all]) => {
     const worst = all.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
     const where = nameOf(facts, worst.pid);
@@ -148,7 +139,7 @@ function leaks(facts) {
       weight: 68,
       says: whatGrows(worst),
       evidence: [
-        `${where}, which executed ${worst.requests} requests: more each of the ${worst.times} times that it was looked at again`,
+        `${where}, which executed ${worst.requests} requests: more at each of ${worst.times} later looks`,
         ...(all.length > 1 ? [`in ${all.length} processes alike`] : []),
         ...(of === 'memory' ? ['a cache looks the same for as long as it fills'] : []),
       ],
@@ -167,7 +158,7 @@ function whatGrows({ of, event, from, to }) {
   return `Memory grows with the requests, and is not given back: ${mb(from)} MB became ${mb(to)} after garbage collections.`;
 }
 
-/** More than a few for each core add memory and switching, and no speed. @param {Facts} facts @returns {Finding[]} */
+/** More than a few workers per core add memory and switching, but no speed. @param {Facts} facts @returns {Finding[]} */
 function crowded(facts) {
   const serving = serversOf(facts).filter(({ endMs }) => endMs === undefined);
   if (serving.length <= MANY_PER_CORE * facts.cores) return [];
@@ -182,7 +173,7 @@ function crowded(facts) {
       says: `${serving.length} processes serve on ${facts.cores === 1 ? 'one core' : `${facts.cores} cores`}.`,
       evidence: [
         `together they hold ${Math.round(bytes / 2 ** 20)} MB`,
-        '--scale shows from how many on no more are faster',
+        '--scale shows how many are enough',
       ],
       see: [2, 'more-workers'],
     },

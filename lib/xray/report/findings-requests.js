@@ -1,19 +1,17 @@
-/** What is found about a server's answers: missing, lost, wrong, late. Pure. */
+/** Findings about answers that are missing, lost, wrong or late. Pure. */
 import { serversOf } from './facts.js';
 import { at, counted, nameIt } from './words.js';
 
-/**
- * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('./findings.js').Finding} Finding
- */
+/** @import { Facts } from './facts.js' */
+/** @import { Finding } from './findings.js' */
 
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent
 const SELDOM = 0.01; // of the requests
-const STARVED = 0.2; // the machine had too little time for it
-const HALF = 0.5; // of the time: an event loop that has enough left
-const BUSY = 0.9; // of the time: an event loop that has hardly any left
-const UNAVAILABLE = 503; // to many clients at once it may be meant, and Node.js limits requests a connection by it
+const STARVED = 0.2; // of the load's time
+const HALF = 0.5; // of the time
+const BUSY = 0.9; // of the time
+const UNAVAILABLE = 503; // may be meant for a crowd; Node.js sends it for too many requests on one connection
 const MOST_WORKERS = 3; // named one by one
 
 /** @param {Facts} facts @returns {Finding[]} */
@@ -28,23 +26,23 @@ export function requestFindings(facts) {
   ];
 }
 
-/** What others on this machine may have caused. @param {Facts} facts */
+/** The doubt, if other programs may be the cause. @param {Facts} facts */
 export const whyStarved = ({ starved }) =>
   starved > STARVED
-    ? `The machine was busy: for ${Math.round(starved * 100)} % of the time it waited for a core that other programs had.`
+    ? `The machine was busy: for ${Math.round(starved * 100)} % of the time a process waited for a core that other programs had.`
     : undefined;
 
-/** Requests that got no answer, or an error of the server. @param {Facts['report']} report */
+/** Requests with no answer, or with a status of 500 or above. @param {Facts['report']} report */
 export const failedIn = ({ errors: broken, statuses }) =>
   sum(Object.entries(broken)) + sum(Object.entries(statuses).filter(([status]) => +status >= 500));
 
 const sum = (/** @type {[string, number][]} */ counts) =>
   counts.reduce((total, [, count]) => total + count, 0);
 
-/** Begun by a process that lives, and never answered; or never begun. @param {Facts} facts @returns {Finding[]} */
+/** Requests that a living process never answered, or never began. @param {Facts} facts @returns {Finding[]} */
 function unanswered(facts) {
   const timeouts = facts.report.errors.timeout ?? 0;
-  if (timeouts === 0 || facts.hangs.length > 0) return []; // what hangs explains it
+  if (timeouts === 0 || facts.hangs.length > 0) return []; // they explain it
   const silent = facts.processes.filter(
     (one) => one.unanswered > 0 && one.endMs === undefined && one.role !== 'primary',
   );
@@ -59,12 +57,12 @@ function unanswered(facts) {
   return [{ id: 'unanswered', weight: 90, says, evidence, doubt, see: [8, 'never-ending'] }];
 }
 
-/** They wait at the door: the server's own limit, or a process that does not come to accept. @returns {Finding[]} */
+/** Nothing accepts these clients: because of maxConnections, or because no process gets to it. @returns {Finding[]} */
 function notTaken(/** @type {Facts} */ facts, /** @type {number} */ timeouts) {
   const { report, closed, processes } = facts;
   const limited = serversOf(facts).filter(({ most, endMs }) => most !== undefined && !endMs);
   const [first] = limited;
-  const who = closed?.unserved
+  const subject = closed?.unserved
     ? `${closed.unserved} of ${closed.visitors} clients never got an answer`
     : `${timeouts} of ${report.requests} requests got no answer within 10 s`;
   const why = first
@@ -75,13 +73,11 @@ function notTaken(/** @type {Facts} */ facts, /** @type {number} */ timeouts) {
     {
       id: 'not-taken',
       weight: 91,
-      says: `${who}: ${why}.`,
+      says: `${subject}: ${why}.`,
       evidence: [
         ...(closed?.unserved || first ? [`${timeouts} requests waited for 10 s in vain`] : []),
         ...(first ? ['in none of the processes were these requests seen to begin'] : []),
-        ...busy.map(
-          (one) => `${nameIt(one)} was busy for ${percent(one.busy)} of the time meanwhile`,
-        ),
+        ...busy.map((one) => `${nameIt(one)} was busy for ${percent(one.busy)} of that time`),
       ],
       doubt: first ? undefined : whyNotTaken(facts, timeouts),
     },
@@ -114,7 +110,7 @@ function lost(facts) {
   return [{ id: 'lost', weight: 95, says, evidence, see: [5, 'life-and-death'] }];
 }
 
-/** Statuses of 500 and above, by worker. @param {Facts} facts @returns {Finding[]} */
+/** Statuses of 500 or above, by worker. @param {Facts} facts @returns {Finding[]} */
 function errors(facts) {
   const { statuses, requests } = facts.report;
   const all = Object.entries(statuses).filter(([status]) => Number(status) >= 500);
@@ -140,7 +136,7 @@ function errors(facts) {
   ];
 }
 
-/** Those that served and left in peace, which is no crash. @param {Facts} facts */
+/** Serving processes that exited with code 0, which is no crash. @param {Facts} facts */
 function endedUnderLoad(facts) {
   const { fromMs, toMs } = facts.load;
   const ended = facts.processes.filter(
@@ -158,11 +154,11 @@ function isBehind(/** @type {Facts} */ { report, load, hangs }) {
   return load.isOpen && hangs.length === 0 && requests >= FEW && waiting >= BEHIND * requests;
 }
 
-/** Is there a process that could have taken more? */
+/** Could a process have taken more? */
 const hasTime = (/** @type {Facts} */ facts) =>
   serversOf(facts).some(({ busy = 1 }) => busy < HALF);
 
-/** It falls behind the rate. @returns {Finding} */
+/** @returns {Finding} */
 function behind(/** @type {Facts} */ facts) {
   const { unanswered: waiting, requests, ratePerSecond, throughputPerSecond } = facts.report;
   return {

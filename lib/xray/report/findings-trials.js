@@ -1,20 +1,14 @@
-/** What a trial finds: a worker was killed, the server was told to stop, or to reload. Pure. */
+/** Findings of a trial: after a kill, a stop or a reload. Pure. */
 import { at, counted, whatWasDone } from './words.js';
 
-/**
- * @typedef {import('../trials.js').Trial} Trial
- * @typedef {import('./findings.js').Finding} Finding
- */
+/** @import { Trial } from '../trials.js' */
+/** @import { Finding } from './findings.js' */
 
 const MOST_RELOADS = 5; // named one by one
 const MOST_NAMED = 3;
-const ASKED_CODES = [0, 130, 143]; // 128 and the number of SIGINT, or SIGTERM: by a shell, or as one does
+const ASKED_CODES = [0, 130, 143]; // 128 plus the number of SIGINT or SIGTERM
 
-/**
- * Requests that a killed process had begun could not be saved: they are told, and are no finding.
- * @param {Trial} trial
- * @returns {Finding[]}
- */
+/** Nothing could save the requests that a killed process had begun, so they are no finding. @param {Trial} trial @returns {Finding[]} */
 export function trialFindings(trial) {
   if (trial.kind === 'kill') return atKill(trial);
   return trial.kind === 'stop' ? atStop(trial) : atReload(trial);
@@ -80,7 +74,7 @@ function atStop(/** @type {Trial} */ trial) {
   return found;
 }
 
-/** By an error that was not caught, or with a code that says it has failed. @returns {Finding[]} */
+/** An uncaught error, or an exit code that says failure. @returns {Finding[]} */
 function endedBadly(/** @type {Trial} */ trial) {
   const { crashes = [], fate } = trial;
   const code = fate?.code ?? 0;
@@ -89,7 +83,7 @@ function endedBadly(/** @type {Trial} */ trial) {
   const [first] = crashes;
   const says = first
     ? `Told to stop, ${first.name} (pid ${first.pid}) crashed: ${first.error}.`
-    : `Told to stop, it ended with exit code ${code}, as one that has failed.`;
+    : `Told to stop, it ended with exit code ${code}, which says that it failed.`;
   const more = crashes.slice(1, MOST_NAMED).map((one) => `${named([one])} crashed: ${one.error}`);
   const evidence = [
     when(trial),
@@ -120,11 +114,11 @@ function notPassedOn(
   };
 }
 
-/** What our clients still had open at the end. @returns {string[]} */
+/** Streams that were still open at the end. @returns {string[]} */
 function heldBy(/** @type {Trial} */ { streams }) {
   if (!streams?.held) return [];
   return [
-    `${streams.held} of ${counted(streams.open, 'open stream')} went on, in ${named(streams.holders)}: neither server.close() nor worker.disconnect() ends them`,
+    `${streams.held} of ${counted(streams.open, 'open stream')} stayed open, in ${named(streams.holders)}: neither server.close() nor worker.disconnect() ends them`,
   ];
 }
 
@@ -168,7 +162,7 @@ function atReload(/** @type {Trial} */ trial) {
   return found;
 }
 
-/** New ones serve, and old ones have not gone. @returns {Finding} */
+/** New processes serve, but old ones stay. @returns {Finding} */
 function remains(/** @type {Trial} */ trial) {
   const { remaining = [], servers = 0, streams } = trial;
   const why = streams?.held
@@ -183,7 +177,7 @@ function remains(/** @type {Trial} */ trial) {
   };
 }
 
-/** Of several reloads, those in which requests were lost. @returns {string[]} */
+/** The reloads that lost requests. @returns {string[]} */
 function whichReloads(/** @type {Trial} */ { each = [] }) {
   const lossy = each.flatMap(({ lost }, index) => {
     const count = lost.fresh + lost.kept;

@@ -1,18 +1,17 @@
 /**
- * What a colleague would say after a look at a server, worst first. Pure. Each finding rests on what was observed. What a busy
- * machine may have caused, what was seen too seldom, and what the owner may have meant, is not decided: it is said with its
- * doubt, and is neither a finding nor an acquittal.
+ * All findings about a server, worst first. One that a busy machine may have caused, that was seen too seldom, or that the
+ * owner may have meant has a doubt: it is not decided. Pure.
  *
  * @typedef {import('./facts.js').Facts} Facts
  *
  * @typedef {object} Finding
  * @property {string} id
- * @property {number} weight  the more, the worse
+ * @property {number} weight  larger is worse
  * @property {string} says  one sentence
  * @property {string[]} evidence  pid, request, time
- * @property {string} [doubt]  why this is not decided, in a full sentence
- * @property {{ pid: number, t: number, toMs?: number, says: string }[]} [moments]  where it is to be seen in the timeline
- * @property {[lesson: number, experiment: string]} [see]  the lesson that explains it, and its experiment that shows it
+ * @property {string} [doubt]  a full sentence
+ * @property {{ pid: number, t: number, toMs?: number, says: string }[]} [moments]  in the timeline
+ * @property {[lesson: number, experiment: string]} [see]
  */
 import { loopFindings } from './findings-loops.js';
 import { processFindings } from './findings-processes.js';
@@ -21,7 +20,7 @@ import { failedIn, requestFindings } from './findings-requests.js';
 const MOST_UNEXPLAINED = 0.01; // of the requests
 const EXPLAIN = new Set(['crash', 'hangs', 'lost', 'unanswered', 'not-taken', 'errors', 'behind']);
 
-/** What a look at a server under load finds. @param {Facts} facts @returns {Finding[]} */
+/** The findings of a look at a server under load. @param {Facts} facts @returns {Finding[]} */
 export function findingsOf(facts) {
   const found = [...processFindings(facts), ...requestFindings(facts), ...loopFindings(facts)];
   return sorted([...found, ...unexplained(facts, found)]);
@@ -36,12 +35,7 @@ export const sift = (all) => ({
   undecided: all.filter(({ doubt }) => doubt !== undefined),
 });
 
-/**
- * More requests failed than can be passed over, and no finding says why: then the server is not acquitted.
- * @param {Facts} facts
- * @param {Finding[]} found
- * @returns {Finding[]}
- */
+/** Many requests failed, and no finding says why. @param {Facts} facts @param {Finding[]} found @returns {Finding[]} */
 export function unexplained(facts, found) {
   const { requests } = facts.report;
   const failed = failedIn(facts.report);
@@ -53,7 +47,7 @@ export function unexplained(facts, found) {
       weight: 10,
       says: `${failed} of ${requests} requests failed or were left unanswered.`,
       evidence: [],
-      doubt: 'What did that was not seen.',
+      doubt: 'The cause was not seen.',
     },
   ];
 }

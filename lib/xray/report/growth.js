@@ -1,7 +1,6 @@
 /**
- * What grows with each request and is not given back: listeners, open files and connections, memory after a garbage
- * collection. Pure. Told is only what is clear: it has grown in every part of the load. A cache that fills looks the same for
- * as long as it fills, so a share of the requests must have left something, and memory must have grown by much.
+ * Leaks: listeners, open files and connections, and memory after garbage collection that grow in every part of the load. A
+ * cache that fills looks the same, so enough requests must have left something, and memory must have grown by much. Pure.
  *
  * @typedef {import('../../observe/timeline.js').Event} Event
  *
@@ -9,12 +8,12 @@
  * @property {number} pid
  * @property {'listeners' | 'descriptors' | 'memory'} of
  * @property {string} [event]  that the listeners are for
- * @property {number} from  the first that was seen, under load
+ * @property {number} from  its first value under load
  * @property {number} to  the last
- * @property {number} requests  that the process executed meanwhile, or more
- * @property {number} times  that it was found to have grown
+ * @property {number} requests  that the process executed, at most
+ * @property {number} times  how often a look found more
  *
- * @typedef {{ t: number, value: number }[]} Samples  in order of time
+ * @typedef {{ t: number, value: number }[]} Samples  by time
  */
 import { groupBy } from '../../observe/timeline.js';
 
@@ -26,12 +25,8 @@ const LEAST_BYTES = 16 * 2 ** 20;
 const STEP_BYTES = 2 ** 20;
 
 /**
- * @param {object} seen
- * @param {Event[]} seen.events  under load
- * @param {number} seen.fromMs  the load
- * @param {number} seen.toMs
- * @param {Map<number, Samples>} seen.descriptors  pid → how many it had open; the last sample when all was answered
- * @param {(pid: number) => number} seen.requestsOf  how many a process executed
+ * @param {{ events: Event[], fromMs: number, toMs: number, descriptors: Map<number, Samples>,
+ *   requestsOf: (pid: number) => number }} seen  under load; descriptors: open ones by pid, the last sample after all answers
  * @returns {Growth[]}
  */
 export function growthsOf({ events, fromMs, toMs, descriptors, requestsOf }) {
@@ -54,11 +49,7 @@ export function growthsOf({ events, fromMs, toMs, descriptors, requestsOf }) {
   });
 }
 
-/**
- * The memory of a process grows in every part of the load, by about as much; and what was alive after each collection of all
- * garbage says that this is no garbage.
- * @returns {Growth[]}
- */
+/** Memory that grows evenly, and that is still alive after each full garbage collection. @returns {Growth[]} */
 function memoryOf(/** @type {Event[]} */ beats, about, { fromMs, toMs }) {
   const parts = partsOf(samplesOf(beats, 'rss'), fromMs, toMs);
   const steps = parts.slice(1).map((bytes, index) => bytes - parts[index]);
@@ -79,7 +70,7 @@ function memoryOf(/** @type {Event[]} */ beats, about, { fromMs, toMs }) {
 const samplesOf = (/** @type {Event[]} */ events, /** @type {string} */ field) =>
   events.flatMap(({ t, ...one }) => (one[field] === undefined ? [] : { t, value: one[field] }));
 
-/** The least in each part of the load that has any: what is open for a moment is in none. The last sample counts by itself. */
+/** The lowest sample in each part, so that what is open for a moment doesn't count; in the last part the last sample. */
 function partsOf(/** @type {Samples} */ samples, fromMs, toMs) {
   const parts = groupBy(samples, ({ t }) =>
     Math.max(0, Math.min(PARTS - 1, Math.floor(((t - fromMs) / (toMs - fromMs)) * PARTS))),

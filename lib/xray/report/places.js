@@ -1,12 +1,7 @@
-/** Where in a program's code an event loop stood still, told from stacks. Pure. */
+/** The place in a program's code at which an event loop stood still, from its stacks. Pure. */
+/** @import { Stack } from '../stacks.js' */
 
-/** @typedef {import('../stacks.js').Stack} Stack */
-
-/**
- * Where most of these were, in words.
- * @param {Stack[]} stacks
- * @returns {string | undefined}  "isPlain, server.js:14"; "RegExp.test, called in isPlain, server.js:14"
- */
+/** The commonest: "isPlain, server.js:14" or "RegExp.test, called in isPlain, server.js:14". @param {Stack[]} stacks */
 export function placeIn(stacks) {
   const counts = new Map();
   for (const { calls } of stacks) {
@@ -18,7 +13,7 @@ export function placeIn(stacks) {
 
 const CALL = /^(?:(?:async )?(.*?)(?: \[as .*\])? \()?(?:file:\/\/)?([^()]*):(\d+):\d+\)?$/;
 
-/** The innermost call that is not of Node.js, and where the program's own code calls that, if it is of a package. */
+/** The innermost call outside Node.js; if that is in a package, also the program's own call that led there. */
 function wordsOf(/** @type {string[]} */ calls) {
   const places = calls.flatMap((call) => {
     const [, name = '', file, line] = CALL.exec(call) ?? [];

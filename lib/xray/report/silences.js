@@ -1,6 +1,6 @@
 /**
- * When an event loop did not turn. The probe's beat comes every 20 ms; a stretch in which a process reported nothing at
- * all is one piece of work that it did not interrupt, or one in which it had no core, which is taken off. Pure.
+ * Times in which an event loop did not turn: the probe reports at least every 20 ms, unless the process works without a break
+ * or waits for a core; that wait is subtracted. Pure.
  *
  * @typedef {import('../../observe/timeline.js').Event} Event
  * @typedef {import('../../observe/timeline.js').Request} Request
@@ -8,27 +8,23 @@
  * @typedef {object} Silence
  * @property {number} pid
  * @property {number} fromMs
- * @property {number} ms  without the time in which it waited for a core
- * @property {string} [under]  the path of the request that it had begun last and not yet answered
+ * @property {number} ms  without its waits for a core
+ * @property {string} [under]  path of the last request that it began and hadn't answered
  *
- * @typedef {{ t: number, queuedMs: number, ranMs?: number }[]} Sampled  for how long a process had run and stood in a run queue, by time
- * @typedef {Map<number, Sampled>} Times  by pid
+ * @typedef {import('../../observe/own-work.js').Stretch} Stretch
+ * @typedef {import('../../observe/own-work.js').Span} Span
  */
 import { requestsOf } from '../../observe/timeline.js';
 
 const SHORTEST_MS = 50; // twice a beat, and a little
 
 /**
- * The silences of all processes within a stretch of time, in order of their beginning.
+ * The silences of all processes within a span, by their beginning.
  * @param {Event[]} events  of the whole run
- * @param {object} within
- * @param {number} within.fromMs
- * @param {number} within.toMs
- * @param {Times} within.times
- * @param {Set<number>} within.alive  those that still run at the end: their last silence has no end of its own
+ * @param {{ fromMs: number, toMs: number, stretches: Stretch[], alive: Set<number> }} within  alive: still at the end
  * @returns {Silence[]}
  */
-export function silencesOf(events, { fromMs, toMs, times, alive }) {
+export function silencesOf(events, { fromMs, toMs, stretches, alive }) {
   const requests = requestsOf(events.filter(({ tid }) => tid === undefined));
   /** @type {Map<number, number>} */
   const last = new Map();
@@ -37,7 +33,8 @@ export function silencesOf(events, { fromMs, toMs, times, alive }) {
   const note = (/** @type {number} */ pid, /** @type {number} */ untilMs) => {
     const since = last.get(pid);
     if (since === undefined || since < fromMs) return;
-    const ms = untilMs - since - spentBetween(times.get(pid) ?? [], 'queuedMs', since, untilMs);
+    const span = { pid, fromMs: since, toMs: untilMs };
+    const ms = untilMs - since - spentIn(stretches, 'queuedMs', span);
     if (ms < SHORTEST_MS) return;
     found.push({ pid, fromMs: since, ms: Math.round(ms), under: lastBegun(requests, pid, since) });
   };
@@ -51,27 +48,19 @@ export function silencesOf(events, { fromMs, toMs, times, alive }) {
 }
 
 /**
- * How much it has run, or waited for a core, within a stretch of time: rather too much than too little, since the samples
- * around it count whole.
- * @param {Sampled} samples
- * @param {'queuedMs' | 'ranMs'} how
- * @param {number} fromMs
- * @param {number} toMs
+ * How long a process computed, or waited for a core, within a span. A stretch that only overlaps it counts as far as it fits,
+ * so this errs on the side of too much. @param {Stretch[]} stretches @param {'queuedMs' | 'computedMs'} how @param {Span} span
  */
-export function spentBetween(samples, how, fromMs, toMs) {
-  if (samples.length === 0) return 0;
-  const before = samples.findLast(({ t }) => t <= fromMs)?.[how] ?? 0;
-  const after = (samples.find(({ t }) => t >= toMs) ?? samples[samples.length - 1])[how] ?? 0;
-  return Math.max(0, after - before);
+export function spentIn(stretches, how, { pid, fromMs, toMs }) {
+  let spentMs = 0;
+  for (const one of stretches) {
+    const withinMs = Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs);
+    if (one.pid === pid && withinMs > 0) spentMs += Math.min(one[how], withinMs);
+  }
+  return spentMs;
 }
 
-/**
- * The path of the request that a process had begun last and not yet answered.
- * @param {Request[]} requests
- * @param {number} pid
- * @param {number} atMs
- * @returns {string | undefined}
- */
+/** The path of the last request that a process began and hadn't answered. @param {Request[]} requests @param {number} pid @param {number} atMs */
 export function lastBegun(requests, pid, atMs) {
   const one = requests.findLast(
     ({ startMs, endMs = Infinity, ...request }) =>

@@ -1,12 +1,9 @@
-/** What became of the requests, and what the event loops did, in words and charts. Pure. */
+/** Requests, latencies and event loops, in words and charts. Pure. */
 import { serversOf } from './facts.js';
 import { MOST_ROWS } from './tell-processes.js';
 import { counted as many, nameIt, nameOf } from './words.js';
 
-/**
- * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('./facts.js').Seen} Seen
- */
+/** @import { Facts, Seen } from './facts.js' */
 
 const EVEN = 0.1; // of the most
 
@@ -32,7 +29,7 @@ export function outcome({ report, seen, counted, load, streams, closed }) {
     );
   if (counted > 0)
     lines.push(
-      `${counted} of them were counted exactly, but not recorded one by one: in a flood that would slow your server down.`,
+      `${counted} of the requests were counted exactly, but not recorded one by one: in a flood that would slow your server down.`,
     );
   if (seen < report.requests)
     lines.push(`The probe has seen ${seen} of them begin in a Node.js process.`);
@@ -49,7 +46,7 @@ export function byProcess(facts) {
   return [{ name: 'requests', label, unit: '', ...shortened(rows) }];
 }
 
-/** Errors of the server, and what was begun and not answered, where that is not the same for all. */
+/** Errors and unanswered requests by process, if there are several. */
 export function failures(facts) {
   const own = facts.processes.filter(({ failed, unanswered }) => failed > 0 || unanswered > 0);
   if (facts.processes.filter(({ requests }) => requests > 0).length < 2 || facts.streams) return [];
@@ -74,7 +71,7 @@ export function evenness(facts) {
   const word = most - least <= Math.max(1, EVEN * most) ? 'Even' : 'Uneven';
   const why =
     word === 'Uneven' && facts.policy === 'none'
-      ? ' The system wakes whom it likes: see lesson 3.'
+      ? ' The system chooses which process it wakes: see lesson 3.'
       : '';
   return [`${word}: from ${least} to ${most} each, ${kind}.${why}`];
 }
@@ -133,7 +130,7 @@ export function loops(facts) {
   return lines;
 }
 
-/** The first rows, and in words what the others are together, or at the most. */
+/** The first rows, and a note about the others. */
 function shortened(/** @type {{ name: string, value: number }[]} */ rows, isSum = true) {
   const others = rows.slice(MOST_ROWS).map(({ value }) => value);
   if (others.length === 0) return { rows };
@@ -142,12 +139,12 @@ function shortened(/** @type {{ name: string, value: number }[]} */ rows, isSum 
   return { rows: rows.slice(0, MOST_ROWS), note: `and ${others.length} more: ${told}` };
 }
 
-/** What may well be meant. */
+/** What may well be meant, but is worth a look. */
 export function remarks(/** @type {Facts} */ facts) {
   const serving = serversOf(facts).filter(({ endMs }) => endMs === undefined);
   const haveTimers = serving.length > 1 && serving.every(({ timers = 0 }) => timers > 0);
   if (!haveTimers) return [];
   return [
-    `Each of the ${serving.length} processes that serve keeps a timer running. Is it a job, such as a mail at midnight? Then it is done ${serving.length} times.`,
+    `Each of the ${serving.length} processes that serve keeps a timer running. Is it a job, such as a mail at midnight? Then it runs ${serving.length} times.`,
   ];
 }

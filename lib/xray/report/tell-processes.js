@@ -1,17 +1,14 @@
-/** Which processes there are, who accepts, and what memory they take, in words. Pure. */
+/** The processes, their listening sockets and their memory, in words. Pure. */
 import { serversOf } from './facts.js';
 import { counted as many, nameIt } from './words.js';
 
-/**
- * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('./facts.js').Seen} Seen
- */
+/** @import { Facts, Seen } from './facts.js' */
 
-/** So many processes are named, and the others summed. */
+/** Processes in a table; it sums up the others. */
 export const MOST_ROWS = 10;
 const MEGABYTE = 2 ** 20;
 
-/** Each below the one that started it. */
+/** The tree of processes. */
 export function treeLines({ processes, port }) {
   const pids = new Set(processes.map(({ pid }) => pid));
   const below = (parent) => processes.filter(({ ppid }) => ppid === parent);
@@ -42,7 +39,7 @@ function describe(one, port) {
   return parts.filter(Boolean).join(', ');
 }
 
-/** A worker that was forked a moment ago is Node.js all the same. */
+/** A worker that was forked a moment ago is Node.js, though it hasn't reported yet. */
 const isForeign = (/** @type {Seen} */ { isNode, role }) => !isNode && role !== 'worker';
 
 function ending({ code, signal }) {
@@ -56,7 +53,7 @@ export function listening(/** @type {Facts} */ facts) {
   const behind = processes.filter((one) => one.requests > 0 && !servers.includes(one)).length;
   const where = `Port ${port}${address ? ` (${address})` : ''}`;
   const others =
-    otherPorts.length > 0 ? [`It listens on ${otherPorts.join(', ')}, too: see --port.`] : [];
+    otherPorts.length > 0 ? [`It listens on ${otherPorts.join(', ')}, see --port.`] : [];
   const natives = processes.filter((one) => isForeign(one) && holders.includes(one.pid));
   return [`${where}: ${whoAccepts(servers, { policy, natives, others: behind })}`, ...others];
 }
@@ -103,7 +100,7 @@ export function memory({ processes }) {
   ];
 }
 
-/** What the system does not tell of one it does not tell of all. */
+/** A kind that the system doesn't give for each has no sum. */
 function sumOf(/** @type {Seen[]} */ rows) {
   const sum = (/** @type {'rssBytes' | 'pssBytes' | 'ussBytes'} */ kind) => {
     const all = rows.map(({ memory: one }) => one?.[kind] ?? NaN);
@@ -123,7 +120,7 @@ export function blind(/** @type {Facts} */ { processes, seen, report }) {
       : [];
   if (seen === 0 && report.requests > 0)
     lines.push(
-      'No Node.js process has begun a request, so nothing is said about who executed them.',
+      'No Node.js process has begun a request, so there is no saying which process executed them.',
     );
   return lines;
 }

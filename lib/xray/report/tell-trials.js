@@ -1,30 +1,24 @@
-/** What was tried, as a person reads it: a kill, a stop, a reload, more workers, the probe's cost. Pure. */
+/** Trials in words: a kill, a stop, a reload, more workers, the probe's cost. Pure. */
 import { format } from '../../verdict/terminal.js';
 import { counted, whatWasDone } from './words.js';
 
-/**
- * @typedef {import('../trials.js').Trial} Trial
- * @typedef {import('./tell.js').Section} Section
- */
+/** @import { Trial } from '../trials.js' */
+/** @import { Section } from './tell.js' */
 
-const ROUGH = 0.1; // half an interval that is wider says too little
+const ROUGH = 0.1; // half the width of an interval; a wider one says too little
 const MOST_COST = 0.03; // of the throughput, by the probe
 
-/**
- * @param {Trial} trial
- * @param {string} head
- * @returns {Section}
- */
+/** @param {Trial} trial @param {string} head @returns {Section} */
 export function trialSection(trial, head) {
-  const { sent, lost, underWay, repeated, errors } = trial;
+  const { sent, lost, begun, repeated, errors } = trial;
   const total = lost.fresh + lost.kept;
   const kinds = Object.entries(errors).map(([kind, count]) => `${kind}: ${count}`);
-  const begun = trial.kind === 'stop' ? '' : `${underWay} of them had begun in a process; `;
+  const begunOnes = trial.kind === 'stop' ? '' : `${begun} of them had begun in a process; `;
   const says = [
     `${whatWasDone(trial)}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
     total === 0
       ? 'None was lost.'
-      : `Lost: ${lost.fresh} on fresh connections, ${lost.kept} on kept ones. ${begun}${kinds.join(', ')}.`,
+      : `Lost: ${lost.fresh} on fresh connections, ${lost.kept} on kept ones. ${begunOnes}${kinds.join(', ')}.`,
     ...(repeated > 0
       ? [
           `${repeated} met a kept connection that was just being closed, and ${repeated === 1 ? 'was' : 'were'} sent again, as browsers do.`,
@@ -36,7 +30,7 @@ export function trialSection(trial, head) {
   return { head, says, lines: eachReload(trial) };
 }
 
-/** Streams break at a restart as connections do, and EventSource comes again: they are counted by themselves. */
+/** A restart breaks streams too, but EventSource reconnects: so they aren't counted as lost. */
 function aboutStreams(/** @type {Trial} */ { streams }) {
   if (!streams) return [];
   const { open, ended, broken, held } = streams;
@@ -70,22 +64,18 @@ function commandFailed(/** @type {import('../command.js').Failed} */ { code, pri
   return `The command ${how}${last ? `: ${last}` : ''}.`;
 }
 
-/**
- * @param {import('../scale.js').Scaled} scaled
- * @param {string} head
- * @returns {Section}
- */
+/** @param {import('../scale.js').Scaled} scaled @param {string} head @returns {Section} */
 export function scaleSection({ variable, isObeyed, steps, choice }, head) {
   if (!isObeyed) {
     const served = steps.map(({ asked, serve }) => `${serve} with ${variable}=${asked}`);
-    const says = `The processes that serve were not as many as asked for: ${served.join(', ')}. Name the variable that says how many there are to be: --workers-env WEB_CONCURRENCY`;
+    const says = `The processes that serve were not as many as asked for: ${served.join(', ')}. Name the variable for their number: --workers-env WEB_CONCURRENCY`;
     return { head, says: [says] };
   }
   const [first] = steps;
   const rows = steps.map(({ asked, perSecond }) => ({ name: String(asked), value: perSecond }));
   const ratios = steps.slice(1).map(({ asked, ratio, ceiling }) => {
     const interval = `95 % interval ${format(ratio.low)} to ${format(ratio.high)}`;
-    return `${asked} against ${first.asked}: ${format(ratio.value)} times as fast (${interval}). Ceiling ${format(asked / first.asked)} for work that waits, ${format(ceiling)} for work that computes, which is what as many spinning threads got here meanwhile.`;
+    return `${asked} against ${first.asked}: ${format(ratio.value)} times as fast (${interval}). Ceiling ${format(asked / first.asked)} for work that waits, ${format(ceiling)} for work that computes, which is what as many spinning threads got here in the same minutes.`;
   });
   const failed = steps.filter(({ errors }) => errors > 0);
   return {
@@ -102,11 +92,7 @@ export function scaleSection({ variable, isObeyed, steps, choice }, head) {
   };
 }
 
-/**
- * @param {import('../cost.js').Cost} cost
- * @param {string} head
- * @returns {Section}
- */
+/** @param {import('../cost.js').Cost} cost @param {string} head @returns {Section} */
 export function costSection({ share, obstacle }, head) {
   if (!share) return { head, says: [obstacle ?? ''] };
   const [value, low, high] = [share.value, share.low, share.high].map(
@@ -120,7 +106,7 @@ export function costSection({ share, obstacle }, head) {
   const says = [`The probe takes ${value} of its throughput (95 % interval ${low} to ${high}).`];
   if (share.low > MOST_COST)
     says.push(
-      'That is more than the 3 % that it should take at the most: without it the server is faster than is told here.',
+      'That is more than the 3 % that it should take at the most: without it the server is faster than reported here.',
     );
   return { head, says };
 }

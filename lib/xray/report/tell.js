@@ -1,6 +1,5 @@
 /**
- * What was seen of a server, as a person reads it in a terminal of 80 columns. Pure: facts in, lines out; the
- * caller escapes them.
+ * The facts in sections, for a terminal of 80 columns or the page. Pure; the caller escapes them.
  *
  * @typedef {import('./facts.js').Facts} Facts
  * @typedef {import('../../verdict/style.js').Style} Style
@@ -20,12 +19,12 @@ import {
 import { blind, listening, memory, treeLines } from './tell-processes.js';
 
 /**
- * @typedef {object} Section  of what was seen; its parts in the order in which they are shown
+ * @typedef {object} Section  its parts in the order shown
  * @property {string} head
  * @property {string[]} [says]  sentences
  * @property {import('../../verdict/terminal.js').Chart[]} [charts]
- * @property {string[]} [lines]  whose blanks matter
- * @property {string[]} [adds]  sentences, too
+ * @property {string[]} [lines]  kept as they are
+ * @property {string[]} [adds]  more sentences
  *
  * @param {Facts} facts
  * @returns {Section[]}
@@ -35,7 +34,7 @@ export function sectionsOf(facts) {
   /** @type {Section[]} */
   const all = [
     { head: 'Processes', lines: treeLines(facts) },
-    { head: 'Who listens, who accepts', says: listening(facts) },
+    { head: 'Listening and accepting', says: listening(facts) },
     {
       head: 'Requests',
       ...{
@@ -55,12 +54,7 @@ export function sectionsOf(facts) {
   );
 }
 
-/**
- * @param {Section} section
- * @param {Style} style
- * @param {number} columns
- * @returns {string[]}
- */
+/** @param {Section} section @param {Style} style @param {number} columns @returns {string[]} */
 export function sectionLines(
   { head, says = [], charts = [], lines = [], adds = [] },
   style,

@@ -1,14 +1,12 @@
 /**
- * The timeline in the Trace Event Format, which https://ui.perfetto.dev and chrome://tracing show: a lane for each process,
- * in it every request, every silence of its event loop, its start and end. Pure. `npm run test:field` has Perfetto's own
- * parser read it: an `id` that is not local to its process takes a request out of the process's lane there, and of two
- * silences that overlap by a microsecond it drops one.
+ * The timeline in the Trace Event Format of https://ui.perfetto.dev: a lane for each process with its requests, silences,
+ * start and end. Perfetto takes a request whose `id` isn't local out of its lane, and drops one of two overlapping silences. Pure.
  */
 import { processesOf, requestsOf } from '../../observe/timeline.js';
 
 const PER_MS = 1000; // the format counts in microseconds
 
-/** What is no request and no silence, and how it is named there. */
+/** Events that are moments, and their names in the trace. */
 const MOMENTS = {
   start: 'starts',
   listening: 'listens',
@@ -20,10 +18,7 @@ const MOMENTS = {
 };
 
 /**
- * @param {object} seen
- * @param {import('../../observe/timeline.js').Event[]} seen.events
- * @param {import('./silences.js').Silence[]} seen.silences
- * @param {number} seen.zeroMs  time 0
+ * @param {Pick<import('./facts.js').Facts, 'silences' | 'zeroMs'> & { events: import('../../observe/timeline.js').Event[] }} seen
  * @returns {{ traceEvents: Record<string, unknown>[], displayTimeUnit: 'ms' }}
  */
 export function traceOf({ events, silences, zeroMs }) {

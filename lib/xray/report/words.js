@@ -1,14 +1,10 @@
-/** How processes, moments and ends are called, in every sentence about a server. Pure. */
+/** The names of processes, moments and exits in all sentences about a server. Pure. */
 /** @typedef {import('./facts.js').Seen} Seen */
 
-/**
- * A moment as it is told: seconds since the program was started.
- * @param {{ zeroMs: number }} since
- * @param {number} t
- */
+/** A moment, in seconds since the start. @param {{ zeroMs: number }} since @param {number} t */
 export const at = ({ zeroMs }, t) => `${((t - zeroMs) / 1000).toFixed(2)} s`;
 
-/** A process as it is named. @param {Pick<Seen, 'pid' | 'role' | 'worker' | 'name'>} one */
+/** @param {Pick<Seen, 'pid' | 'role' | 'worker' | 'name'>} one */
 export const nameIt = ({ pid, role, worker, name }) =>
   role === 'worker' ? `worker ${worker} (pid ${pid})` : `${name} (pid ${pid})`;
 
@@ -18,14 +14,14 @@ export function nameOf({ processes }, pid) {
   return one ? nameIt(one) : `pid ${pid}`;
 }
 
-/** A script's name, as it is shown. @param {string | undefined} file */
+/** A script's name. @param {string | undefined} file */
 export const shortName = (file) => file?.split(/[/\\]/).at(-1)?.replace(/\s/g, ' ') || 'node';
 
 /** @param {Partial<Seen>} one */
 export const howItEnded = ({ crash, signal, code }) =>
   `ended ${signal ? `by ${signal}` : `with exit code ${code}`}${crash ? `, ${crash}` : ''}`;
 
-/** What the trial did to the program. @param {import('../trials.js').Trial} trial */
+/** The signal or command of a trial. @param {import('../trials.js').Trial} trial */
 export const whatWasDone = ({ command, signal, pid }) =>
   command === undefined ? `${signal} to pid ${pid}` : `\`${command}\``;
 
