@@ -349,7 +349,7 @@ const WHY_ACCEPTED = {
 };
 
 export function demandRefusals(all) {
-  for (const { value, program, fate, isStarted, output } of all) {
+  for (const { value, program, fate, isStarted, forks, output } of all) {
     const setting = `NODE_CLUSTER_WORKERS=${value === '' ? "''" : value}`;
     const begun = program.events.find(({ what }) => ['fork', 'child', 'listening'].includes(what));
     const end = program.events.find(({ what, pid }) => what === 'exit' && pid === program.pid);
@@ -360,6 +360,13 @@ export function demandRefusals(all) {
       output,
       shows: { program, moments: [momentOf(begun ?? end, begun ? 'it starts' : 'it exits')] },
     };
+    const mistake = mistakeIn(program);
+    demand(!isStarted || mistake || fate?.code !== 1, {
+      ...story,
+      got: `${setting}: it forked ${forks} before it refused.`,
+      why: 'By then these workers run: they may have answered clients, and exit in the middle of it.',
+      try: 'look at the order: what does the primary do before it tests the text?',
+    });
     demand(!isStarted, {
       ...story,
       got: `${setting}: it started anyway.`,
@@ -378,7 +385,6 @@ export function demandRefusals(all) {
       why: 'Scripts and service managers read the exit code, so the task names one: 1.',
       try: 'look at how the program ends when it refuses: with which exit code, and when?',
     });
-    const mistake = mistakeIn(program);
     demand(!mistake, {
       ...story,
       got: `${setting}: it ended by an error of its own, "${mistake}", which is no refusal.`,

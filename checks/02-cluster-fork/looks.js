@@ -80,9 +80,7 @@ export const tryNonsense = (launch) =>
   asCoresAllow(NONSENSE, async (value) => {
     const program = await launch({ env: { NODE_CLUSTER_WORKERS: value }, pretendForks: true });
     const isStarted = await untilAtRest(program, hasBegun);
-    const { fate } = program;
-    await program.stop();
-    return { value, program, fate, isStarted, output: program.output() };
+    return { value, isStarted, ...(await stopCounting(program)) };
   });
 
 /** The same work on both sides: the learner's cluster, and the single process that it started from. */

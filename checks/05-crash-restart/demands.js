@@ -29,7 +29,8 @@ const programOf = ([{ program }]) => program;
 
 export function demandReplaced(rounds) {
   const lost = rounds.find(({ isDone }) => !isDone);
-  demandInTime(!lost, {
+  const judge = lost?.fate ? demand : demandInTime; // a primary that gave up is there to be seen
+  judge(!lost, {
     expected: `After ${lost?.how} a new worker listens, and all of them serve again.`,
     ...(lost && storyOfLoss(lost)),
     output: lost?.printed,
@@ -130,19 +131,12 @@ const lossShown = ({ program, exits }) => [
 ];
 
 /** Every exit so far is in the log, and a crash reads differently from a planned leave. */
-export function demandLog(rounds, leave, stop, failing) {
+export function demandLog(rounds, leave) {
   const told = ({ program, printed }, exits) =>
     exits.map((exit) => ({ ...exit, printed, program }));
   const ends = [
     ...rounds.flatMap((round) => told(round, round.exits)),
     ...(leave ? told(leave, leave.exits) : []),
-    ...(stop ? told(stop, stop.exits) : []),
-    ...(failing
-      ? told(
-          { ...failing, printed: failing.output },
-          failing.waits.map(({ exit }) => exit),
-        )
-      : []),
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
@@ -309,13 +303,14 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const allMs = sumOf(waited.map(({ ms }) => ms));
   const long = waited.find(({ ms }, index) => isTooLong(ms, index));
   const isLong = long || allMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
+  const blocks = blocksOf(program, waited);
   const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
   const isReset = hasWaited && restarts > RESTARTS && !isLong;
   const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
   judge(waited.length > 0 && !short && !isLong, {
     expected: `The port is taken: before each restart it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
-    got: waited.length > 0 ? `It waited ${inMs(waited)} ms.` : storyOfNoRestart(program),
-    why: whyOfWaits(program, isReset),
+    got: storyOfWaits(program, waited, blocks),
+    why: whyOfWaits(blocks, isReset),
     try: isReset
       ? "what resets the count, and when? 'online' is too early"
       : 'look at what is between an exit and the fork: how long is it the first time, and the fourth time in a row?',
@@ -333,12 +328,26 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   });
 }
 
-/** The primary has slept synchronously, as blockFor() does. */
-const hasBlocked = ({ events, pid }) => eventsOf(events, 'wait').some((wait) => wait.pid === pid);
+/**
+ * How long the primary blocked each time, by blockFor() or in a loop. An exit is seen when the handlers of 'exit' have run: a
+ * primary that blocks in one has its wait behind it then, and seems not to have waited.
+ */
+function blocksOf({ events, pid }, waited) {
+  const own = events.filter((event) => event.pid === pid);
+  const waits = eventsOf(own, 'wait');
+  if (waits.length > 0 || !waited.every(({ ms }) => isNoWait(ms))) return waits;
+  return eventsOf(own, 'beat').flatMap(({ late }) => (isTooShort(late) ? [] : [{ ms: late }]));
+}
 
-function whyOfWaits(program, isReset) {
-  if (hasBlocked(program))
-    return 'The primary blocked in the meantime: until that was over it heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
+function storyOfWaits(program, waited, blocks) {
+  if (waited.length === 0) return storyOfNoRestart(program);
+  if (blocks.length > 0) return `It blocked the primary for ${inMs(blocks)} ms.`;
+  return `It waited ${inMs(waited)} ms.`;
+}
+
+function whyOfWaits(blocks, isReset) {
+  if (blocks.length > 0)
+    return 'Until that was over the primary heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
   if (isReset)
     return "The count began afresh although no worker had listened. 'online' comes before the first line of your file runs.";
   return "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.";

@@ -74,7 +74,7 @@ import { createLooks, nextLook, programsOf } from './looks.js';
 import { conditionsNow, countCrowd, hasIdleCore, overrunNow } from '../measure/conditions.js';
 import { watchShortages } from '../observe/shortage.js';
 import { createPrograms } from './programs.js';
-import { isOutcome, meaningOf } from './unexpected-end.js';
+import { DemandFault, isOutcome, meaningOf } from './unexpected-end.js';
 import { verdictOnMissing } from './whose-fault.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { groundsOf, idsIn, roundsOf } from '../verdict/plan.js';
@@ -309,10 +309,19 @@ async function judgeSteps(steps, areApart, confirm) {
 
 async function judgeOnce(judge, what, onMissing) {
   try {
-    await judge(...what);
+    await asked(judge, what);
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
     await onMissing(error);
+  }
+}
+
+/** What a demand throws at once, and is no outcome, is our mistake; one that measures rejects later, as a look does. */
+function asked(judge, what) {
+  try {
+    return judge(...what);
+  } catch (error) {
+    throw isOutcome(error) ? error : new DemandFault(error);
   }
 }
 

@@ -13,6 +13,15 @@ import { whyOfCrash } from '../verdict/thrown.js';
 const EXPECTED = 'The program goes on until the check ends it.';
 const OUTCOMES = [Broken, Undecided, Shortage];
 
+/** A demand threw this by mistake. It only looks at what was seen, so no end of a program is the reason. */
+export class DemandFault extends Error {
+  /** @param {unknown} cause */
+  constructor(cause) {
+    super(String(cause), { cause });
+    this.name = 'DemandFault';
+  }
+}
+
 /** Does it say what a promise has come to? Else it is a fault of ours. @param {unknown} error */
 export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kind);
 
@@ -22,10 +31,11 @@ export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kin
  * @param {Program[]} seen.programs  those of the learner that the look may have looked at
  * @param {() => Shortage | undefined} seen.shortage  what the check itself was short of
  * @param {(program: Program) => Parameters<typeof explainNotReady>[0]} seen.factsOf
- * @returns {any}  what is to be told: a failure was no failure where something was short, and what would be a fault of ours
- *   is the program's where it ended unasked; else the error itself
+ * @returns {any}  what is to be told: a failure was no failure where something was short, and what would be a fault of
+ *   a look is the program's where it ended unasked; else the error itself
  */
 export function meaningOf(error, { programs, shortage, factsOf }) {
+  if (error instanceof DemandFault) return error.cause;
   if (error instanceof Stranger) return explainStranger(error.pid);
   const isThere = error instanceof Broken && !(error instanceof Missing);
   const excess = programs.find(({ fate }) => fate?.kind === 'excess');
