@@ -303,7 +303,7 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const allMs = sumOf(waited.map(({ ms }) => ms));
   const long = waited.find(({ ms }, index) => isTooLong(ms, index));
   const isLong = long || allMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
-  const blocks = blocksOf(program, waited);
+  const blocks = blocksOf(program);
   const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
   const isReset = hasWaited && restarts > RESTARTS && !isLong;
   const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
@@ -312,7 +312,7 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
     got: storyOfWaits(program, waited, blocks),
     why: whyOfWaits(blocks, isReset),
     try: isReset
-      ? "what resets the count, and when? 'online' is too early"
+      ? 'look at the count of failed restarts: what raises it, and what sets it back, and when?'
       : 'look at what is between an exit and the fork: how long is it the first time, and the fourth time in a row?',
     output,
     shows: { program, moments: waited.filter((one) => one === (short ?? long)).map(waitMoment) },
@@ -329,14 +329,13 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
 }
 
 /**
- * How long the primary blocked each time, by blockFor() or in a loop. An exit is seen when the handlers of 'exit' have run: a
- * primary that blocks in one has its wait behind it then, and seems not to have waited.
+ * How long the primary blocked each time, as blockFor() does. An exit is seen when the handlers of 'exit' have run: a primary
+ * that blocks in one has its wait behind it then, and seems not to have waited. Node.js itself blocks before the first fork,
+ * where it loads modules.
  */
-function blocksOf({ events, pid }, waited) {
-  const own = events.filter((event) => event.pid === pid);
-  const waits = eventsOf(own, 'wait');
-  if (waits.length > 0 || !waited.every(({ ms }) => isNoWait(ms))) return waits;
-  return eventsOf(own, 'beat').flatMap(({ late }) => (isTooShort(late) ? [] : [{ ms: late }]));
+function blocksOf({ events, pid }) {
+  const first = forksOf(events)[0]?.t ?? Infinity;
+  return eventsOf(events, 'wait').filter((wait) => wait.pid === pid && wait.t > first);
 }
 
 function storyOfWaits(program, waited, blocks) {
@@ -349,7 +348,7 @@ function whyOfWaits(blocks, isReset) {
   if (blocks.length > 0)
     return 'Until that was over the primary heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
   if (isReset)
-    return "The count began afresh although no worker had listened. 'online' comes before the first line of your file runs.";
+    return "Nothing counts the failed restarts, or the count begins afresh too early: 'online' comes before the first line of your file runs.";
   return "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.";
 }
 

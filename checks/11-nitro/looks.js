@@ -27,7 +27,7 @@ import {
 /** Not the number that Nitro takes by default, and a different one that the machine does not have either. */
 export const WORKERS = cpus().length === 4 ? 3 : 4;
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
-const PAIR = 2; // workers, where two are enough
+export const PAIR = 2; // workers, where two are enough
 export const IN_FLIGHT = 6;
 export const AT_WORK = 10; // requests
 const ROUNDS = 12;
