@@ -1,4 +1,5 @@
-// Who may import whom (DESIGN.md): every folder names what it may import, all else is refused.
+// Who may import what: every folder names it, all else is refused. Which room of lib/ may import which other one is drawn in
+// CONTRIBUTING.md, and test/rooms.test.js holds the drawing against the imports.
 // The rules of one file do not add up: the last zone that matches a file decides.
 import { readFileSync } from 'node:fs';
 import js from '@eslint/js';
@@ -12,9 +13,8 @@ const peers = JSON.parse(
 const NODE = 'node:(?!child_process$).+'; // a child of ours is started through lib/common/child.js
 const ANY_NODE = 'node:.+';
 const INSIDE = String.raw`\./(?!.*\.\.).+`; // this folder and below, never up
-const COMMON = String.raw`\.\./common/[^/]+`; // seen from another room of lib
-const LIB = String.raw`\.\./(?!.*\.\.).+`; // any of lib, seen from lib/cli
-const LIB_BELOW = String.raw`\.\./(?!cli/|web/|.*\.\.).+`; // the same without cli and web
+const LIB = String.raw`\.\./(?!.*\.\.).+`; // any room of lib, seen from another one
+const LIB_FROM_BELOW = String.raw`(?:\.\./){1,2}(?!.*\.\.).+`; // the same, seen from a folder of a room
 const packages = (...names) => `(?:${names.join('|')})(?:/.+)?`;
 const DOOR = String.raw`\.\./\.\./lib/check/checking\.js`;
 const DOOR_BELOW = String.raw`\.\./\.\./\.\./lib/check/checking\.js`;
@@ -67,13 +67,18 @@ const ZONES = [
   },
   {
     files: ['lib/**'],
-    may: [NODE, PACKAGES, INSIDE, LIB_BELOW],
-    because: 'in lib only lib/cli imports lib/cli and lib/web',
+    may: [NODE, PACKAGES, INSIDE, LIB],
+    because: 'lib imports node:*, the dependencies of package.json and files of lib',
   },
   {
-    files: ['lib/observe/**'],
-    may: [NODE, INSIDE, COMMON],
-    because: 'lib/observe imports node:*, its own files and lib/common; no packages',
+    files: ['lib/cli/commands/**'],
+    may: [NODE, PACKAGES, INSIDE, LIB_FROM_BELOW],
+    because: 'lib imports node:*, the dependencies of package.json and files of lib',
+  },
+  {
+    files: ['lib/observe/**', 'lib/xray/**'],
+    may: [NODE, INSIDE, LIB],
+    because: 'lib/observe and lib/xray import node:* and files of lib, no packages',
   },
   {
     files: ['lib/common/child.js', 'lib/common/guard.js'],
@@ -82,19 +87,14 @@ const ZONES = [
   },
   {
     files: ['keeper', 'run'].map((name) => `lib/observe/${name}.js`),
-    may: [ANY_NODE, INSIDE, COMMON],
+    may: [ANY_NODE, INSIDE, LIB],
     because: 'the keeper has a lifeline of its own, and starts what is judged',
   },
   {
     // No process is started here, and the probe imports nothing of ours.
-    files: ['lib/observe/*.cjs'],
+    files: ['lib/observe/preload/**'],
     may: [ANY_NODE, INSIDE],
     because: 'what is preloaded into a program imports node:* and its own files',
-  },
-  {
-    files: ['lib/measure/**'],
-    may: [NODE, PACKAGES, INSIDE, COMMON, String.raw`\.\./observe/[^/]+`],
-    because: 'lib/measure imports node:*, packages, its own files, lib/observe and lib/common',
   },
   {
     files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**'],
@@ -103,47 +103,19 @@ const ZONES = [
     strict: true,
   },
   {
-    files: ['lib/xray/**'],
-    may: [NODE, INSIDE, COMMON, String.raw`\.\./(?:observe|measure|verdict)/[^/]+`],
-    because:
-      'lib/xray imports node:*, its own files, lib/observe, lib/measure, lib/verdict, lib/common',
-  },
-  {
-    files: [
-      ...[
-        'facts',
-        'findings*',
-        'silences',
-        'hangs',
-        'places',
-        'seen',
-        'tell*',
-        'conclusion',
-        'trace',
-      ].map((name) => `lib/xray/${name}.js`),
-    ],
+    files: ['lib/xray/report/**'],
     may: [
-      ...[PURE_NODE, INSIDE, String.raw`\.\./measure/(?:stats|report)\.js`],
-      ...[String.raw`\.\./observe/timeline\.js`, String.raw`\.\./verdict/[^/]+`],
+      ...[PURE_NODE, INSIDE, String.raw`\.\./\.\./measure/(?:stats|report)\.js`],
+      ...[String.raw`\.\./\.\./observe/timeline\.js`, String.raw`\.\./\.\./verdict/[^/]+`],
     ],
     because: 'what the X-ray says is pure: no I/O, no packages',
     strict: true,
   },
   {
-    files: ['lib/web/**'],
-    may: [NODE, PACKAGES, INSIDE, LIB_BELOW],
-    because: 'lib/web may use all of lib except lib/cli',
-  },
-  {
-    files: ['lib/web/client/**'],
-    may: [INSIDE, String.raw`\.\./reveal/reveal\.mjs`],
-    because: 'the page in the browser has only its own files, and reveal.js',
+    files: ['lib/*/client/**'],
+    may: [String.raw`\./[^/]+`, String.raw`\.\./\.\./(?:web/client/[^/]+|reveal/reveal\.mjs)`],
+    because: 'a page in the browser has only its own files, those of lib/web/client, and reveal.js',
     strict: true,
-  },
-  {
-    files: ['lib/cli/**'],
-    may: [NODE, PACKAGES, INSIDE, LIB],
-    because: 'lib/cli imports node:*, the dependencies of package.json and files of lib',
   },
   {
     files: ['lib/cli/main.cjs'],
@@ -305,7 +277,7 @@ export default [
     rules: { 'no-restricted-globals': ['error', 'console', 'fetch', 'process'] },
   },
   {
-    files: ['lib/web/client/**/*.js', 'test/browser/**/*.js', 'bench/page-soak.js'],
+    files: ['lib/*/client/*.js', 'test/browser/**/*.js', 'bench/page-soak.js'],
     languageOptions: { globals: readonly(BROWSER_GLOBALS) },
   },
   {

@@ -10,9 +10,9 @@ import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { answersOf } from '../lib/lessons/answers.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { findTool } from '../lib/tools/tools.js';
-import { readDemos } from '../lib/web/recordings.js';
-import { demoName } from '../lib/web/spots.js';
-import { perform } from '../lib/web/stage.js';
+import { readDemos } from '../lib/deck/recordings.js';
+import { demoName } from '../lib/deck/spots.js';
+import { perform } from '../lib/deck/perform-demo.js';
 import { startHogs } from './hog.js';
 import { seenIn, truths } from './truths.js';
 
@@ -69,7 +69,7 @@ for (const { name } of demos) {
 }
 process.exitCode = done.some(({ outcome }) => outcome === 'FALSE') ? 1 : 0;
 
-/** @param {import('../lib/web/stage.js').Demo & { key: string }} demo */
+/** @param {import('../lib/deck/perform-demo.js').Demo & { key: string }} demo */
 async function runOne(demo) {
   /** @type {any[]} */
   const messages = [];
@@ -86,7 +86,7 @@ async function runOne(demo) {
 
 /**
  * Somebody's change must be said to break what the lesson's catalogue says that it breaks.
- * @param {import('../lib/web/stage.js').Demo & { key: string }} demo
+ * @param {import('../lib/deck/perform-demo.js').Demo & { key: string }} demo
  * @returns {Promise<import('./truths.js').Truth>}
  */
 async function truthOfSpot({ name, key }) {

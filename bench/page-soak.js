@@ -12,7 +12,7 @@ import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
 import { quantile } from '../lib/measure/stats.js';
-import { QUIETLY, findBrowser } from '../lib/web/export.js';
+import { QUIETLY, findBrowser } from '../lib/deck/export.js';
 import { countGiven } from './argument.js';
 
 const saves = countGiven(1, 300, 'saves');

@@ -42,7 +42,7 @@ async function startServer(more) {
  */
 async function measurePair(timeline) {
   const load = createLoad();
-  const probe = `--require=${JSON.stringify(here('../lib/observe/probe.cjs'))}`;
+  const probe = `--require=${JSON.stringify(here('../lib/observe/preload/probe.cjs'))}`;
   const bare = await startServer({ NODE_OPTIONS: '' });
   const asByXray = { FORKSHOP_TIMELINE: timeline, FORKSHOP_FOLLOWS: '1' };
   const probed = await startServer({ NODE_OPTIONS: probe, ...asByXray });

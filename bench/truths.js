@@ -13,7 +13,7 @@ import { eventsOf, exitsOf, forksOf, groupBy, requestsOf } from '../lib/observe/
 const CLOSE_MS = 12; // between what a client saw and what was told of it
 const CLOSE = 0.15; // of a rate
 
-/** @param {any[]} messages  as lib/web/stage.js sends them @returns {Seen} */
+/** @param {any[]} messages  as lib/deck/perform-demo.js sends them @returns {Seen} */
 export function seenIn(messages) {
   const answered = new Map(messages.flatMap(({ answered: one }) => (one ? [[one.id, one]] : [])));
   const asked = messages.flatMap(({ asked: one }) => {

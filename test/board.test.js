@@ -11,11 +11,11 @@ import { spawnOurs } from '../lib/common/child.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { parseAddress } from '../lib/cli/address.js';
 import { openLine } from '../lib/cli/join.js';
-import { serveBoard } from '../lib/web/board.js';
-import { joinBoard } from '../lib/web/join.js';
-import { createRate } from '../lib/web/rate.js';
-import { looksOf, nameOf } from '../lib/web/names.js';
-import { createSeats, reportOf } from '../lib/web/seats.js';
+import { serveBoard } from '../lib/board/serve.js';
+import { joinBoard } from '../lib/board/join-board.js';
+import { createRate } from '../lib/board/rate-limiter.js';
+import { looksOf, nameOf } from '../lib/board/learner-names.js';
+import { createSeats, reportOf } from '../lib/board/class-roster.js';
 import { dispatched, ioOf, keys, makeRoot, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
@@ -26,7 +26,7 @@ const lessons = listLessons(rootFolder);
 const [first, second] = lessons;
 const AWAY_MS = 40;
 
-/** @type {import('../lib/web/seats.js').Subject[]} */
+/** @type {import('../lib/board/class-roster.js').Subject[]} */
 const subjects = [
   { key: 'a', number: 1, title: 'One', promises: { p: 'it does p', q: 'it does q' } },
   { key: 'b', number: 2, title: 'Two', promises: { r: 'it does r' } },
@@ -453,7 +453,7 @@ describe('the server of the board', () => {
       const there = `http://${address}/`;
       assert.match(there, /^http:\/\/127\.0\.0\.2:\d+\/$/);
       assert.equal((await take(there, code)).status, 201);
-      for (const path of ['/', '/events', '/client/board.js'])
+      for (const path of ['/', '/events', '/board/client/board.js', '/web/client/elements.js'])
         assert.equal((await ask(there, path)).status, 404, path);
       assert.equal((await take(there, code, 'Ada', { host: 'a.example' })).status, 403);
       assert.equal((await take(there, 'WRONG')).status, 403);
@@ -663,7 +663,7 @@ describe('the commands', () => {
     write(root, {
       [`checks/${keys[0]}/check.js`]: `
         import { check, demand } from '${door}';
-        check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ observe, hold }) => {
+        export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ observe, hold }) => {
           hold('greets', [observe([], async () => false)], (holds) => demand(holds, { got: 'it' }));
         });`,
     });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
-import { checkLesson } from '../lib/cli/check.js';
+import { checkLesson } from '../lib/cli/commands/check.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { dispatched, forkshop, ioOf, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -18,7 +18,7 @@ const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 /** A check that reads the word that its lesson's program prints. */
 const wordCheck = (/** @type {string} */ key) => `
 import { Undecided, check, demand } from '${door}';
-check('${key}', { 1: { greets: 'it says hello', ends: 'it says so and ends' } }, ({ launch, observe, hold, measure, measured, drawn }) => {
+export default check('${key}', { 1: { greets: 'it says hello', ends: 'it says so and ends' } }, ({ launch, observe, hold, measure, measured, drawn }) => {
   const look = observe([], async () => {
     const program = await launch();
     await program.until(() => false);
@@ -94,7 +94,7 @@ const endlessCheck = `
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, demand } from '${door}';
-check('${keys[0]}', { 1: { greets: 'it says hello', waits: 'it answers' } }, ({ place, observe, hold }) => {
+export default check('${keys[0]}', { 1: { greets: 'it says hello', waits: 'it answers' } }, ({ place, observe, hold }) => {
   const text = observe([], () => readFileSync(join(place, 'server.js'), 'utf8'));
   const never = observe([text], () => new Promise(() => {}));
   hold('greets', [text], (code) => demand(!code.includes('bye'), { expected: 'hello', got: 'bye' }));

@@ -18,7 +18,7 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { appendHistory, readHistory, readProgress, updateProgress } from '../lib/cli/progress.js';
-import { run as reset } from '../lib/cli/reset.js';
+import { run as reset } from '../lib/cli/commands/reset.js';
 import { createStyle } from '../lib/verdict/style.js';
 import {
   dispatched,

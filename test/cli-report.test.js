@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReporter } from '../lib/cli/report.js';
-import { explainMissing, findTool, toolNames } from '../lib/tools/tools.js';
+import { toolNames } from '../lib/lessons/about.js';
+import { explainMissing, findTool } from '../lib/tools/tools.js';
 
 const missing = toolNames.filter((tool) => !findTool(tool));
 

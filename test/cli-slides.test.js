@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { recordDemos } from '../lib/web/recordings.js';
+import { recordDemos } from '../lib/deck/recordings.js';
 import { dispatched, forkshop, keys, makeRoot, write } from './fixture-root.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'slides-'));

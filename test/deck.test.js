@@ -9,12 +9,12 @@ import { after, before, describe, test } from 'node:test';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
-import { readDeck } from '../lib/web/deck.js';
-import { exportHandout, exportHtml, exportPdf, exportScript } from '../lib/web/export.js';
-import { publicAddress } from '../lib/web/repository.js';
-import { readDemos, recordDemos } from '../lib/web/recordings.js';
-import { serveDeck } from '../lib/web/serve.js';
-import { perform } from '../lib/web/stage.js';
+import { readDeck } from '../lib/deck/read-deck.js';
+import { exportHandout, exportHtml, exportPdf, exportScript } from '../lib/deck/export.js';
+import { publicAddress } from '../lib/deck/repository-address.js';
+import { readDemos, recordDemos } from '../lib/deck/recordings.js';
+import { serveDeck } from '../lib/deck/serve.js';
+import { perform } from '../lib/deck/perform-demo.js';
 import { createStory, heirsOf, nameOf, rowsOf, tell } from '../lib/web/client/xray-story.js';
 import { until } from './nothing-left.js';
 
@@ -358,14 +358,15 @@ describe('the server', () => {
 
   test('gives out no file but its own', async () => {
     const paths = [
-      '/client/../serve.js',
-      '/client/%2e%2e/serve.js',
-      '/client/..%2fserve.js',
+      '/deck/client/../serve.js',
+      '/web/client/%2e%2e/server.js',
+      '/deck/client/..%2fserve.js',
       '/recordings/..%2f..%2fpackage.json',
       '/reveal/..%2fpackage.json',
       '/package.json',
-      '/client/',
-      '/client/%00',
+      '/deck/client/',
+      '/learner/client/learner.js',
+      '/web/client/%00',
     ];
     for (const path of paths) {
       const { status, body } = await ask(path);
@@ -421,7 +422,7 @@ describe('the server', () => {
 
   test('an address that cannot be read is told so, and nothing of ours', async () => {
     const headers = { 'x-forkshop-token': deck.token };
-    for (const path of ['/demos/%E0%A4%A', '/client/%E0%A4%A']) {
+    for (const path of ['/demos/%E0%A4%A', '/web/client/%E0%A4%A']) {
       const { status, body } = await ask(path, { method: 'POST', headers });
       assert.ok([400, 404].includes(Number(status)), `${path}: ${status}`);
       assert.doesNotMatch(body, /URIError| at |node_modules/);
@@ -463,7 +464,7 @@ describe('the server', () => {
     const signal = end.signal;
     const { promise, resolve } = withResolver();
     const act = async (
-      /** @type {import('../lib/web/stage.js').Stage} */ { load, openLoop, say },
+      /** @type {import('../lib/deck/perform-demo.js').Stage} */ { load, openLoop, say },
     ) => {
       setTimeout(() => end.abort(), 50);
       await new Promise((wait) => setTimeout(wait, 400)); // by then it has been ended
@@ -491,7 +492,9 @@ describe('the server', () => {
       let acts = 0;
       /** @type {AbortSignal | undefined} */
       let told;
-      const act = async (/** @type {import('../lib/web/stage.js').Stage} */ { repeat, signal }) => {
+      const act = async (
+        /** @type {import('../lib/deck/perform-demo.js').Stage} */ { repeat, signal },
+      ) => {
         told = signal;
         repeat(() => acted.resolve((acts += 1)), 1);
         await acted.promise;

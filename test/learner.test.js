@@ -11,11 +11,11 @@ import { spawnOurs } from '../lib/common/child.js';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { momentOf } from '../lib/verdict/outcome.js';
-import { createCheckState } from '../lib/web/check-state.js';
+import { createCheckState } from '../lib/learner/check-state.js';
 import { evidenceOf } from '../lib/web/evidence.js';
-import { serveLearner } from '../lib/web/learner.js';
-import { renderText } from '../lib/web/text.js';
-import { createStretch, within } from '../lib/web/client/stretch.js';
+import { serveLearner } from '../lib/learner/serve.js';
+import { renderText } from '../lib/learner/lesson-text.js';
+import { createStretch, within } from '../lib/web/client/time-stretch.js';
 import { UsageError } from '../lib/common/usage-error.js';
 import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -29,7 +29,7 @@ const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 /** A check that says what decided it. */
 const CHECK = `
 import { check, demand, momentOf } from '${door}';
-check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
+export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
   const look = observe([], async () => {
     const program = await launch();
     await program.until(() => false);
@@ -69,7 +69,7 @@ function makeLearner() {
   };
 }
 
-/** Everything that the page has in reach is only noted. @returns {import('../lib/web/reach.js').Reach} */
+/** Everything that the page has in reach is only noted. @returns {import('../lib/learner/page-actions.js').Reach} */
 function reach(/** @type {any[]} */ asked) {
   const note = (/** @type {any} */ value) => (asked.push(value), value);
   return {
@@ -168,7 +168,7 @@ describe('the server of the page', () => {
       `/lessons/${second.key}/server.js`,
       `/lessons/${second.key}/..%2f..%2fslides%2fx.svg`,
       `/lessons/${second.key}/README.md`,
-      '/client/../learner.js',
+      '/learner/client/../serve.js',
       '/reveal/reveal.mjs',
     ])
       assert.equal((await ask(path)).status, 404, path);

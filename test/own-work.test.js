@@ -189,7 +189,7 @@ createServer((request, response) => { for (;;); }).listen(process.env.PORT);
 const check = (/** @type {string} */ key) => `
 import { check } from '${pathToFileURL(join(rootFolder, 'lib/check/checking.js'))}';
 import { get } from '${pathToFileURL(join(rootFolder, 'lib/observe/client.js'))}';
-check('${key}', { 1: { answers: 'it answers' } }, ({ launch, ready, observe, hold }) => {
+export default check('${key}', { 1: { answers: 'it answers' } }, ({ launch, ready, observe, hold }) => {
   const start = observe([], async () => ready(await launch()));
   const never = observe([start], (program) => (get(program.url), new Promise(() => {})));
   hold('answers', [never], () => {});

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { lessonFiles, rootFolder } from '../lib/lessons/catalog.js';
 import { placesOf } from '../lib/lessons/places.js';
-import { agenda } from '../lib/web/agenda.js';
-import { minuteOf, paceOf, stopwatch } from '../lib/web/client/pace.js';
-import { readDeck } from '../lib/web/deck.js';
-import { deckPage } from '../lib/web/pages.js';
-import { dayOf, planDays, planTitles } from '../lib/web/plans.js';
-import { handoutSheets, scriptSheets } from '../lib/web/sheets.js';
-import { kindOf } from '../lib/web/timetable.js';
+import { agenda } from '../lib/deck/agenda.js';
+import { minuteOf, paceOf, stopwatch } from '../lib/deck/client/pace.js';
+import { readDeck } from '../lib/deck/read-deck.js';
+import { deckPage } from '../lib/deck/pages.js';
+import { dayOf, planDays, planTitles } from '../lib/deck/plans.js';
+import { handoutSheets, scriptSheets } from '../lib/deck/sheets.js';
+import { kindOf } from '../lib/deck/timetable.js';
 import { plainText } from './plain-text.js';
 
 /** @param {string} key @param {[heading: string, minutes: number, demo?: string][]} slides @returns {any} */
@@ -25,7 +25,7 @@ const chapter = (key, slides) => ({
   }),
 });
 
-/** What stands between two breaks. @param {import('../lib/web/plans.js').Item[]} items */
+/** What stands between two breaks. @param {import('../lib/deck/plans.js').Item[]} items */
 function stretches(items) {
   const minutes = [0];
   for (const item of items)
@@ -99,7 +99,7 @@ describe('the plans of the deck itself', () => {
 
 const isLesson = (/** @type {string} */ key) => !/^(00|99)/.test(key);
 
-/** Do they write code there, or just look at an experiment? @param {import('../lib/web/deck.js').Slide} slide */
+/** Do they write code there, or just look at an experiment? @param {import('../lib/deck/read-deck.js').Slide} slide */
 const isExercise = (slide) => kindOf(slide) === 'do' && !/^Your turn to look/.test(slide.heading);
 
 /** The lines of code on a slide. @param {string} html */

@@ -11,7 +11,7 @@ ${root}/lessons/05-crash-restart/server.js:12
 
 Error: bind EADDRINUSE null:8080
     at listenOnPrimaryHandle (node:net:1919:18)
-    at Server.probed [as listen] (${root}/lib/observe/probe.cjs:212:20)
+    at Server.probed [as listen] (${root}/lib/observe/preload/probe.cjs:212:20)
     at app.listen (${root}/node_modules/express/lib/application.js:605:24)
     at serve (file://${root}/lessons/05-crash-restart/server.js:11:7)
     at Module._compile (node:internal/modules/cjs/loader:1554:14) {

@@ -15,7 +15,7 @@ import { until } from './nothing-left.js';
 const folder = mkdtempSync(join(tmpdir(), 'a probe ü '));
 after(() => rmSync(folder, { recursive: true }));
 
-const probe = fileURLToPath(new URL('../lib/observe/probe.cjs', import.meta.url));
+const probe = fileURLToPath(new URL('../lib/observe/preload/probe.cjs', import.meta.url));
 const header = readFileSync(probe, 'utf8').split('*/')[0];
 let count = 0;
 

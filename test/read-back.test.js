@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as shape from '../lib/common/shape.js';
 import { copyProgram } from '../lib/observe/copy.js';
-import { findRecording } from '../lib/web/recordings.js';
+import { findRecording } from '../lib/deck/recordings.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
 
 test('shapes: each question is answered with yes or no, whatever is asked about', () => {
@@ -86,5 +86,5 @@ test('commands go on with a history of any kind', async () => {
 });
 
 const CHECK = `import { check, demand } from ${JSON.stringify(import.meta.resolve('../lib/check/checking.js'))};
-  check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ hold }) =>
+  export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ hold }) =>
     hold('greets', [], () => demand(false, { expected: 'hello', got: 'bye', why: 'why', try: 'this' })));`;

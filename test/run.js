@@ -1,13 +1,14 @@
 // Runs the tests, each file in a process of its own: `node test/run.js [WHAT] [OF IT] [ANSWER]`, or `npm test -- WHAT`.
 //
-//   (nothing)     lint, formatting, types, doctor, unit tests, quick proofs of every lesson
+//   (nothing)     lint, formatting, types, doctor, unit tests, the solution and the starter of every lesson
 //   lesson-5      while you work on a lesson: the doctor, its solution and starter, an answer for each promise
 //   lib/verdict   while you work on a room: the unit tests that are about it
 //   all           everything below, and coverage
 //   coverage      the unit tests, and which lines of lib/ they run: CI counts that, too, since it takes longer
 //   unit          test/*.test.js
-//   proofs        test/proofs/lessons.test.js: quick; `all` judges every answer whole, `3/10` the third tenth of them,
-//                 `lesson-5` those of a lesson, `lesson-5 no-back-off` one
+//   proofs        test/proofs/lessons.test.js: for every lesson what `lesson-5` does for one; `answers`: without solutions and
+//                 starters; `all` judges every answer whole, `3/10` the third tenth of them, `lesson-5` those of a lesson,
+//                 `lesson-5 no-back-off` one
 //   experiments   what `npm run try` tells; browser, crashes, hostile, kills, without-proc, peers, field: the folder or
 //                 file of that name; `field planted 1/3` is one file, and the first third of it
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -64,7 +65,7 @@ function jobsFor(wanted) {
   const [units, unitsAlone] = filesIn('unit');
   const lessons = listLessons(root);
   if (wanted === undefined) {
-    const proofs = lessons.map((lesson) => quickProof(lesson, '1')); // something else has the other core
+    const proofs = lessons.map((lesson) => proofOf(lesson, 'ends', '1')); // something else has the other core
     return [longestFirst([...scripts(), ...units, ...proofs]), unitsAlone];
   }
   if (wanted === 'coverage') return [longestFirst(units), unitsAlone];
@@ -74,7 +75,7 @@ function jobsFor(wanted) {
   }
   if (/^(lesson-)?\d+/.test(wanted)) {
     const lesson = findLesson(lessons, wanted);
-    return [[...scripts('doctor'), quickProof(lesson)], []];
+    return [[...scripts('doctor'), proofOf(lesson, 'quick')], []];
   }
   if (wanted.includes('/')) {
     const covers = (/** @type {any} */ { file }) => isAbout(file, wanted);
@@ -109,12 +110,12 @@ function coverage() {
 }
 
 /**
- * The solution, the starter, one right answer, and for each promise a wrong one that breaks it.
  * @param {import('../lib/lessons/catalog.js').Lesson} lesson
+ * @param {'ends' | 'quick'} amount  see test/proofs/lessons.test.js
  * @param {string} [slots]  how many are judged at once
  */
-function quickProof({ key, number }, slots = '2') {
-  const env = { FORKSHOP_PROOFS: 'quick', FORKSHOP_LESSON: key, FORKSHOP_SLOTS: slots };
+function proofOf({ key, number }, amount, slots = '2') {
+  const env = { FORKSHOP_PROOFS: amount, FORKSHOP_LESSON: key, FORKSHOP_SLOTS: slots };
   const alone = `npm test -- lesson-${number}`;
   const name = `proofs of lesson ${number}`;
   return { ...jobOf('proofs/lessons.test.js', env), name, alone, isUnsure: true };
@@ -155,7 +156,7 @@ function environmentOf(
   /** @type {string | undefined} */ which = 'quick',
 ) {
   if (room === 'field') return { FORKSHOP_PART: answer };
-  const isAmount = /^(quick|all|\d+\/\d+)$/.test(which);
+  const isAmount = /^(quick|answers|all|\d+\/\d+)$/.test(which);
   const some = isAmount
     ? { FORKSHOP_PROOFS: which }
     : { FORKSHOP_PROOFS: 'all', FORKSHOP_LESSON: which };

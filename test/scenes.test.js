@@ -19,7 +19,7 @@ import {
 import { episode, stopAtWork } from '../lib/check/episode.js';
 import { kill, repeatUntil, whileFrozen } from '../lib/check/faults.js';
 import { untilAtRest } from '../lib/check/rest.js';
-import { entryOf } from '../lib/check/subject.js';
+import { entryOf } from '../lib/lessons/program-entry.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { createRunner } from '../lib/observe/run.js';
 import { Broken } from '../lib/verdict/outcome.js';

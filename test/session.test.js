@@ -1,8 +1,10 @@
 // Verifies how a check is judged: which looks are made, for whom, when; with a runner that starts nothing.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { rootFolder } from '../lib/lessons/catalog.js';
+import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { Undecided, demand, demandInTime } from '../lib/check/checking.js';
+import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { runSession } from '../lib/check/session.js';
 
 const runner = /** @type {any} */ ({
@@ -50,6 +52,29 @@ const threeLooks =
     const measuring = lesson.meanwhile([], () => made.push('measured'));
     lesson.measure([measuring], () => lesson.measured('m', { label: 'm', value: 1, unit: 's' }));
   };
+
+test('checks are loaded at the same time, each file its own; one that exports none is refused', async () => {
+  const keys = listLessons(rootFolder).map(({ key }) => key);
+  const loaded = await Promise.all(keys.map((key) => loadCheck(checkFile(rootFolder, key))));
+  assert.deepEqual(
+    loaded.map(({ key }) => key),
+    keys,
+  );
+  await assert.rejects(loadCheck(join(rootFolder, 'lessons/work.js')), /exports no check/);
+});
+
+test('checks are judged side by side in one process', async () => {
+  let open = () => {};
+  const gate = new Promise((resolve) => (open = () => resolve(undefined)));
+  const waiting = judge((lesson) => {
+    const look = lesson.meanwhile([], () => gate);
+    for (const id of Object.keys(promises)) lesson.hold(id, [look], () => {});
+  });
+  const other = await judge(threeLooks('one'));
+  assert.deepEqual(other.judged, ['one failed', 'two passed', 'three skipped']);
+  open();
+  assert.deepEqual((await waiting).judged, ['one passed', 'two passed', 'three passed']);
+});
 
 test('all promises in their order, then what decides nothing', async () => {
   const { judged, end, records } = await judge(threeLooks());

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { listenForKeys } from '../lib/cli/keys.js';
 import { closingGenerators, keepTrack } from '../lib/measure/generator.js';
 import { createLoad } from '../lib/measure/load.js';
-import { isFromRepository, resolve, resolveNow } from '../lib/observe/resolve-hook.js';
+import { isFromRepository, resolve, resolveNow } from '../lib/observe/preload/resolve-hook.js';
 
 test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as it was', async () => {
   const modes = /** @type {boolean[]} */ ([]);

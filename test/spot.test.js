@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { choose, run } from '../lib/cli/spot.js';
+import { choose, run } from '../lib/cli/commands/spot.js';
 import { answersOf, changesOf } from '../lib/lessons/answers.js';
 import { filesBelow, rootFolder } from '../lib/lessons/catalog.js';
-import { spotDemos } from '../lib/web/spots.js';
+import { spotDemos } from '../lib/deck/spots.js';
 import { Watched, until } from './nothing-left.js';
 
 const KEY = '02-cluster-fork';

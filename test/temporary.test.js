@@ -8,7 +8,7 @@ import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { demandRoom, temporaryFolder } from '../lib/observe/temporary.js';
 import { EnvironmentError } from '../lib/common/usage-error.js';
-import { perform } from '../lib/web/stage.js';
+import { perform } from '../lib/deck/perform-demo.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
 import { until } from './nothing-left.js';
 

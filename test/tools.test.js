@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
-import { parseAbout } from '../lib/lessons/about.js';
-import { demandTool, explainMissing, findTool, toolNames } from '../lib/tools/tools.js';
+import { parseAbout, toolNames } from '../lib/lessons/about.js';
+import { demandTool, explainMissing, findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
 
 /** Calls `look` with nothing but these folders to search. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { seenIn, truths } from '../bench/truths.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { readDemos } from '../lib/web/recordings.js';
+import { readDemos } from '../lib/deck/recordings.js';
 
 const NOT_DRAWN = ['drown-or-keep-up', 'two-counts']; // what these count is in no message
 

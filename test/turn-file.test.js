@@ -13,8 +13,8 @@ import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
 
-const PROCESSES = 12;
-const TIMES = 25;
+const PROCESSES = 6;
+const TIMES = Number(process.env.FORKSHOP_TIMES ?? 10);
 const urlOf = (/** @type {string} */ file) => JSON.stringify(pathToFileURL(join(rootFolder, file)));
 const folderOf = (/** @type {string} */ root) => join(root, '.forkshop');
 const ioOf = (/** @type {string} */ root) => ({ root, env: {}, stderr: new PassThrough() });

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { exitsOf, forksOf } from '../lib/observe/timeline.js';
-import { preflight, preflightLines } from '../lib/web/preflight.js';
-import { perform } from '../lib/web/stage.js';
+import { preflight, preflightLines } from '../lib/deck/preflight.js';
+import { perform } from '../lib/deck/perform-demo.js';
 import { placeLabels } from '../lib/web/client/xray-labels.js';
 import { arrange, spanFor } from '../lib/web/client/xray-layout.js';
 import {
@@ -263,7 +263,7 @@ test('every recording: each process has its lane and its name, and nothing is ou
 });
 
 describe('the stage', () => {
-  /** @param {Partial<import('../lib/web/stage.js').Demo>} demo */
+  /** @param {Partial<import('../lib/deck/perform-demo.js').Demo>} demo */
   async function performed(demo) {
     /** @type {any[]} */
     const sent = [];
@@ -294,7 +294,7 @@ describe('the stage', () => {
   });
 
   test('requests that fail against the story make it an error, those of the story do not', async () => {
-    /** @type {(stage: import('../lib/web/stage.js').Stage) => Promise<void>} */
+    /** @type {(stage: import('../lib/deck/perform-demo.js').Stage) => Promise<void>} */
     const act = async ({ ask }) => void (await ask('http://127.0.0.1:1/'));
     const [end] = (await performed({ perform: act })).slice(-1);
     assert.match(end.end.error, /^1 of 1 requests failed/);

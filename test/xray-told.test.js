@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evidencePage } from '../bench/peers/evidence.js';
-import { trialFindings } from '../lib/xray/findings-trials.js';
+import { trialFindings } from '../lib/xray/report/findings-trials.js';
 import { chosen } from '../lib/xray/scale.js';
-import { traceOf } from '../lib/xray/trace.js';
-import { scaleSection, trialSection } from '../lib/xray/tell-trials.js';
-import { xrayPage } from '../lib/web/xray-page.js';
+import { traceOf } from '../lib/xray/report/trace.js';
+import { scaleSection, trialSection } from '../lib/xray/report/tell-trials.js';
+import { xrayPage } from '../lib/xray/page.js';
 
 const hostile = '</script><img src=x onerror=alert(1)>';
 
@@ -31,7 +31,9 @@ test('the page of an X-ray needs no other file, and no text in it becomes markup
   const [, map] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? [];
   const { imports } = JSON.parse(map);
   const names = Object.keys(imports);
-  assert.ok(names.includes('xray-page.js') && names.includes('xray-story.js'));
+  assert.ok(
+    names.includes('xray/client/xray-page.js') && names.includes('web/client/xray-story.js'),
+  );
   for (const [name, url] of Object.entries(imports)) {
     const text = Buffer.from(url.split(',')[1], 'base64').toString();
     const wanted = [...text.matchAll(/^(?:import|export) [^;]*?from '([^']+)';/gm)];

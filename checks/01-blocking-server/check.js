@@ -24,21 +24,27 @@ const tasks = {
   },
 };
 
-check('01-blocking-server', tasks, ({ launch, ready, observe, meanwhile, hold, ...lesson }) => {
-  const start = observe([], async () => ready(await launch({ probe: 'waits' })));
-  const first = observe([start], (program) => askAtOnce(program, '/', 1));
-  const homes = observe([start, first], (program) => askWithHealth(program, '/', HOMES));
-  const reports = observe([start, first], (program) => askWithHealth(program, '/report', REPORTS));
-  const delay = observe([start, homes, reports], readDelay);
-  const queue = meanwhile([first], async () => measureQueue(await ready(await launch())), {
-    isSlow: true,
-  });
+export default check(
+  '01-blocking-server',
+  tasks,
+  ({ launch, ready, observe, meanwhile, hold, ...lesson }) => {
+    const start = observe([], async () => ready(await launch({ probe: 'waits' })));
+    const first = observe([start], (program) => askAtOnce(program, '/', 1));
+    const homes = observe([start, first], (program) => askWithHealth(program, '/', HOMES));
+    const reports = observe([start, first], (program) =>
+      askWithHealth(program, '/report', REPORTS),
+    );
+    const delay = observe([start, homes, reports], readDelay);
+    const queue = meanwhile([first], async () => measureQueue(await ready(await launch())), {
+      isSlow: true,
+    });
 
-  hold('listens', [start, first], demandListens, { isGate: true });
-  hold('home-body', [start, first, homes], demandBody);
-  hold('home-blocks', [start, homes], demandBlocks);
-  hold('report-waits', [start, reports], demandWaits);
-  hold('health-tells-delay', [start, delay], demandDelay);
+    hold('listens', [start, first], demandListens, { isGate: true });
+    hold('home-body', [start, first, homes], demandBody);
+    hold('home-blocks', [start, homes], demandBlocks);
+    hold('report-waits', [start, reports], demandWaits);
+    hold('health-tells-delay', [start, delay], demandDelay);
 
-  lesson.measure([queue], (crowd) => tellOfQueue(crowd, lesson.measured));
-});
+    lesson.measure([queue], (crowd) => tellOfQueue(crowd, lesson.measured));
+  },
+);

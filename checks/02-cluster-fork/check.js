@@ -39,7 +39,7 @@ const tasks = {
   },
 };
 
-check('02-cluster-fork', tasks, (lesson) => {
+export default check('02-cluster-fork', tasks, (lesson) => {
   const { launch, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const start = observe([], () => startFour(lesson));
   const homes = observe([start], askUntilAllAnswer);

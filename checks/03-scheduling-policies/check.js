@@ -24,7 +24,7 @@ const tasks = {
   },
 };
 
-check('03-scheduling-policies', tasks, (lesson) => {
+export default check('03-scheduling-policies', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, measure } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
   const start = async (args = []) => {

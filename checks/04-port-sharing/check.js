@@ -44,7 +44,7 @@ const tasks = {
   },
 };
 
-check('04-port-sharing', tasks, (lesson) => {
+export default check('04-port-sharing', tasks, (lesson) => {
   const { ready, hold, observe, meanwhile, measure, isLonger } = lesson;
   const open = (give, listeners) => (program) =>
     ready(program, listeners).catch((error) => tellClosed(error, program, give));

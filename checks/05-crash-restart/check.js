@@ -49,7 +49,7 @@ const tasks = {
   },
 };
 
-check('05-crash-restart', tasks, (lesson) => {
+export default check('05-crash-restart', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);

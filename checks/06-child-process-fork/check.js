@@ -54,7 +54,7 @@ const tasks = {
   },
 };
 
-check('06-child-process-fork', tasks, (lesson) => {
+export default check('06-child-process-fork', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const start = async (children, options) =>
     ready(

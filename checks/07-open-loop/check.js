@@ -19,7 +19,7 @@ const tasks = {
   },
 };
 
-check('07-open-loop', tasks, (lesson) => {
+export default check('07-open-loop', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const { usual, other, slow } = SETTINGS;
   const stopped = async (setting) => {

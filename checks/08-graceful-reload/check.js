@@ -44,7 +44,7 @@ const tasks = {
   },
 };
 
-check('08-graceful-reload', tasks, (lesson) => {
+export default check('08-graceful-reload', tasks, (lesson) => {
   const { observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
   const main = observe([], () => start(lesson));
   const one = observe([main], stopOne);

@@ -49,7 +49,7 @@ const tasks = {
   },
 };
 
-check('09-shared-state', tasks, (lesson) => {
+export default check('09-shared-state', tasks, (lesson) => {
   const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const start = async (state, workers, { listeners = workers, env = {} } = {}) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };

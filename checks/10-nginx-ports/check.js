@@ -42,7 +42,7 @@ const tasks = {
 /** Not the number of cores, which is also the default number of servers. */
 const PORTS = cpus().length === 4 ? 3 : 4;
 
-check('10-nginx-ports', tasks, (lesson) => {
+export default check('10-nginx-ports', tasks, (lesson) => {
   const { launch, observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const nginx = meanwhile([], () => demandTool('nginx'));
   const stop = (how) => async (bin) =>

@@ -44,7 +44,7 @@ const tasks = {
   },
 };
 
-check('11-nitro', tasks, (lesson) => {
+export default check('11-nitro', tasks, (lesson) => {
   const { observe, meanwhile, hold, holdInSteps, measure } = lesson;
   const built = observe([], () => build(lesson));
   const single = observe([built], (seen) => startSingle(lesson, seen));

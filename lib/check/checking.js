@@ -1,7 +1,7 @@
 /**
- * The one door through which a check sees the machinery. A check is a node:test file:
+ * The one door through which a check sees the machinery. A check is a file that exports its definition:
  *
- *   check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
+ *   export default check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
  *     ({ launch, ready, observe, hold }) => {
  *       const main = observe([], async () => ready(await launch({ env: { NODE_CLUSTER_WORKERS: '4' } }), 4));
  *       hold('forks-as-told', [main], ({ events }) => {
@@ -9,11 +9,13 @@
  *       });
  *     });
  *
- * It declares looks and promises; session.js judges them. It runs on its own with `node --test`; `npm run check` loads it,
- * runs it in its own process, and renders what it reports. A longer check has its looks and its demands in separate files
- * (looks.js, demands.js, or folders of those names), with the same door.
+ * It declares looks and promises; session.js judges them. `npm run check` loads the definition, judges it in its own process,
+ * and renders what it reports; started by itself, with `node --test`, the file becomes a test. A longer check has its looks
+ * and its demands in separate files (looks.js, demands.js, or folders of those names), with the same door.
  */
-import { register } from './definitions.js';
+import { normalize, resolve } from 'node:path';
+import { placesOf } from '../lessons/places.js';
+import { testAlone } from './alone.js';
 
 export { asCoresAllow } from './at-once.js';
 export {
@@ -70,12 +72,14 @@ export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js
 export { demandSpeedup } from '../verdict/speedup.js';
 
 /**
- * Declares the check of one lesson: under `node --test` a test, with a subtest for each promise.
+ * Defines the check of one lesson. Where its file is the program that Node.js runs, it becomes a test, with a subtest for
+ * each promise.
  * @param {string} key  NN-slug
  * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises: id → sentence, in the
  *   order in which they are judged. A promise belongs to the first task with which it can hold, and a task whose work shows
  *   only with the next one has none.
  * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
+ * @returns {import('./session.js').Definition}  what the file exports
  */
 export function check(key, tasks, declare) {
   const all = Object.entries(tasks);
@@ -83,5 +87,10 @@ export function check(key, tasks, declare) {
     all.flatMap(([task, promises]) => Object.keys(promises).map((id) => [id, Number(task)])),
   );
   const promises = Object.assign({}, ...all.map(([, promises]) => promises));
-  register({ key, promises, taskOf, declare });
+  const definition = { key, promises, taskOf, declare };
+  if (isMain(placesOf(key).check)) testAlone(definition);
+  return definition;
 }
+
+/** Does this process run that file? @param {string} path  from the root of a repository */
+const isMain = (path) => resolve(process.argv[1] ?? '').endsWith(normalize(`/${path}`));

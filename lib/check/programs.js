@@ -13,7 +13,8 @@ import { nowMs } from '../observe/clock.js';
 import { copyProgram } from '../observe/copy.js';
 import { noteProgram } from './looks.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
-import { entryOf, nameOf, starterFolder } from './subject.js';
+import { nameOf } from '../common/paths.js';
+import { entryOf, starterFolder } from '../lessons/program-entry.js';
 import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 

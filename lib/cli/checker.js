@@ -4,9 +4,9 @@ import { EnvironmentError } from '../common/usage-error.js';
 import { createRunner } from '../observe/run.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
-import { checkLesson } from './check.js';
+import { checkLesson } from './commands/check.js';
 import { createFailures } from './failures.js';
-import { nextLesson } from './place.js';
+import { nextLesson } from './current-lesson.js';
 import { readProgress } from './progress.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */

@@ -4,12 +4,12 @@ import { rootFolder } from '../lessons/catalog.js';
 import { hasCode } from '../common/files.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { EnvironmentError, UsageError } from '../common/usage-error.js';
-import { tellUnkept } from './unkept.js';
+import { tellUnkept } from './save-errors.js';
 import { visible } from '../verdict/visible.js';
 
 /** @typedef {import('./progress.js').Io} Io */
 
-/** Every command: a file of the same name, and what the help says about it. */
+/** Every command: a file of the same name in commands/, and what the help says about it. */
 const commands = {
   start: [
     '[--port N] [--no-page] [--join ADDRESS CODE [--name NAME]]',
@@ -80,7 +80,7 @@ export async function dispatch([name, ...rest], io) {
     if (name === undefined || ['help', '--help', '-h'].includes(name)) return help(io);
     if (!Object.hasOwn(commands, name)) throw unknownCommand(name);
     if (rest.includes('--help') || rest.includes('-h')) return help(io, name);
-    const command = await import(`./${name}.js`);
+    const command = await import(`./commands/${name}.js`);
     return await command.run(rest, io);
   } catch (error) {
     return report(error, io.stderr);

@@ -1,7 +1,7 @@
 /** The hints of a lesson: of the task that is open, one more each time. */
 import { lastTime } from './last-time.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
-import { isUnkept } from './unkept.js';
+import { isUnkept } from './save-errors.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */

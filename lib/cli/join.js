@@ -2,8 +2,8 @@
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
-import { LONGEST_NAME, nameOf } from '../web/names.js';
-import { BOARD_PORT, HEARD } from '../web/seats.js';
+import { LONGEST_NAME, nameOf } from '../board/learner-names.js';
+import { BOARD_PORT, HEARD } from '../board/class-roster.js';
 import { LEFT, ask } from './ask.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
@@ -79,11 +79,11 @@ async function chosen(/** @type {string | undefined} */ typed, /** @type {Io} */
  * @param {Joining} joining
  * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: where the learner is; onChange: told when the board
  *   has come to know the learner, or knows them no more
- * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../web/learner.js').Hand }>}  hand: up, or
+ * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../learner/serve.js').Hand }>}  hand: up, or
  *   down again, whichever it is not
  */
 export async function openLine({ url, code, name }, { lesson, io, onChange }) {
-  const { joinBoard } = await import('../web/join.js');
+  const { joinBoard } = await import('../board/join-board.js');
   const say = (/** @type {string} */ line) => void io.stdout.write(`${line}\n`);
   say(`Joining the board at ${url} as ${name}. It hears:\n  ${HEARD}.`);
   say('None of your files leaves this machine, and the board writes nothing down.');

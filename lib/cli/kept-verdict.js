@@ -6,12 +6,12 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeWhole } from '../common/files.js';
 import { having, isCount, isText, listOf, parseAs } from '../common/shape.js';
-import { followFolder } from '../web/follow.js';
+import { followFolder } from '../common/watch-recursive.js';
 import { homeFolder, placeOf } from './progress.js';
-import { attempt, keeping } from './unkept.js';
+import { attempt, keeping } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../web/check-records.js').Kept & { pid: number }} KeptVerdict  pid: of the process that checked */
+/** @typedef {import('../learner/check-records.js').Kept & { pid: number }} KeptVerdict  pid: of the process that checked */
 
 const FOLDER = 'verdicts';
 const fileOf = (/** @type {string} */ key) => join(FOLDER, `${key}.json`);

@@ -7,12 +7,12 @@ import { visible } from '../verdict/visible.js';
 import { hintMore, hinted } from './hints.js';
 import { followVerdicts, keptVerdict } from './kept-verdict.js';
 import { lastTime } from './last-time.js';
-import { nextLesson } from './place.js';
+import { nextLesson } from './current-lesson.js';
 import { readHistory, readProgress, updateProgress } from './progress.js';
 import { keepPrediction } from './prediction.js';
-import { reachOf } from './reach.js';
-import { solutionsOf } from './solutions.js';
-import { whyUnkept } from './unkept.js';
+import { reachOf } from './page-actions.js';
+import { solutionsOf } from './solution-results.js';
+import { whyUnkept } from './save-errors.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('./progress.js').Io} Io */
@@ -49,13 +49,13 @@ export const nobody = {
  * @param {Io} options.io
  * @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  checks a lesson as if it had been saved
- * @param {import('../web/reach.js').Reach['aside']} options.aside  does something else when nothing runs
- * @param {import('../web/learner.js').Learner['hand']} [options.hand]  where a board is joined
+ * @param {import('../learner/page-actions.js').Reach['aside']} options.aside  does something else when nothing runs
+ * @param {import('../learner/serve.js').Learner['hand']} [options.hand]  where a board is joined
  * @returns {Promise<Page>}
  */
 export async function openPage({ lessons, io, port, check, aside, hand }) {
   try {
-    const { serveLearner } = await import('../web/learner.js');
+    const { serveLearner } = await import('../learner/serve.js');
     const learner = { ...learnerOf(lessons, io, check), ...reachOf(io), aside, hand };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
@@ -104,7 +104,7 @@ function undisturbed(page, io) {
   };
 }
 
-/** @returns {Omit<import('../web/learner.js').Learner, keyof import('../web/reach.js').Reach>} */
+/** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').Reach>} */
 function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
   return {
     where() {

@@ -15,7 +15,7 @@ import {
 } from '../common/shape.js';
 import { visible } from '../verdict/visible.js';
 import { takeTurn } from './turn-file.js';
-import { WrongKind, attempt, keeping, refuse } from './unkept.js';
+import { WrongKind, attempt, keeping, refuse } from './save-errors.js';
 
 const HISTORY = 'history.jsonl';
 
@@ -52,7 +52,7 @@ export function homeFolder({ root, env }) {
 
 /**
  * Reads the learner's progress. A file that cannot be understood is moved aside and kept, and a
- * message on stderr says where. Where it cannot be read, it begins anew: see unkept.js.
+ * message on stderr says where. Where it cannot be read, it begins anew: see save-errors.js.
  *
  * @param {Pick<Io, 'root' | 'env' | 'stderr'>} io
  * @returns {Progress}

@@ -7,7 +7,7 @@ import { countsInWords, openOnes, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
 import { nothingYet } from './last-time.js';
-import { nextLesson } from './place.js';
+import { nextLesson } from './current-lesson.js';
 
 /**
  * Prints a check for a person: its promises as they are decided, then the numbers, and at the end, where the eye is, what to

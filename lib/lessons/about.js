@@ -1,6 +1,13 @@
 import { parse } from 'yaml';
 import { UsageError } from '../common/usage-error.js';
-import { toolNames } from '../tools/tools.js';
+
+/**
+ * What a lesson may need beside `npm ci`; lib/tools/tools.js finds each.
+ * @typedef {'nginx' | 'redis' | 'nitropack' | 'vegeta'} Tool
+ */
+
+/** @type {Tool[]} */
+export const toolNames = ['nginx', 'redis', 'nitropack', 'vegeta'];
 
 const isText = (/** @type {unknown} */ value) => typeof value === 'string' && value.trim() !== '';
 const isTextList = (/** @type {unknown} */ value) =>
@@ -37,7 +44,7 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
  * @property {string[]} concepts
  * @property {string[]} starterFails ids of the promises that the untouched starter breaks
  * @property {'ms' | 's' | 'times'} [predicts] the unit of the number that the text asks its reader to predict
- * @property {import('../tools/tools.js').Tool[]} [needs] what has to be installed for it, beside `npm ci`
+ * @property {Tool[]} [needs] what has to be installed for it, beside `npm ci`
  */
 
 /**

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { hasCode } from '../common/files.js';
 import { parseAbout } from './about.js';
 import { parseHints } from './hints.js';
@@ -20,13 +19,12 @@ import { UsageError } from '../common/usage-error.js';
  * @property {import('./hints.js').HintsOfTask[]} hints for each task, in order
  * @property {string[]} starterFails ids of the promises that the untouched starter breaks
  * @property {'ms' | 's' | 'times'} [predicts] the unit of the number that the text asks its reader to predict
- * @property {import('../tools/tools.js').Tool[]} needs what has to be installed for it, beside `npm ci`
+ * @property {import('./about.js').Tool[]} needs what has to be installed for it, beside `npm ci`
  * @property {string} text Markdown
  * @property {string} folder absolute path of the folder that the learner works in
  */
 
-/** The absolute path of this repository. */
-export const rootFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+export { rootFolder } from '../common/paths.js';
 
 /** What a lesson's key looks like: two digits, then words in kebab-case. */
 export const keyPattern = /^(\d{2})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;

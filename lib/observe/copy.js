@@ -4,7 +4,7 @@ import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } 
 import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { copyRealFiles } from '../common/real-files.js';
+import { copyRealFiles } from './real-files.js';
 import { isRecord, parseAs } from '../common/shape.js';
 
 const rootFolder = fileURLToPath(new URL('../../', import.meta.url));

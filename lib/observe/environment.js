@@ -66,7 +66,7 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
   if (pretendWaits) preloads.push(requiring('pretend-waits.cjs'));
   if (seesStacks) preloads.push(requiring('stacks.cjs'));
   if (!isTheirs && !entry.startsWith(rootFolder) && !isCompleteCopy(entry))
-    preloads.push(`--import=${here('resolve-elsewhere.js')}`);
+    preloads.push(`--import=${here('preload/resolve-elsewhere.js')}`);
   if (haltsChildren) preloads.push(requiring('halt-children.cjs')); // the last: their starts are on record
   if (isTheirs && process.env.NODE_OPTIONS) preloads.unshift(process.env.NODE_OPTIONS);
   return {
@@ -89,4 +89,5 @@ export function environmentOf({ options, port, folder, temporary, compileCache, 
 }
 
 /** As NODE_OPTIONS takes it: in quotes, because of blanks; an escape means its second character, so that "\n" would be an n. */
-const requiring = (file) => `--require="${fileURLToPath(here(file)).replace(/["\\]/g, '\\$&')}"`;
+const requiring = (file) =>
+  `--require="${fileURLToPath(here(`preload/${file}`)).replace(/["\\]/g, '\\$&')}"`;

@@ -41,7 +41,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { filesBelow, rootFolder } from '../lessons/catalog.js';
 import { hasCode, isFile, readIfThere } from '../common/files.js';
 import { having, isCount, isText, parseAs } from '../common/shape.js';
-import { entryOf } from '../check/subject.js';
+import { entryOf } from '../lessons/program-entry.js';
 import { demandTool, findTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
 

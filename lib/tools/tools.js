@@ -1,7 +1,7 @@
 /**
  * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
  *
- * @typedef {'nginx' | 'redis' | 'nitropack' | 'vegeta'} Tool
+ * @typedef {import('../lessons/about.js').Tool} Tool
  */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -37,9 +37,6 @@ const TOOLS = {
     },
   },
 };
-
-/** The names of all tools. */
-export const toolNames = /** @type {Tool[]} */ (Object.keys(TOOLS));
 
 /**
  * @param {Tool} name

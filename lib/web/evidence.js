@@ -5,14 +5,14 @@
  * @typedef {import('../verdict/outcome.js').Moment} Moment
  *
  * @typedef {object} Evidence
- * @property {object[]} events  those that are drawn, as lib/web/brief.js tells them, in order
+ * @property {object[]} events  those that are drawn, as lib/web/pick-drawn-fields.js tells them, in order
  * @property {{ pid: number, sinceMs: number, untilMs?: number }[]} silences  while an event loop did not turn, when it had
  *   started up
  * @property {{ pid: number, untilMs?: number }[]} startups  until when a process started up, as far as it came
  * @property {number} left  how many events there is no room for
  */
 import { forksOf } from '../observe/timeline.js';
-import { SILENT_MS, brief } from './brief.js';
+import { SILENT_MS, brief } from './pick-drawn-fields.js';
 
 const MOST_EVENTS = 4_000;
 const NEAR_MS = 400;

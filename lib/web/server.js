@@ -9,10 +9,12 @@ import { isIPv6 } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { UsageError } from '../common/usage-error.js';
-import { contentPolicy } from './shell.js';
+import { contentPolicy } from './page-shell.js';
 
 export const LOOPBACK = '127.0.0.1';
-export const clientFolder = fileURLToPath(new URL('client', import.meta.url));
+
+/** What browsers load of a room of lib/: it has the same path below lib/ as in an address. @param {string} room */
+export const clientFolder = (room) => fileURLToPath(new URL(`../${room}/client`, import.meta.url));
 
 /**
  * @typedef {object} Limits  for what listens beyond this machine
@@ -24,18 +26,18 @@ export const clientFolder = fileURLToPath(new URL('client', import.meta.url));
  */
 
 /**
- * Opens a server: /client, unless it has no pages, and what `mount` adds to it.
+ * Opens a server: what browsers load of its room and of lib/web, if it has pages, and what `mount` adds to it.
  * @param {object} options
  * @param {string} [options.host]  an address of this machine; the loopback interface unless told
  * @param {number} [options.port]  0: any that is free
- * @param {boolean} [options.hasPages]
+ * @param {string} [options.room]  of lib/, whose pages it shows; without it there are none
  * @param {Limits} [options.limits]
  * @param {(port: number) => string} options.another  what to do when that port is taken
  * @param {(app: import('express').Express, token: string) => void} options.mount
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
  * @throws {UsageError}  when the port is taken, or no such address is here
  */
-export async function openServer({ host = LOOPBACK, port = 0, hasPages = true, ...options }) {
+export async function openServer({ host = LOOPBACK, port = 0, room, ...options }) {
   const { limits: { maxConnections, mostFromOne, ...limits } = {}, ...rest } = options;
   const { another, mount } = rest;
   const token = randomBytes(18).toString('base64url');
@@ -46,7 +48,11 @@ export async function openServer({ host = LOOPBACK, port = 0, hasPages = true, .
   const names = () => namesOf(host).map((name) => `${name}:${portOf()}`);
   app.disable('x-powered-by');
   app.use(guard(names), headers);
-  if (hasPages) app.use('/client', express.static(clientFolder, { index: false, redirect: false }));
+  for (const name of room ? [room, 'web'] : [])
+    app.use(
+      `/${name}/client`,
+      express.static(clientFolder(name), { index: false, redirect: false }),
+    );
   mount(app, token);
   app.use(
     (request, response) => void response.status(404).type('text').send('There is no such page.\n'),

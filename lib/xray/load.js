@@ -17,11 +17,11 @@
  * @typedef {object} Loaded
  * @property {import('../measure/open-loop.js').OpenWindow} window
  * @property {boolean} isFresh  a new connection for each request
- * @property {import('./silences.js').Times} times
+ * @property {import('./report/silences.js').Times} times
  * @property {number} othersCores  how many cores other programs than this one took in the mean; NaN where the system does not tell
  * @property {Map<number, number>} writes  pid → the file descriptor to which it waited to write when all was over
  * @property {ReturnType<ReturnType<typeof watchMemory>['most']>} memory
- * @property {Map<number, import('./growth.js').Samples>} descriptors  pid → how many files and connections it had open
+ * @property {Map<number, import('./report/growth.js').Samples>} descriptors  pid → how many files and connections it had open
  */
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

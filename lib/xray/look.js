@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { listProcesses, titleOf } from '../observe/processes.js';
 import { listeningSockets } from '../observe/sockets.js';
-import { factsOf } from './facts.js';
+import { factsOf } from './report/facts.js';
 import { NotUp, launch, whyEnded } from './launch.js';
 import { putUnderLoad } from './load.js';
 import { isSilent, tryStacks } from './stacks.js';
@@ -10,7 +10,7 @@ import { tryApart, unevenOf } from './spread.js';
 
 /**
  * @typedef {object} Looked
- * @property {import('./facts.js').Facts} facts
+ * @property {import('./report/facts.js').Facts} facts
  * @property {import('../observe/timeline.js').Event[]} events
  *
  * @param {import('../observe/run.js').Runner} runner

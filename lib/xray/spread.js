@@ -9,12 +9,11 @@ import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/turn.js';
+import { NEARLY_ALL } from './report/findings-processes.js';
 
 const CLIENTS = 16;
 const CONNECTS_WITHIN_MS = 2_000; // to the system's queue: no process needs to be awake
 const FEW = 100; // requests, for a statement about shares
-/** A share. */
-export const NEARLY_ALL = 0.9;
 
 /**
  * @typedef {object} Spread
@@ -28,7 +27,7 @@ export const NEARLY_ALL = 0.9;
 
 /**
  * Those that do not listen themselves, and get what another one accepts.
- * @param {Omit<import('./facts.js').Facts, 'spread'>} facts
+ * @param {Omit<import('./report/facts.js').Facts, 'spread'>} facts
  * @returns {Spread | undefined}
  */
 export function unevenOf({ processes, load }) {
@@ -45,10 +44,10 @@ export function unevenOf({ processes, load }) {
   return groups.map(nearlyAllByOne).find((one) => one !== undefined);
 }
 
-/** @param {import('./facts.js').Seen[]} alike @returns {Spread | undefined} */
+/** @param {import('./report/facts.js').Seen[]} alike @returns {Spread | undefined} */
 function nearlyAllByOne(alike) {
   const [top] = [...alike].sort((a, b) => b.requests - a.requests);
-  const isPeer = (/** @type {import('./facts.js').Seen} */ { requests, role, given }) =>
+  const isPeer = (/** @type {import('./report/facts.js').Seen} */ { requests, role, given }) =>
     requests > 0 || (role === 'worker' && given !== undefined && given === top.given);
   const peers = alike.filter(isPeer);
   const requests = peers.reduce((sum, one) => sum + one.requests, 0);

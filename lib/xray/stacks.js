@@ -17,7 +17,7 @@ import { nowMs } from '../observe/clock.js';
 import { eventsOf, requestsOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/turn.js';
 import { NotUp, launch } from './launch.js';
-import { lastBegun } from './silences.js';
+import { lastBegun } from './report/silences.js';
 
 const LONG_MS = 100; // as the thread has it
 const OFTEN = 3; // once may be a cache that fills
@@ -25,7 +25,7 @@ const ENOUGH = 5; // stacks
 const MOST_PER_SECOND = 200; // this process sends them itself
 const MOST_STREAMS = 20;
 
-/** Is it worth a second start? @param {import('./facts.js').Facts} facts */
+/** Is it worth a second start? @param {import('./report/facts.js').Facts} facts */
 export const isSilent = ({ silences, hangs }) =>
   silences.filter(({ ms }) => ms >= LONG_MS).length >= OFTEN ||
   hangs.some(({ fd }) => fd === undefined);

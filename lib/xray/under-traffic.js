@@ -5,8 +5,8 @@ import { nowMs } from '../observe/clock.js';
 import { hasPid, titleOf } from '../observe/processes.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/turn.js';
-import { forClients } from './facts.js';
-import { shortName } from './words.js';
+import { forClients } from './report/facts.js';
+import { shortName } from './report/words.js';
 
 /**
  * @typedef {import('./launch.js').Up} Up

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
-import { serveBoard } from '../../lib/web/board.js';
-import { joinBoard } from '../../lib/web/join.js';
+import { serveBoard } from '../../lib/board/serve.js';
+import { joinBoard } from '../../lib/board/join-board.js';
 import { COLOURS, accessibilityFaults, openBrowser, skip, watchFaults } from './browser.js';
 import { limitMs } from '../limits.js';
 

@@ -1,7 +1,7 @@
 /** A real Chromium for the tests of the pages, and what is asked of every page. */
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
-import { QUIETLY, findBrowser } from '../../lib/web/export.js';
+import { QUIETLY, findBrowser } from '../../lib/deck/export.js';
 
 /** Where a Chromium is installed, if one is. */
 const executablePath = (() => {

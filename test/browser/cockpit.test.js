@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { rootFolder } from '../../lib/lessons/catalog.js';
-import { readDeck } from '../../lib/web/deck.js';
-import { planDays } from '../../lib/web/plans.js';
-import { serveDeck } from '../../lib/web/serve.js';
+import { readDeck } from '../../lib/deck/read-deck.js';
+import { planDays } from '../../lib/deck/plans.js';
+import { serveDeck } from '../../lib/deck/serve.js';
 import { limitMs } from '../limits.js';
 import {
   accessibilityFaults,

@@ -10,9 +10,9 @@ import { execFileSync } from '../../lib/common/child.js';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { answersOf } from '../../lib/lessons/answers.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
-import { readDeck } from '../../lib/web/deck.js';
-import { exportHandout, exportHtml, exportPdf, exportScript } from '../../lib/web/export.js';
-import { serveDeck } from '../../lib/web/serve.js';
+import { readDeck } from '../../lib/deck/read-deck.js';
+import { exportHandout, exportHtml, exportPdf, exportScript } from '../../lib/deck/export.js';
+import { serveDeck } from '../../lib/deck/serve.js';
 import { createStory, rowsOf, tell } from '../../lib/web/client/xray-story.js';
 import {
   COLOURS,
@@ -44,7 +44,7 @@ const diagramSlides = slides.filter(({ html }) => html.includes('<svg class="dia
 const demoSlides = slides.filter(({ demos }) => demos.length > 0);
 
 /** @typedef {import('playwright-core').Page} Page */
-/** @typedef {import('../../lib/web/deck.js').Slide} Slide */
+/** @typedef {import('../../lib/deck/read-deck.js').Slide} Slide */
 
 describe('the deck in Chromium', { skip }, () => {
   /** @type {import('playwright-core').Browser} */
@@ -245,7 +245,7 @@ describe('the deck in Chromium', { skip }, () => {
 
   /**
    * What it says if it could not be shown, as on a machine that is too busy.
-   * @param {import('../../lib/web/deck.js').Slide} slide
+   * @param {import('../../lib/deck/read-deck.js').Slide} slide
    * @returns {Promise<string | undefined>}
    */
   async function runDemo({ id, demos }) {
@@ -378,7 +378,7 @@ describe('the deck in Chromium', { skip }, () => {
     server.closeAllConnections();
   });
 
-  /** @param {Page} page @param {import('../../lib/web/deck.js').Slide} slide */
+  /** @param {Page} page @param {import('../../lib/deck/read-deck.js').Slide} slide */
   async function playRecording(page, { id, demos }) {
     await goTo(page, id);
     await page.locator('section.present .run').click();
@@ -528,7 +528,7 @@ const lastFrame = (page, messages) =>
     );
     const lanes = count('.lanes .alive');
     return { faults, words: texts.length, named, bars, graves, lanes, panels: count('.bracket') };
-  }, /** @type {[any[], string]} */ ([messages, '/client/scene.js']));
+  }, /** @type {[any[], string]} */ ([messages, '/deck/client/scene.js']));
 
 /** The bars as they were told last, of those that are parts of a whole. @param {any[]} messages */
 const lastCharts = (messages) => [

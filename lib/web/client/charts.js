@@ -1,5 +1,5 @@
 /** The numbers under an X-ray: a measurement as it narrows, a chart, and all of it as a table. */
-import { make } from './page.js';
+import { make } from './elements.js';
 
 /** Puts an element in the place of the one of the same name. */
 export function put(place, name, element) {

@@ -2,13 +2,13 @@
  * The X-ray of the check that the verdict is of: the programs that it started, by name; the whole of one, or a stretch of
  * it; what decided the promise, marked where the check has said so.
  */
-import { createCurtain } from './curtain.js';
-import { markMoments } from './marks.js';
+import { createCurtain } from './playback-curtain.js';
+import { markMoments } from './mark-moments.js';
 import { tableOf } from './charts.js';
-import { make } from './page.js';
+import { make } from './elements.js';
 import { createStory, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
-import { createStretch, within } from './stretch.js';
+import { createStretch, within } from './time-stretch.js';
 
 const NOT_SAID = 'This check does not say which moment decided it, so nothing is marked.';
 const BEFORE = 'What happened in the check before this one';

@@ -1,5 +1,5 @@
 /**
- * What an X-ray tells: the messages of lib/web/stage.js put in order, process by process. Pure, without a page, so that
+ * What an X-ray tells: the messages of lib/deck/perform-demo.js put in order, process by process. Pure, without a page, so that
  * tests compare it with the timeline. All times are the timeline's own, in milliseconds.
  *
  * @typedef {object} Process

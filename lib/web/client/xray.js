@@ -1,6 +1,6 @@
 /**
  * The X-ray: what really happened inside a server, drawn as lanes of time. Clients above, below them the processes, in
- * the order in which they came. It takes the messages of lib/web/stage.js one by one, live or recorded, and draws what
+ * the order in which they came. It takes the messages of lib/deck/perform-demo.js one by one, live or recorded, and draws what
  * they say, at the times that they say; nothing is made up. Used by the deck, and made for the learner's page too.
  *
  *   const xray = createXray(element);

@@ -1,0 +1,105 @@
+/**
+ * The board of a class. Its page is for this machine only; where learners are to join from others, a second server
+ * listens at the address that was told, which takes what they say and gives out nothing.
+ *
+ * @typedef {import('../lessons/catalog.js').Lesson} Lesson
+ */
+import { randomInt } from 'node:crypto';
+import { checkFile, loadCheck } from '../check/definitions.js';
+import { boardPage } from './page.js';
+import { joining, json } from './routes.js';
+import { createSeats } from './class-roster.js';
+import { LOOPBACK, demandToken, openServer, send } from '../web/server.js';
+import { createStream } from '../web/event-stream.js';
+
+const AWAY_MS = 30_000; // a learner's machine says something every ten seconds
+const CALM_MS = 100; // many say something at once: the board is told once
+/** Without the code too, nobody keeps others out: not by connections that say nothing, and not for long. */
+const LIMITS = {
+  ...{ maxConnections: 500, mostFromOne: 150 }, // more than the seats: a class may be behind one address
+  ...{ headersTimeout: 3_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+};
+const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'; // none is mistaken for another
+const CODE_LENGTH = 8;
+
+/**
+ * @param {object} options
+ * @param {string} options.root
+ * @param {Lesson[]} options.lessons
+ * @param {string} [options.host]  an address of this machine, for those who join; the loopback interface unless told
+ * @param {number} [options.port]  0: any that is free
+ * @param {number} [options.awayMs]  after such a silence somebody is away
+ * @param {() => number} [options.now]  in ms; a test has its own clock
+ * @returns {Promise<{ url: string, address: string, code: string, watching: () => number, close: () => Promise<void> }>}
+ *   url: of the board's page; address: where to join
+ * @throws {import('../common/usage-error.js').UsageError}  when the port is taken, or no such address is here
+ */
+export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...time }) {
+  const { awayMs = AWAY_MS, now = () => performance.now() } = time;
+  const code = newCode();
+  const subjects = await Promise.all(lessons.map((lesson) => subjectOf(root, lesson)));
+  const seats = createSeats({ lessons: subjects, awayMs, now });
+  const pages = createStream(() => seats.told());
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const tell = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      pages.tell();
+    }, CALM_MS);
+  };
+  const door = joining({ seats, subjects, code, tell, now });
+  const common = {
+    limits: LIMITS,
+    another: (/** @type {number} */ taken) => `Another: npm run board -- --port ${taken + 1}`,
+  };
+  const isForAll = host !== LOOPBACK;
+  let address = '';
+  const own = await openServer({
+    ...{ ...common, room: 'board', port },
+    mount(app, token) {
+      app.get('/', (request, response) =>
+        send(response, () => boardPage({ address, code, token })),
+      );
+      app.get('/events', (request, response) => pages.add(response));
+      app.post('/free', demandToken(token), json, (request, response) => {
+        const isFree = seats.free(request.body ?? {});
+        if (isFree) tell();
+        response.status(isFree ? 204 : 404).end();
+      });
+      app.use(door);
+    },
+  });
+  const others = isForAll
+    ? await openServer({
+        ...{ ...common, host, port: Number(new URL(own.url).port) },
+        mount: (app) => void app.use(door),
+      }).catch(async (error) => {
+        await own.close();
+        throw error;
+      })
+    : undefined;
+  address = new URL((others ?? own).url).host;
+  const sweeper = setInterval(() => seats.sweep() && tell(), awayMs / 4).unref();
+  return {
+    ...{ url: own.url, address, code, watching: pages.watching },
+    async close() {
+      clearInterval(sweeper);
+      clearTimeout(timer);
+      pages.close();
+      await Promise.all([own.close(), others?.close()]);
+    },
+  };
+}
+
+async function subjectOf(root, { key, number, title }) {
+  const { promises } = await loadCheck(checkFile(root, key)).catch(() => ({ promises: {} })); // told when it is run
+  return { key, number, title, promises };
+}
+
+/** Eight letters and digits, as in K7QM-3XPD. */
+function newCode() {
+  const letters = Array.from({ length: CODE_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]);
+  letters.splice(CODE_LENGTH / 2, 0, '-');
+  return letters.join('');
+}

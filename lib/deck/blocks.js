@@ -1,0 +1,117 @@
+/** What a block of a slide becomes: code, a demo, a spot, a list of the plan's lessons, a diagram. */
+import { readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { hasCode } from '../common/files.js';
+import { UsageError } from '../common/usage-error.js';
+import { escapeHtml, focusSteps, highlight, measureOf } from '../web/code.js';
+import { codeFigure, fileOf } from '../web/markdown.js';
+import { repositoryOf } from './repository-address.js';
+import { readSpot } from './spots.js';
+import { starterCode } from './starter-code.js';
+
+/**
+ * @typedef {object} Context  of a chapter; what its blocks tell about the slide is added to it
+ * @property {string} root
+ * @property {string} path  of the chapter's slides.md
+ * @property {string} key
+ * @property {import('./read-deck.js').Front[]} lessons  of the plan, for lists of them
+ * @property {string[]} demos  of this slide
+ * @property {boolean} isSolution  does this slide show code of the lesson's solution?
+ * @property {boolean} isAnswer  does it tell what was voted on?
+ */
+
+/** A fault in a chapter's slides. @param {string} path @param {string} fault @param {string} [mend] */
+export const faultIn = (path, fault, mend = 'lib/deck/read-deck.js says how a slide is written.') =>
+  new UsageError(`${path}: ${fault}`, mend);
+
+/** @param {{ info: string, content: string }} token  a fence @param {Context} context @returns {string}  HTML */
+export function renderFence({ info, content }, context) {
+  const [language, ...settings] = info.trim().split(/\s+/);
+  if (language === 'demo') return renderDemo(settings, content.trim(), context);
+  if (language === 'spot') return renderSpot(settings[0], content.trim(), context);
+  if (language === 'repository') return renderRepository(content.trim(), context);
+  if (language === 'lessons') return renderLessons(settings[0], context);
+  const text = content.replace(/\n$/, '');
+  const lines = /\blines=(\S+)/.exec(info)?.[1];
+  const file = fileOf(info);
+  context.isSolution ||= file?.startsWith('solutions/') ?? false;
+  const rows = text.split('\n');
+  const steps = lines ? [...focusSteps(lines, rows.length), ''] : []; // at last all of them
+  const starter = starterCode(context.root, info);
+  if (starter) steps.unshift(''); // it has become the solution
+  const before = starter && highlight(starter, language, 'line old');
+  const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
+  const measure = measureOf(starter ? [...rows, ...starter.split('\n')] : rows);
+  return codeFigure({ html: highlight(text, language), measure, before, marks, file });
+}
+
+function renderDemo(/** @type {string[]} */ [name, ...settings], text, context) {
+  if (!name || text === '')
+    throw faultIn(context.path, 'A demo needs a name, and a text that says what is to be seen.');
+  context.demos.push(name);
+  const [, row] = /\bvote=(\d+)/.exec(settings.join(' ')) ?? [];
+  const vote = row ? ` data-vote="${row}"` : '';
+  return (
+    `<figure class="demo" data-demo="${escapeHtml(name)}"${vote}><div class="desk">` +
+    `<button type="button" class="run">Run</button><p class="status" role="status">${escapeHtml(text)}</p></div>` +
+    `${row ? '<p class="said" hidden></p>' : ''}<div class="stage"></div></figure>\n`
+  );
+}
+
+/** Where the workshop can be had, or, where no address is known, the block's own sentence. */
+function renderRepository(text, { root }) {
+  const address = repositoryOf(root);
+  if (!address) return `<p>${escapeHtml(text)}</p>\n`;
+  return `<p class="address">${escapeHtml(address)}</p>\n`;
+}
+
+/** A change to the solution, what it may break, a line `- ...` each, and what judges it. */
+function renderSpot(name, text, context) {
+  const { root, key, path } = context;
+  context.isSolution = true;
+  try {
+    const { demo, figures } = readSpot(root, key, name);
+    const lines = text.split('\n').filter(Boolean);
+    const [options, words] = [true, false].map((is) =>
+      lines.filter((one) => /^- /.test(one) === is),
+    );
+    const items = options.map((one) => `<li>${escapeHtml(one.slice(2))}</li>`);
+    const choice = items.length > 0 ? `<ol class="options">${items.join('')}</ol>` : '';
+    return figures.map(codeFigure).join('') + choice + renderDemo([demo], words.join(' '), context);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw faultIn(path, error.message, error.hint);
+  }
+}
+
+/** A row for each lesson of the plan: its number, and its `question` or what you `build` in it. */
+function renderLessons(/** @type {string} */ what, { lessons, path }) {
+  if (!['question', 'build'].includes(what))
+    throw faultIn(path, `"lessons ${what ?? ''}" lists neither questions nor what you build.`);
+  const rows = lessons.map(
+    (one) =>
+      `<tr><td>${Number(one.key.slice(0, 2))}</td><td>${escapeHtml(one[what] ?? '')}</td></tr>`,
+  );
+  const size = lessons.length > 7 ? ' class="many"' : '';
+  return `<table${size}><tbody>${rows.join('')}</tbody></table>\n`;
+}
+
+/** An SVG becomes part of the page, where the theme colours it; other images are not on slides. @param {any} token @param {Context} context */
+export function renderImage(token, context) {
+  const { root, path } = context;
+  const source = String(token.attrGet('src'));
+  const file = posix.join(dirname(path), source);
+  try {
+    const svg = readFileSync(join(root, file), 'utf8').replace(/^<\?xml[^>]*>\s*/, '');
+    const alt = escapeHtml(token.content);
+    const [, ballot] = /^(vote|answer)-/.exec(posix.basename(file)) ?? [];
+    context.isAnswer ||= ballot === 'answer';
+    const kind = ballot ? ` data-ballot="${ballot}"` : '';
+    return svg
+      .replace('<svg', `<svg class="diagram"${kind} role="img" aria-label="${alt}"`)
+      .replaceAll(/ data-step="(\d+)"/g, ' class="fragment" data-fragment-index="$1"');
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    throw faultIn(path, `There is no diagram ${file}.`);
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The hands of a vote. The diagram of a vote and that of its answer have the same boxes in the same order, so a count is
+ * known by the number of its box.
+ */
+import { all, make } from '../../web/client/elements.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const RADIUS = 22;
+
+/**
+ * @param {ParentNode} slide
+ * @returns {SVGSVGElement | null}  the diagram, if people vote on this slide or are told what it was
+ */
+export const ballotOf = (slide) => slide.querySelector('svg[data-ballot]');
+
+/**
+ * @param {SVGSVGElement} svg
+ * @returns {{ x: number, y: number, width: number, label: string, isShown: boolean }[]}  row by row; isShown: it has had its
+ *   step
+ */
+export function boxesOf(svg) {
+  return all('rect.box', svg)
+    .map((rect) => {
+      const [x, y, width] = ['x', 'y', 'width'].map((name) => Number(rect.getAttribute(name)));
+      const isShown = !rect.closest('.fragment:not(.visible)');
+      return { x, y, width, label: rect.nextElementSibling?.textContent ?? '', isShown };
+    })
+    .sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+/**
+ * Writes the counts at the corners of the boxes, and into what is read aloud.
+ * @param {SVGSVGElement} svg
+ * @param {(number | null)[]} counts  null: not counted
+ */
+export function drawHands(svg, counts) {
+  for (const mark of all('.hands', svg)) mark.remove();
+  svg.dataset.words ??= svg.getAttribute('aria-label');
+  const told = [];
+  for (const [index, { x, y, width, label, isShown }] of boxesOf(svg).entries()) {
+    const count = counts[index] ?? null;
+    if (count === null || !isShown) continue;
+    told.push(`${label} ${count}`);
+    svg.append(markOf(x + width - RADIUS / 2, y + RADIUS / 2, count));
+  }
+  const hands = told.length > 0 ? ` Hands: ${told.join(', ')}.` : '';
+  svg.setAttribute('aria-label', `${svg.dataset.words}${hands}`);
+}
+
+/**
+ * What the room has said to one question of a vote.
+ * @param {SVGSVGElement} svg
+ * @param {(number | null)[]} counts
+ * @param {number} row  from 1
+ * @returns {{ label: string, count: number }[]}  those boxes of the row that have been counted
+ */
+export function saidIn(svg, counts, row) {
+  const boxes = boxesOf(svg).map((box, index) => ({ ...box, count: counts[index] ?? null }));
+  const rows = [...new Set(boxes.map(({ y }) => y))];
+  return boxes.filter(({ y, count }) => y === rows[row - 1] && count !== null);
+}
+
+/**
+ * At a demo: what the room has said; when it is over, above what it was, which the demo says itself.
+ * @param {HTMLElement} figure  figure.demo; data-was: it is over
+ * @param {{ label: string, count: number }[]} [said]  unless told, as it was told last
+ */
+export function showVote(figure, said) {
+  const place = /** @type {HTMLElement | null} */ (figure.querySelector('.said'));
+  if (!place) return;
+  if (said) place.dataset.said = JSON.stringify(said);
+  const votes = JSON.parse(place.dataset.said ?? '[]');
+  const all = votes.reduce((sum, { count }) => sum + count, 0);
+  const most = Math.max(...votes.map(({ count }) => count));
+  const winners = votes.filter(({ count }) => count === most).map(({ label }) => label);
+  const isOver = 'was' in figure.dataset;
+  place.hidden = all === 0;
+  const each = votes.map(({ label, count }) => `${label}: ${count}`).join(', ');
+  const words = isOver
+    ? ['You said: ', `${winners.join(' or ')} (${most} of ${all} hands). `, 'It was:']
+    : ['You said: ', each];
+  place.replaceChildren(
+    ...words.map((one, index) => (index % 2 === 0 ? make('b', { textContent: one }) : one)),
+  );
+}
+
+function markOf(x, y, count) {
+  const mark = document.createElementNS(SVG, 'g');
+  mark.setAttribute('class', 'hands');
+  const disc = document.createElementNS(SVG, 'circle');
+  const text = document.createElementNS(SVG, 'text');
+  const put = (element, values) => {
+    for (const [name, value] of Object.entries(values)) element.setAttribute(name, String(value));
+  };
+  put(disc, { cx: x, cy: y, r: RADIUS });
+  put(text, { x, y: y + 10, 'text-anchor': 'middle' });
+  text.textContent = String(count);
+  mark.append(disc, text);
+  return mark;
+}

@@ -1,0 +1,153 @@
+/** What a demo draws on, and one showing of it: the X-ray, the numbers, what is said. */
+import { showVote } from './ballot.js';
+import { createBeside } from './beside-recording.js';
+import { chartOf, measurementOf, put, tableOf } from '../../web/client/charts.js';
+import { make } from '../../web/client/elements.js';
+import { createXray } from '../../web/client/xray.js';
+
+const LEAST_HEIGHT = 160;
+const FRAME_MS = 66; // live: the drawing must not take the cores that are being measured
+const SHARE = 4; // a frame takes a quarter of the time, at the most
+
+const button = (className, textContent, title) =>
+  make('button', { type: 'button', className, textContent, title, hidden: true });
+
+/** Puts into the figure what a demo draws on. @param {HTMLElement} figure */
+export function furnish(figure) {
+  const status = /** @type {HTMLElement} */ (figure.querySelector('.status'));
+  const stage = /** @type {HTMLElement} */ (figure.querySelector('.stage'));
+  const run = /** @type {HTMLButtonElement} */ (figure.querySelector('.run'));
+  const again = button('again', '5 times slower', 'The same again, 5 times slower');
+  const hold = button('hold', 'Pause', 'Hold it, and go on');
+  const recording = button('again recording', 'Recording', 'Play the recording (R)');
+  recording.setAttribute('aria-keyshortcuts', 'R');
+  const time = make('input', { type: 'range', className: 'time', min: '0', hidden: true });
+  time.setAttribute('aria-label', 'The moment that is shown');
+  const badge = make('p', { className: 'badge' });
+  const drawing = make('div', { className: 'drawing', hidden: true });
+  const point = make('p', { className: 'point', hidden: true });
+  const numbers = make('div', { className: 'numbers' });
+  const transport = make('div', { className: 'transport' });
+  const details = make('details', { hidden: true });
+  const table = make('table', {});
+  details.append(make('summary', { textContent: 'Table', title: 'The same as a table' }), table);
+  transport.append(details, hold, time, again, recording, badge);
+  const beside = createBeside(figure);
+  stage.append(drawing, numbers, beside.place, transport, point);
+  const xray = fitted(
+    drawing,
+    createXray(drawing, {
+      height: () => Math.max(LEAST_HEIGHT, drawing.clientHeight),
+      onPoint: (words, event) => showPoint(point, stage, words, event),
+    }),
+  );
+  const parts = { run, again, hold, recording, time, status, badge, drawing, numbers, details };
+  return { figure, ...parts, table, xray, beside };
+}
+
+/** @typedef {ReturnType<typeof furnish>} Parts */
+
+/** Buttons come, and words wrap, below a drawing that stands: it is drawn again to the height that is left. */
+function fitted(
+  /** @type {HTMLElement} */ drawing,
+  /** @type {ReturnType<typeof createXray>} */ xray,
+) {
+  /** @type {[ms?: number] | undefined} */
+  let last;
+  const draw = (/** @type {[ms?: number]} */ ...moment) => {
+    last = moment;
+    xray.draw(...moment);
+  };
+  new ResizeObserver(() => last && !drawing.hidden && xray.draw(...last)).observe(drawing);
+  return { ...xray, draw };
+}
+
+/** Beside the pointer: what lies under it. The stage may be scaled. */
+function showPoint(point, stage, words, { clientX, clientY }) {
+  point.hidden = words === '';
+  if (words === '') return;
+  point.textContent = words;
+  const box = stage.getBoundingClientRect();
+  const zoom = box.width / stage.offsetWidth;
+  const most = stage.offsetWidth - point.offsetWidth - 8;
+  point.style.left = `${Math.max(0, Math.min(most, (clientX - box.left) / zoom + 12))}px`;
+  point.style.top = `${(clientY - box.top) / zoom + 20}px`;
+}
+
+/**
+ * One showing, from the first message to the last.
+ * @param {Parts} parts
+ * @param {{ nowMs?: () => number, slower?: number }} [clock]  nowMs: on the timeline; without it nothing is drawn before finish()
+ */
+export function createScene(parts, { nowMs, slower = 1 } = {}) {
+  const { figure, status, badge, drawing, numbers, details, table, xray } = parts;
+  let timer;
+  let isOver = false;
+  begin();
+
+  function begin() {
+    xray.forget();
+    numbers.replaceChildren();
+    figure.classList.remove('in-doubt');
+    details.hidden = true;
+    badge.classList.remove('warns');
+    delete figure.dataset.was;
+    figure.dataset.seen = ''; // before that the question is what the slide shows
+    showVote(figure);
+    badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
+  }
+
+  function frame() {
+    if (isOver) return;
+    const sinceMs = performance.now();
+    if (!drawing.hidden) xray.draw(nowMs());
+    const tookMs = performance.now() - sinceMs;
+    timer = setTimeout(frame, Math.max(FRAME_MS, SHARE * tookMs)); // frames are left out, never time
+  }
+  if (nowMs) frame();
+
+  const scene = {
+    begin,
+    take(message) {
+      xray.take(message);
+      if (message.events) drawing.hidden = false;
+      if (message.recorded) badge.textContent = recordedWords(message.recorded, slower);
+      if (message.say) status.textContent = message.say;
+      if (message.measurement)
+        put(numbers, message.measurement.name, measurementOf(message.measurement));
+      if (message.chart && message.chart.t === undefined)
+        put(numbers, message.chart.name, chartOf(message.chart));
+      if (message.doubt) warn(parts, message.doubt);
+      if (message.end?.error) status.textContent = message.end.error;
+      if (message.end?.error) figure.classList.add('in-doubt');
+      if (message.end && !message.end.error) figure.dataset.was = '';
+    },
+    /** Draws the moment. */
+    draw: (/** @type {number} */ ms) => xray.draw(ms),
+    /** No more frames; what is drawn stays. */
+    leave() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+    finish() {
+      scene.leave();
+      showVote(figure);
+      if (drawing.hidden) return;
+      xray.draw();
+      table.replaceChildren(...tableOf(xray.rows()));
+      details.hidden = xray.rows().length === 0;
+    },
+  };
+  return scene;
+}
+
+/** What was shown may be wrong, or cannot be shown: the recording is offered. @param {Parts} parts @param {string} words */
+export function warn({ figure, badge }, words) {
+  badge.textContent = words;
+  badge.classList.add('warns');
+  figure.classList.add('in-doubt');
+}
+
+const recordedWords = ({ cpu, cores, node, date }, slower) =>
+  `recorded: ${cores} cores (${cpu}), Node ${node}, ${date}` +
+  (slower === 1 ? '' : `, ${slower} times slower`);

@@ -1,0 +1,93 @@
+/** What a chapter says of the day that it is taught in: its opener, and the bridge to what comes next. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAbout } from '../lessons/about.js';
+import { placesOf } from '../lessons/places.js';
+import { escapeHtml } from '../web/code.js';
+import { openerOf } from './opener.js';
+import { dayOf } from './plans.js';
+
+/** @typedef {import('./read-deck.js').Chapter} Chapter */
+/** @typedef {import('./read-deck.js').Front} Front */
+
+const BRIDGE = /<p><strong>Bridge:<\/strong>.*?<\/p>/s;
+const numberOf = (/** @type {string} */ key) => Number(key.slice(0, 2));
+const isLesson = (/** @type {string} */ key) => numberOf(key) > 0 && numberOf(key) < 99;
+
+/**
+ * @param {Chapter[]} chapters  those that are taught
+ * @param {{ root: string, plan?: string, keys: string[], fronts: Front[] }} deck  plan: its name, none for the whole deck; keys, fronts: of all chapters
+ * @returns {Chapter[]}
+ */
+export function tellTheDay(chapters, { root, plan, keys, fronts }) {
+  const taught = chapters.map(({ key }) => key);
+  const stretches = stretchesOf(chapters, plan, fronts);
+  const lessons = taught.filter(isLesson);
+  return chapters.map((chapter, index) => {
+    const { key } = chapter;
+    const front = fronts.find((one) => one.key === key);
+    const next = taught[index + 1];
+    const isAsWritten = next === keys[keys.indexOf(key) + 1];
+    const bridged = isAsWritten ? chapter : withBridge(chapter, bridgeTo(next, fronts));
+    if (!front?.question) return bridged;
+    const about = isLesson(key) ? aboutOf(root, key) : undefined;
+    const opener = openerOf(front, { chapter, stretches, lessons, about, isDay: Boolean(plan) });
+    const [slides, pages] = [bridged.slides, bridged.pages].map((all) => [opener, ...all]);
+    return { ...bridged, slides, pages };
+  });
+}
+
+function aboutOf(root, key) {
+  const { about } = placesOf(key);
+  try {
+    return parseAbout(readFileSync(join(root, about), 'utf8'), about);
+  } catch (/** @type {any} */ error) {
+    if (error.code === 'ENOENT') return undefined; // slides can be written before their lesson
+    throw error;
+  }
+}
+
+/** The speaker's last words in a chapter lead to the one that follows in this plan. */
+function withBridge(/** @type {Chapter} */ chapter, /** @type {string} */ words) {
+  const bridge = () => `<p><strong>Bridge:</strong> ${words}</p>`;
+  const lead = (/** @type {import('./read-deck.js').Slide} */ slide) => ({
+    ...slide,
+    notes: slide.notes.replace(BRIDGE, bridge),
+  });
+  return { ...chapter, slides: chapter.slides.map(lead), pages: chapter.pages.map(lead) };
+}
+
+function bridgeTo(/** @type {string | undefined} */ next, /** @type {Front[]} */ fronts) {
+  const front = fronts.find(({ key }) => key === next);
+  if (!front) return 'That is all for today.';
+  if (!isLesson(front.key)) return 'That was the last lesson of today; the closing is next.';
+  return `Next comes lesson ${numberOf(front.key)}: “${escapeHtml(front.question ?? front.title)}”`;
+}
+
+/**
+ * The day in pieces: a chapter, or a part of it before or after a break; and the breaks. The whole deck has no breaks.
+ * @typedef {{ key?: string, kind: 'chapter' | 'break' | 'lunch', minutes: number, name: string }} Stretch
+ * @returns {Stretch[]}
+ */
+function stretchesOf(chapters, plan, fronts) {
+  const nameOf = (key) => {
+    const { short = '' } = fronts.find((one) => one.key === key) ?? {};
+    return `${isLesson(key) ? numberOf(key) : ''} ${short}`.trim();
+  };
+  const kind = /** @type {const} */ ('chapter');
+  if (!plan) return chapters.map(({ key, minutes }) => ({ key, kind, minutes, name: nameOf(key) }));
+  /** @type {Stretch[]} */
+  const stretches = [];
+  for (const { key, minutes, title, ...item } of dayOf(chapters, plan).items) {
+    const last = stretches.at(-1);
+    if (!key) stretches.push({ kind: /** @type {any} */ (item.kind), minutes, name: title });
+    else if (last?.key === key) last.minutes += minutes;
+    else stretches.push({ key, kind, minutes, name: '' });
+  }
+  for (const key of new Set(stretches.map((one) => one.key))) {
+    const parts = stretches.filter((one) => one.key === key);
+    const longest = parts.reduce((most, one) => (one.minutes > most.minutes ? one : most));
+    if (key) longest.name = nameOf(key);
+  }
+  return stretches;
+}

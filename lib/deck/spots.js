@@ -1,0 +1,101 @@
+/** Somebody's change on the wall: a slide shows it, hands are raised, and Run has it judged. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from '../common/usage-error.js';
+import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
+import { chapterKeys } from '../lessons/catalog.js';
+import { placesOf } from '../lessons/places.js';
+import { Undecided } from '../verdict/outcome.js';
+import { escapeHtml, measureOf } from '../web/code.js';
+
+/** @typedef {import('../lessons/answers.js').Answer} Answer */
+
+const FENCE = /^```spot[ \t]+(\S+)/gm;
+
+/**
+ * What a block `spot name` of a chapter shows.
+ * @param {string} root
+ * @param {string} key
+ * @param {string} name  of a right or wrong answer of that lesson, told as a change
+ * @returns {{ demo: string, figures: { file: string, html: string, measure: string }[] }}  demo: the name of what judges it;
+ *   html: the lines of one file
+ * @throws {UsageError}  when there is no such answer, or it doesn't fit the solution
+ */
+export function readSpot(root, key, name) {
+  const answer = findAnswer(root, key, name);
+  const figures = changesOf(root, key, answer).map(({ file, hunks }) => {
+    const parts = hunks.map((hunk) => withoutBlankEnds(hunk.lines));
+    const html = parts.map((lines) => lines.map(lineOf).join('\n')).join('\n<i>⋮</i>\n');
+    return { file, html, measure: measureOf(parts.flat()) };
+  });
+  return { demo: demoName(key, name), figures };
+}
+
+/** A blank line around a change tells nothing. */
+function withoutBlankEnds(/** @type {string[]} */ lines) {
+  const tells = (/** @type {string} */ line) => line.trim() !== '';
+  return lines.slice(lines.findIndex(tells), lines.findLastIndex(tells) + 1);
+}
+
+const COLUMNS = 92; // of a wall
+const KINDS = { '+': 'added', '-': 'removed' };
+/** What stays as it is may be cut: it only tells where we are. */
+function lineOf(/** @type {string} */ line) {
+  const kind = KINDS[line[0]];
+  const text = kind || line.length <= COLUMNS ? line : `${line.slice(0, COLUMNS - 1)}…`;
+  return `<span class="line ${kind ?? ''}">${escapeHtml(text)}</span>`;
+}
+
+/** How the demo is called that judges an answer of a lesson. */
+export const demoName = (/** @type {string} */ key, /** @type {string} */ name) =>
+  `spot-${Number(key.slice(0, 2))}-${name}`;
+
+/**
+ * What judges the changes that slides show, as demos.
+ * @param {string} root
+ * @returns {(import('./perform-demo.js').Demo & { key: string })[]}
+ */
+export function spotDemos(root) {
+  return chapterKeys(root).flatMap((key) => {
+    const text = readFileSync(join(root, placesOf(key).slides), 'utf8');
+    return [...text.matchAll(FENCE)].map(([, name]) => ({
+      key,
+      name: demoName(key, name),
+      title: 'Which promise does it break?',
+      perform: (stage) => judgeIt({ root, key, name }, stage),
+    }));
+  });
+}
+
+async function judgeIt(
+  { root, key, name },
+  /** @type {import('./perform-demo.js').Stage} */ stage,
+) {
+  const answer = findAnswer(root, key, name);
+  stage.say('It is started, and judged as yours would be.');
+  const place = makeAnswer(root, key, answer);
+  const { promises, verdict } = await stage.judge(key, place, answer.breaks);
+  const failed = promises.find((one) => one.verdict === 'failed');
+  const undecided = promises.find((one) => one.verdict === 'inconclusive');
+  if (failed) return stage.say(`It breaks “${failed.sentence}”. ${failed.got}`);
+  if (verdict === 'passed') return stage.say(`It is right: all ${promises.length} promises hold.`);
+  throw new Undecided({
+    got: `It could not be judged here and now. ${undecided?.got ?? ''}`.trim(),
+    why: undecided?.why ?? 'Not every promise that it may break has been judged.',
+    try: 'run it again, or play the recording',
+  });
+}
+
+/** @returns {Answer} */
+function findAnswer(
+  /** @type {string} */ root,
+  /** @type {string} */ key,
+  /** @type {string} */ name,
+) {
+  const answer = answersOf(root, key).find((one) => one.name === name && one.patches);
+  if (answer) return answer;
+  throw new UsageError(
+    `Lesson ${key} has no answer "${name}" that is told as a change.`,
+    `${placesOf(key).checks}/wrong-answers.md has them.`,
+  );
+}

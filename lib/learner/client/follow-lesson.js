@@ -1,0 +1,53 @@
+/**
+ * The page goes with the lesson that is checked: where another one is, it shows that lesson, and says so. What was typed and
+ * not sent keeps it where it is.
+ */
+import { all, make } from '../../web/client/elements.js';
+
+const CAME = 'forkshop-came-from';
+
+/**
+ * @param {HTMLElement} place  where it is said
+ * @param {{ key: string, number: string }} lesson  of this page
+ */
+export function createFollowing(place, { key, number }) {
+  /** @type {number | undefined} the newest check that this page knows of */
+  let seen;
+  const came = JSON.parse(sessionStorage.getItem(CAME) ?? 'null');
+  sessionStorage.removeItem(CAME);
+  const hasCome = came?.to === key;
+  if (hasCome)
+    say(`Lesson ${number} was checked, so the page has come here.`, came, 'Back to lesson');
+
+  function say(words, { key: to, number: of }, link) {
+    place.hidden = false;
+    place.replaceChildren(
+      `${words} `,
+      make('a', { href: `/lessons/${to}/`, textContent: `${link} ${of}` }),
+    );
+  }
+
+  return {
+    /** Has another lesson's check brought this page here? */
+    hasCome,
+    /** Checks are counted from 0 again. */
+    forget: () => (seen = 0),
+    /** @param {{ id: number, lesson: { key: string, number: number } } | null} newest */
+    tell(newest) {
+      seen ??= newest?.id ?? 0;
+      if (!newest || newest.id <= seen) return;
+      seen = newest.id;
+      const { lesson } = newest;
+      if (lesson.key === key) return void (place.hidden = true);
+      if (isTyping()) return say(`Lesson ${lesson.number} is checked now.`, lesson, 'Show lesson');
+      sessionStorage.setItem(CAME, JSON.stringify({ to: lesson.key, key, number }));
+      location.assign(`/lessons/${lesson.key}/`);
+    },
+  };
+}
+
+/** Something is typed that was not sent. */
+const isTyping = () =>
+  all('#foretold, textarea').some(
+    (field) => !field.closest('[hidden]') && /** @type {any} */ (field).value.trim() !== '',
+  );

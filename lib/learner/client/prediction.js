@@ -1,0 +1,35 @@
+/** The learner's prediction, asked for before the first measurement; the terminal's counts as well, whichever comes first. */
+import { ask } from './ask-server.js';
+import { all } from '../../web/client/elements.js';
+
+/**
+ * @param {HTMLElement | null} section  null where the text asks for none
+ * @param {{ key: string }} page
+ */
+export function createPrediction(section, { key }) {
+  if (!section) return { tell() {} };
+  const form = section.querySelector('form');
+  const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('foretold'));
+  const [fault] = all('#prediction-fault', section);
+  const [told] = all('#prediction-told', section);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const value = Number(field.value.replace(',', '.').replace(/x$/i, ''));
+    const isGood = field.value.trim() !== '' && Number.isFinite(value) && value > 0;
+    fault.textContent = isGood ? '' : 'A prediction is a number above 0, such as 3.5.';
+    if (!isGood) return;
+    const asked = await ask(`/lessons/${key}/prediction/${value}`);
+    fault.textContent = asked.fault ?? '';
+    if (!asked.fault) field.value = '';
+  });
+  return {
+    tell({ predictions, measured }) {
+      const { [key]: value } = predictions;
+      section.hidden = measured.includes(key);
+      const unit = section.querySelector('.unit')?.textContent;
+      const words = `You predicted ${[value, unit].filter(Boolean).join(' ')}. Until it is measured you can correct it.`;
+      const now = value === undefined ? '' : words;
+      if (told.textContent !== now) told.textContent = now;
+    },
+  };
+}

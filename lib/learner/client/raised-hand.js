@@ -1,0 +1,30 @@
+/** A hand on the board of a class: the learner's, up or down; the terminal's key does the same. */
+import { ask } from './ask-server.js';
+
+const UNHEARD =
+  'Your hand is up, but you are not on the board: npm start says why. It is told as soon as you are.';
+
+/** @param {HTMLElement | null} button  null where no board was joined */
+export function createHand(button) {
+  const told = document.getElementById('hand-told');
+  if (!button || !told) return { tell() {} };
+  let isUp = false;
+  const say = (/** @type {string} */ words) => {
+    if (told.textContent !== words) told.textContent = words;
+    told.hidden = words === '';
+  };
+  button.addEventListener('click', async () => {
+    const { fault } = await ask(`/hand/${isUp ? 'down' : 'up'}`);
+    if (fault) say(fault);
+  });
+  return {
+    /** @param {{ isUp: boolean, isHeard: boolean }} hand */
+    tell(hand) {
+      ({ isUp } = hand);
+      button.classList.toggle('up', isUp);
+      button.textContent = isUp ? 'Take your hand down' : 'Raise your hand';
+      const words = hand.isHeard ? 'Your hand is up: it is seen on the board.' : UNHEARD;
+      say(isUp ? words : '');
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What every page has around its body. No inline script or style (strict CSP). */
+import { escapeHtml } from './code.js';
+
+/**
+ * What a page has to know beside its body.
+ * @typedef {object} Setting
+ * @property {string} [token]  for what starts a process; none in a static export
+ * @property {boolean} [isStatic]  demos play what was recorded
+ * @property {string} [plan]  the name of the day that is shown; none: the whole deck
+ * @property {string} [base]  where /deck/client, /web/client and /reveal are found, '/' unless told
+ */
+
+/**
+ * @param {string} title
+ * @param {Setting} setting
+ * @param {{ styles: string[], script: string, body: string, bodyClass?: string }} parts  body: HTML
+ * @returns {string}
+ */
+export function page(
+  title,
+  { token = '', isStatic = false, plan = '', base = '/' },
+  { styles, script, body, bodyClass = '' },
+) {
+  const links = styles.map((href) => `<link rel="stylesheet" href="${base}${href}">`).join('\n');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="token" content="${escapeHtml(token)}">
+${isStatic ? `<meta http-equiv="Content-Security-Policy" content="${contentPolicy}">` : ''}
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="${base}web/client/icon.svg">
+${links}
+<script type="module" src="${base}${script}"></script>
+</head>
+<body class="${bodyClass}" data-plan="${plan}"${isStatic ? ' data-static' : ''}>
+${body}
+</body>
+</html>
+`;
+}
+
+/** JSON inside a page: no text in it can end the element. */
+export const asData = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
+
+/** Everything from this origin, nothing inline, nothing else. */
+export const contentPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";

@@ -1,0 +1,15 @@
+/** The page of one X-ray of somebody's server: its charts, and its timeline, drawn from what is in the page itself. */
+import { chartOf } from '../../web/client/charts.js';
+import { createEvidence } from '../../web/client/evidence.js';
+import { all } from '../../web/client/elements.js';
+
+const { charts, timeline, name, moments } = JSON.parse(
+  /** @type {HTMLElement} */ (document.getElementById('data')).textContent ?? '',
+);
+for (const place of all('[data-chart]')) place.append(chartOf(charts[Number(place.dataset.chart)]));
+const section = /** @type {HTMLElement} */ (document.getElementById('evidence'));
+const title = 'What happened under load';
+createEvidence(section, { title, read: async () => timeline }).show(
+  { id: 'xray', programs: [{ name }] },
+  { programs: [0], verdict: 'passed', shows: { program: 0, moments } },
+);

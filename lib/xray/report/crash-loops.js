@@ -1,0 +1,36 @@
+/** Workers that end before they listen, and are replaced at once, again and again. Pure. */
+const ENDS_IN_A_ROW = 5;
+const BACK_OFF_MS = 50; // a start that waits for less waits for nothing
+
+/**
+ * Of a program that has not come to listen, or not stayed: does it start workers again and again, without a pause?
+ * @param {import('../../observe/timeline.js').Event[]} events
+ * @param {number} zeroMs
+ * @returns {import('./findings.js').Finding[]}
+ */
+export function crashLoops(events, zeroMs) {
+  const ends = events.filter(
+    ({ what, code, signal }) => what === 'worker-exit' && (code || signal),
+  );
+  if (ends.length < ENDS_IN_A_ROW || events.some(({ what }) => what === 'worker-listening'))
+    return [];
+  const pauses = ends.flatMap(({ t, pid }) => {
+    const next = events.find((one) => one.what === 'fork' && one.pid === pid && one.t >= t);
+    return next ? [next.t - t] : [];
+  });
+  const quick = pauses.filter((ms) => ms < BACK_OFF_MS);
+  if (quick.length < ENDS_IN_A_ROW) return [];
+  const crash = events.find(({ what }) => what === 'crash');
+  return [
+    {
+      id: 'crash-loop',
+      weight: 100,
+      says: `Its workers ended before they listened, and ${quick.length} were replaced at once, without a pause.`,
+      evidence: [
+        `${ends.length} workers ended, the first at ${((ends[0].t - zeroMs) / 1000).toFixed(2)} s`,
+        ...(crash ? [`pid ${crash.pid}: ${crash.error.split('\n')[0]}`] : []),
+      ],
+      see: [5, 'crash-loop'],
+    },
+  ];
+}
