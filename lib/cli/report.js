@@ -31,6 +31,7 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
   const columns = Math.min(stdout.columns ?? 100, 110);
   let used = 0;
   let shown = 0; // the task whose name stands above the promises
+  const named = new Set(); // tasks whose name has been above some
   const print = (/** @type {string[]} */ ...lines) => {
     const text = lines.join('\n');
     used += text.split('\n').length;
@@ -42,8 +43,10 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
     begin: () =>
       print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
     promise({ promise, number, of, task }) {
-      if (task && task.number !== shown) print(`  ${style.dim(visible(headingOf(task)))}`);
+      const rest = named.has(task?.number) ? ' (the rest)' : ''; // what failed last time comes first, with what it needs
+      if (task && task.number !== shown) print(`  ${style.dim(visible(headingOf(task) + rest))}`);
       shown = task?.number ?? 0;
+      named.add(task?.number);
       print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns));
     },
     end(told, progress) {

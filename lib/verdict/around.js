@@ -20,9 +20,9 @@ export function aroundLines({ tasks = [], promises, of, conditions }, { heldBefo
     if (left.length === 0) return [];
     const words = held === 1 ? '1 promise held before' : `${held} promises held before`;
     if (held === left.length)
-      return [`  ${style.green(style.dim('✔'))} ${style.dim(`${headingOf(task)}: ${words}`)}`];
+      return [`  ${style.green(style.dim('✔'))} ${style.dim(`${before(task)} ${words}`)}`];
     const note = held > 0 ? ` (${words})` : '';
-    return [`  ${style.dim(`· ${headingOf(task)}: not yet${note}`)}`];
+    return [`  ${style.dim(`· ${before(task)} not yet${note}`)}`];
   });
   if (!conditions?.overrunBy) return lines;
   const were = `${of - judged.size} of ${of} promises were not judged`;
@@ -35,6 +35,10 @@ export function aroundLines({ tasks = [], promises, of, conditions }, { heldBefo
  */
 export const headingOf = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
+
+/** The same in front of what is said of it: a title that asks has its mark already. */
+const before = (/** @type {Parameters<typeof headingOf>[0]} */ task) =>
+  headingOf(task).replace(/[^?!]$/, '$&:');
 
 /**
  * What else fails, or is undecided where nothing does, a line each.
