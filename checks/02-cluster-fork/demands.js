@@ -130,7 +130,7 @@ export function demandAnswers(program, { requests, answers }) {
 
 function whyPrimary(crash) {
   if (crash?.includes('EADDRINUSE'))
-    return 'It took the port for itself, so the workers could not have it, and exited with EADDRINUSE.';
+    return 'It took the port for itself, and the workers exited with EADDRINUSE.';
   if (crash) return `${crash}. Each worker runs the file from the top, as the primary does.`;
   return 'A primary that serves is blocked by its own requests, and deals no connections in the meantime.';
 }
