@@ -114,7 +114,7 @@ export function demandForks(program, { requests, answers }) {
   const killed = exitsOf(events).filter(({ signal }) => signal);
   demand(forks <= WORKERS || killed.length === 0, {
     expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
-    got: `It forked ${forks}, and ${killed[0]?.signal} ended ${killed.length} of them, though it had not been told to stop.`,
+    got: `It forked ${forks}, and ${killed[0]?.signal} killed ${killed.length} of them, though nothing had told it to stop.`,
     why: 'A function that is called where a handler is set runs at once, not when the signal arrives.',
     try: 'look at the lines that set the signal handlers: do they pass a function, or call it?',
     shows: exitsShown(program),
