@@ -86,6 +86,22 @@ test('what to try comes when the same promise fails again, or when it is asked f
   assert.match(reportOf([], inTask1, { hasKeys: true }), keys);
 });
 
+test('a task whose promises come in two parts says so, and a title that asks has one mark', () => {
+  const later = { ...passed, id: 'd', task: 2 };
+  const decided = [later, passed, { ...later, id: 'e' }].map((promise, index) => ({
+    ...{ promise, number: index + 1, of: 5, task: tasks[promise.task - 1] },
+  }));
+  const asking = [tasks[0], { ...tasks[1], title: 'why?', promises: ['f'] }];
+  const told = reportOf([], { ...inTask1, tasks: asking }, { decided });
+  const heads = told.match(/^ {2}(· )?Task .*$/gm);
+  assert.deepEqual(heads, [
+    '  Task 2: stop',
+    '  Task 1: fork',
+    '  Task 2: stop (the rest)',
+    '  · Task 2: why? not yet',
+  ]);
+});
+
 test('what held before and was not judged is shown, and counted', () => {
   const before = {
     failed: ['d'],

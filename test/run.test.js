@@ -456,6 +456,15 @@ describe('a runner', () => {
     assert.equal(program.events.filter(({ what }) => what === 'start').length, 1);
   });
 
+  test('pretends forks also for a primary that exits before Node.js tells of them', async (t) => {
+    const text = `import cluster from 'node:cluster';
+      cluster.fork();
+      setImmediate(() => (cluster.fork(), process.exit(1)));`;
+    const program = await start(t, text, { pretendForks: true });
+    await fate(program);
+    assert.equal(program.events.filter(({ what }) => what === 'fork').length, 2);
+  });
+
   test('pretends that a worker ends with another code than 1, whether it throws or exits', async (t) => {
     const text = `import cluster from 'node:cluster';
       if (cluster.isPrimary)

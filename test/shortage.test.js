@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { interpretError } from '../lib/check/interpret-error.js';
+import { DemandFault, interpretError } from '../lib/check/interpret-error.js';
 import { createSpinners } from '../lib/measure/spinners.js';
 import { listProcesses } from '../lib/observe/processes.js';
 import { Shortage, shortOf, shortageIn, watchShortages } from '../lib/observe/shortage.js';
@@ -43,6 +43,13 @@ test('where a program has ended unasked, it is the failure of that', () => {
     'as one that refuses',
   );
   assert.equal(meaning(failed, [programOf({ fate, hasEndedUnasked: true })]), failed);
+});
+
+test('what a demand threw by mistake is ours, however the program ended', () => {
+  const fate = { kind: 'ended', code: 7 };
+  const events = [{ what: 'listening', t: 1 }];
+  const ended = programOf({ fate, events, hasEndedUnasked: true });
+  assert.equal(meaning(new DemandFault(ours), [ended], shortOf('EMFILE')), ours);
 });
 
 test('so it is where a worker has ended before any was told to, or a process has thrown', () => {

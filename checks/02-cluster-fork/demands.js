@@ -130,7 +130,7 @@ export function demandAnswers(program, { requests, answers }) {
 
 function whyPrimary(crash) {
   if (crash?.includes('EADDRINUSE'))
-    return 'It took the port for itself, so the workers could not have it, and exited with EADDRINUSE.';
+    return 'It took the port for itself, and the workers exited with EADDRINUSE.';
   if (crash) return `${crash}. Each worker runs the file from the top, as the primary does.`;
   return 'A primary that serves is blocked by its own requests, and deals no connections in the meantime.';
 }
@@ -352,7 +352,7 @@ const WHY_ACCEPTED = {
 };
 
 export function demandRefusals(all) {
-  for (const { value, program, fate, isStarted, output } of all) {
+  for (const { value, program, fate, isStarted, forks, output } of all) {
     const setting = `NODE_CLUSTER_WORKERS=${value === '' ? "''" : value}`;
     const begun = program.events.find(({ what }) => ['fork', 'child', 'listening'].includes(what));
     const end = program.events.find(({ what, pid }) => what === 'exit' && pid === program.pid);
@@ -363,6 +363,13 @@ export function demandRefusals(all) {
       output,
       shows: { program, moments: [momentOf(begun ?? end, begun ? 'it starts' : 'it exits')] },
     };
+    const mistake = mistakeIn(program);
+    demand(!isStarted || mistake || fate?.code !== 1, {
+      ...story,
+      got: `${setting}: it forked ${forks} before it refused.`,
+      why: 'By then these workers run: they may have answered clients, and exit in the middle of it.',
+      try: 'look at the order: what does the primary do before it tests the text?',
+    });
     demand(!isStarted, {
       ...story,
       got: `${setting}: it started anyway.`,
@@ -381,7 +388,6 @@ export function demandRefusals(all) {
       why: 'Scripts and service managers read the exit code, so the task names one: 1.',
       try: 'look at how the program ends when it refuses: with which exit code, and when?',
     });
-    const mistake = mistakeIn(program);
     demand(!mistake, {
       ...story,
       got: `${setting}: it exited because of another error, "${mistake}", which is no refusal.`,

@@ -79,9 +79,7 @@ export const tryNonsense = (launch) =>
   mapConcurrently(NONSENSE, async (value) => {
     const program = await launch({ env: { NODE_CLUSTER_WORKERS: value }, pretendForks: true });
     const isStarted = await untilAtRest(program, hasBegun);
-    const { fate } = program;
-    await program.stop();
-    return { value, program, fate, isStarted, output: program.output() };
+    return { value, isStarted, ...(await stopCounting(program)) };
   });
 
 /** The learner's cluster, and the single process of the starter, with the same work. */

@@ -70,10 +70,7 @@ export default check('05-crash-restart', tasks, (lesson) => {
   hold('replaced', [crashes], demandReplaced);
   holdInSteps(
     'log-tells',
-    [[crashes], [crashes, leave], [crashes, leave, interrupted, failing]].map((looks) => [
-      looks,
-      demandLog,
-    ]),
+    [[crashes], [crashes, leave]].map((looks) => [looks, demandLog]),
   );
   hold('planned-leaves', [leave], demandLeave);
   const needs = ['replaced'];

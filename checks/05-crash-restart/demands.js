@@ -29,7 +29,8 @@ const programOf = ([{ program }]) => program;
 
 export function demandReplaced(rounds) {
   const lost = rounds.find(({ isDone }) => !isDone);
-  demandInTime(!lost, {
+  const judge = lost?.fate ? demand : demandInTime; // a primary that gave up is there to be seen
+  judge(!lost, {
     expected: `After ${lost?.how} a new worker listens, and all of them serve again.`,
     ...(lost && storyOfLoss(lost)),
     output: lost?.printed,
@@ -128,20 +129,13 @@ const lossShown = ({ program, exits }) => [
   primaryExitMoment(program),
 ];
 
-/** The log has a line for every exit, and tells crashes from planned exits. */
-export function demandLog(rounds, leave, stop, failing) {
+/** The log has a line for every exit so far, and tells crashes from planned exits. */
+export function demandLog(rounds, leave) {
   const told = ({ program, printed }, exits) =>
     exits.map((exit) => ({ ...exit, printed, program }));
   const ends = [
     ...rounds.flatMap((round) => told(round, round.exits)),
     ...(leave ? told(leave, leave.exits) : []),
-    ...(stop ? told(stop, stop.exits) : []),
-    ...(failing
-      ? told(
-          { ...failing, printed: failing.output },
-          failing.waits.map(({ exit }) => exit),
-        )
-      : []),
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
@@ -310,15 +304,16 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const allMs = sumOf(waited.map(({ ms }) => ms));
   const long = waited.find(({ ms }, index) => isTooLong(ms, index));
   const isLong = long || allMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
+  const blocks = blocksOf(program);
   const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
   const isReset = hasWaited && restarts > RESTARTS && !isLong;
   const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
   judge(waited.length > 0 && !short && !isLong, {
     expected: `The port is taken: before each restart it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
-    got: waited.length > 0 ? `It waited ${inMs(waited)} ms.` : storyOfNoRestart(program),
-    why: whyOfWaits(program, isReset),
+    got: storyOfWaits(program, waited, blocks),
+    why: whyOfWaits(blocks, isReset),
     try: isReset
-      ? "what resets the count, and when? 'online' is too early"
+      ? 'look at the count of failed restarts: what raises it, and what sets it back, and when?'
       : 'look at what is between an exit and the fork: how long is it the first time, and the fourth time in a row?',
     output,
     shows: { program, moments: waited.filter((one) => one === (short ?? long)).map(waitMoment) },
@@ -334,14 +329,26 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   });
 }
 
-/** The primary has called Atomics.wait(), as blockFor() does. */
-const hasBlocked = ({ events, pid }) => eventsOf(events, 'wait').some((wait) => wait.pid === pid);
+/**
+ * How long the primary blocked each time, as blockFor() does. If it blocks in a handler of 'exit', that wait is over when the exit is
+ * seen, and the primary seems not to have waited. Node.js itself blocks before the first fork, while it loads modules.
+ */
+function blocksOf({ events, pid }) {
+  const first = forksOf(events)[0]?.t ?? Infinity;
+  return eventsOf(events, 'wait').filter((wait) => wait.pid === pid && wait.t > first);
+}
 
-function whyOfWaits(program, isReset) {
-  if (hasBlocked(program))
-    return 'The primary blocked in the meantime: until that was over it heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
+function storyOfWaits(program, waited, blocks) {
+  if (waited.length === 0) return storyOfNoRestart(program);
+  if (blocks.length > 0) return `It blocked the primary for ${inMs(blocks)} ms.`;
+  return `It waited ${inMs(waited)} ms.`;
+}
+
+function whyOfWaits(blocks, isReset) {
+  if (blocks.length > 0)
+    return 'Until that was over the primary heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
   if (isReset)
-    return "The count restarted although no worker had listened. 'online' comes before the first line of your file runs.";
+    return "Nothing counts the failed restarts, or the count restarts too early: 'online' comes before the first line of your file runs.";
   return "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.";
 }
 

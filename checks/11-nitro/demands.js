@@ -20,6 +20,7 @@ import {
   AT_WORK,
   IN_FLIGHT,
   MANY,
+  PAIR,
   PRETENDED_CORES,
   WORKERS,
   outputOf,
@@ -110,6 +111,15 @@ export function demandForks(program, { requests, answers }) {
   const { events, port } = program;
   const output = program.output();
   const forks = forksOf(events).length;
+  const killed = exitsOf(events).filter(({ signal }) => signal);
+  demand(forks <= WORKERS || killed.length === 0, {
+    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
+    got: `It forked ${forks}, and ${killed[0]?.signal} killed ${killed.length} of them, though nothing had told it to stop.`,
+    why: 'A function that is called where a handler is set runs at once, not when the signal arrives.',
+    try: 'look at the lines that set the signal handlers: do they pass a function, or call it?',
+    shows: exitsShown(program),
+    output,
+  });
   demand(forks === WORKERS, {
     expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
     got: `It forked ${forks}.`,
@@ -125,7 +135,7 @@ export function demandForks(program, { requests, answers }) {
     expected: 'The workers answer, the primary does not.',
     got: `Process ${strangers[0]?.pid}, which isn't a worker, answered ${strangers.length} requests.`,
     why: 'While the primary works it deals out no connections.',
-    try: 'import() the node-cluster build in every process: it knows which one is the primary',
+    try: 'look at which processes load the build: it knows by itself which one is the primary',
     shows: shown(program, strangers, 'a request, in no worker'),
     output,
   });
@@ -217,9 +227,9 @@ export function demandCleanStop(seen) {
   };
   demand(!describeCrash(theirs), {
     ...story,
-    got: 'A worker threw.',
-    why: `${describeCrash(theirs)}. In a worker cluster.workers is undefined: only a primary has workers.`,
-    try: 'the signal handlers only if (cluster.isPrimary)',
+    got: `${describeCrash(theirs)}.`,
+    why: 'It was a worker. There cluster.workers is undefined: only a primary has workers.',
+    try: 'look at the signal handlers: which processes set them?',
     shows: shown(program, eventsOf(theirs, 'crash'), 'throws'),
   });
   demand(left.length === 0, {
@@ -250,8 +260,8 @@ function demandNoneCut({ workers, behind, lost }, story) {
   demand(behind.length === 0, {
     ...story,
     got: `The primary exited before ${behind.length} of its ${workers.length} workers.`,
-    why: 'When the primary is gone, so is the container, along with all requests in flight.',
-    try: 'look at what the signal handler does beside passing the signal on: Nitro ends the primary',
+    why: "Nitro ends the primary when no worker is on its list. process.exit() doesn't wait for that, and disconnect() takes a worker off the list at once.",
+    try: 'look at what the signal handler does beside passing the signal on',
   });
   demand(lost.length === 0, {
     ...story,
@@ -269,7 +279,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   const story = {
     expected:
       'PORT=80800, which isn\'t a port: after five failed starts in a row a line with "giving up", and exit code 1.',
-    why: "Nitro's primary forks another worker at once for each that exits, forever: that keeps the cores busy, and no one notices.",
+    why: "Nitro's primary replaces each at once, forever, and no one notices. Only 'listening' says that a start succeeded: 'online' comes before the first line runs.",
     shows: exitsShown(program),
     output,
   };
@@ -277,16 +287,28 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   const got = isTold
     ? `It said so and carried on: ${ends} workers had exited before they listened.`
     : `${ends} workers had exited before they listened, and it was still running.`;
-  const repair = isTold
-    ? 'process.exit(1); after the message: process.exitCode alone ends nothing while Nitro forks'
-    : "in cluster.on('exit', ...): count the workers in a row that were never 'listening'; at five process.exit(1)";
-  demand(fate || ends < MANY, { ...story, got, try: repair });
-  demandInTime(fate, { ...story, got, try: repair });
+  const goesOn = isTold
+    ? {
+        got,
+        why: "process.exitCode only says what the exit code will be. It ends nothing while Nitro's primary forks.",
+        try: 'look at what follows the message: does it end the primary?',
+      }
+    : {
+        got,
+        try: 'look at what counts the exits: which of them are failed starts, and what sets the count back?',
+      };
+  demand(fate || ends < MANY, { ...story, ...goesOn });
+  demandInTime(fate, { ...story, ...goesOn });
+  const isReplaced = forks > PAIR;
   demand(ends >= ENOUGH_FAILED, {
     ...story,
     got: `It exited (${howItEnded(fate)}) after ${ends} failed starts.`,
-    why: 'One failure may be an accident; five in a row are not.',
-    try: 'look at what is counted, and at how many it gives up',
+    why: isReplaced
+      ? 'One failure may be an accident; five in a row are not.'
+      : "Nothing was forked in their place. Nitro's primary does that, where the primary loads the build as well.",
+    try: isReplaced
+      ? 'look at what is counted, and at how many it gives up'
+      : 'look at which processes load the build, and what forks',
   });
   demand(fate.code === 1, {
     ...story,

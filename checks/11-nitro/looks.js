@@ -27,7 +27,7 @@ import {
 /** Neither this machine's number of cores, which is Nitro's default, nor equal to each other. */
 export const WORKERS = cpus().length === 4 ? 3 : 4;
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
-const PAIR = 2; // workers, if two are enough
+export const PAIR = 2; // workers, if two are enough
 export const IN_FLIGHT = 6;
 export const AT_WORK = 10; // requests
 const ROUNDS = 12;

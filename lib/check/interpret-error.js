@@ -10,6 +10,15 @@ import { describeCrash } from '../verdict/thrown-errors.js';
 const EXPECTED = 'The program runs until the check ends it.';
 const OUTCOMES = [Broken, Undecided, Shortage];
 
+/** A demand threw this by mistake. Demands only judge what the looks saw, so no exit of a program is the reason. */
+export class DemandFault extends Error {
+  /** @param {unknown} cause */
+  constructor(cause) {
+    super(String(cause), { cause });
+    this.name = 'DemandFault';
+  }
+}
+
 /** Does it decide a promise? Any other error is a bug of ours. @param {unknown} error */
 export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kind);
 
@@ -20,6 +29,7 @@ export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kin
  * @returns {any}  a Shortage instead of a failure; Broken instead of a bug of ours, if the program exited unasked; else the error
  */
 export function interpretError(error, { programs, shortage, factsOf }) {
+  if (error instanceof DemandFault) return error.cause;
   if (error instanceof Stranger) return explainStranger(error.pid);
   const isThere = error instanceof Broken && !(error instanceof Missing);
   const excess = programs.find(({ fate }) => fate?.kind === 'excess');

@@ -5,7 +5,7 @@
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOutcome } from './interpret-error.js';
+import { DemandFault, isOutcome } from './interpret-error.js';
 import { nextLook, programsOf } from './look-graph.js';
 import { hasIdleCore } from '../measure/conditions.js';
 import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
@@ -142,10 +142,19 @@ async function judgeSteps(steps, areIndependent, confirm) {
 
 async function judgeOnce(judge, what, onMissing) {
   try {
-    await judge(...what);
+    await callDemand(judge, what);
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
     await onMissing(error);
+  }
+}
+
+/** Marks an error that a demand throws by mistake. A demand that measures may reject later, as a look does. */
+function callDemand(judge, what) {
+  try {
+    return judge(...what);
+  } catch (error) {
+    throw isOutcome(error) ? error : new DemandFault(error);
   }
 }
 

@@ -26,6 +26,7 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
   const columns = Math.min(stdout.columns ?? 100, 110);
   let used = 0;
   let shown = 0; // task whose heading was printed last
+  const named = new Set(); // numbers of tasks whose heading was printed
   const print = (/** @type {string[]} */ ...lines) => {
     const text = lines.join('\n');
     used += text.split('\n').length;
@@ -37,8 +38,10 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
     begin: () =>
       print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(path)}`, ''),
     promise({ promise, number, of, task }) {
-      if (task && task.number !== shown) print(`  ${style.dim(visible(taskHeading(task)))}`);
+      const rest = named.has(task?.number) ? ' (the rest)' : ''; // a promise that failed last time is judged first
+      if (task && task.number !== shown) print(`  ${style.dim(visible(taskHeading(task) + rest))}`);
       shown = task?.number ?? 0;
+      named.add(task?.number);
       print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns));
     },
     end(checked, progress) {

@@ -17,9 +17,9 @@ export function unjudgedTaskLines({ tasks = [], promises, of, conditions }, { he
     if (left.length === 0) return [];
     const words = held === 1 ? '1 promise held before' : `${held} promises held before`;
     if (held === left.length)
-      return [`  ${style.green(style.dim('✔'))} ${style.dim(`${taskHeading(task)}: ${words}`)}`];
+      return [`  ${style.green(style.dim('✔'))} ${style.dim(`${headingBefore(task)} ${words}`)}`];
     const note = held > 0 ? ` (${words})` : '';
-    return [`  ${style.dim(`· ${taskHeading(task)}: not yet${note}`)}`];
+    return [`  ${style.dim(`· ${headingBefore(task)} not yet${note}`)}`];
   });
   if (!conditions?.overrunBy) return lines;
   const were = `${of - judged.size} of ${of} promises were not judged`;
@@ -29,6 +29,10 @@ export function unjudgedTaskLines({ tasks = [], promises, of, conditions }, { he
 /** @param {Pick<import('../lessons/tasks.js').Task, 'name' | 'title'>} task */
 export const taskHeading = ({ name, title }) =>
   `${name[0].toUpperCase()}${name.slice(1)}${title && `: ${title}`}`;
+
+/** With a colon after it, unless the title ends with a question mark. */
+const headingBefore = (/** @type {Parameters<typeof taskHeading>[0]} */ task) =>
+  taskHeading(task).replace(/[^?!]$/, '$&:');
 
 /**
  * @param {import('./outcome.js').PromiseRecord[]} others @param {Pick<Result, 'tasks'>} result @param {Style} style

@@ -91,10 +91,11 @@ function tellUnkept(why) {
   place.hidden = !why;
 }
 
-/** When a lesson has passed: where the next one is. */
-function tellNext({ passed, current }) {
+/** When a lesson has passed, and nothing of it fails now: where the next one is. */
+function tellNext({ passed, current, check }) {
   const next = document.getElementById('next');
-  next.hidden = !passed.includes(key) || key === current;
+  const fails = check?.promises.some(({ verdict }) => verdict === 'failed');
+  next.hidden = !passed.includes(key) || key === current || Boolean(fails);
   const [pill] = all(`.pills a[data-key="${CSS.escape(current)}"]`);
   if (next.hidden || !pill) return;
   const link = next.querySelector('a');
