@@ -78,7 +78,7 @@ test('a reload by a command is told by that command, and by how it failed', () =
   assert.match(what, /^`pm2 reload shop`, with 10 requests/);
   assert.deepEqual(says, [
     'None was lost.',
-    'The command ended with exit code 1: no such process.',
+    'The command exited with code 1: no such process.',
     '0 of 2 were replaced.',
   ]);
   const [finding] = trialFindings({ ...trial, lost: { fresh: 0, kept: 3 } });

@@ -108,7 +108,7 @@ test('in a terminal: who runs, who listens, and the finding with its lesson, in 
   );
   assert.match(stdout, /^Looked at: \d+ requests, GET \/, in .* Not looked at: /m);
   assert.match(stdout, /accepts every connection and deals them/);
-  assert.match(stdout, /ended with exit code 1, Error: the\s+fortieth\\u001b\[2J/);
+  assert.match(stdout, /exited with code 1, Error: the\s+fortieth\\u001b\[2J/);
   assert.match(stdout, /npm run try lesson-5 life-and-death/);
   assert.ok(!stdout.includes('\u001b'), 'no escape sequence of the program reaches the terminal');
   assert.deepEqual(
@@ -520,7 +520,7 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   };
   assert.deepEqual(findingsOf(factsWith(left))[0].evidence, [
     'ECONNREFUSED: 9',
-    'worker 2 (pid 3): ended with exit code 0 at 0.30 s',
+    'worker 2 (pid 3): exited with code 0 at 0.30 s',
   ]);
 });
 

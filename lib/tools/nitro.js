@@ -187,7 +187,7 @@ async function outcomeOf(program, folder) {
   if (typeof fate?.code === 'number') return { code: fate.code, output };
   throw new Undecided({
     got: fate
-      ? `nitropack build was ended by ${fate.signal ?? fate.of ?? fate.kind}.`
+      ? `nitropack build was killed by ${fate.signal ?? fate.of ?? fate.kind}.`
       : `nitropack build was not finished after ${DEADLINE_MS / 1_000} s.`,
     why: 'A build takes a few seconds of CPU time, and the machine is busy.',
     try: 'npm run check lesson-11, when it is less busy',

@@ -10,7 +10,7 @@ const MOST_CHARACTERS = 4_000; // of what it printed last
  *   printed: the end of its output
  *
  * @param {{ command: string, cwd: string, env: NodeJS.ProcessEnv }} what
- * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it ended with exit code 0
+ * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it exited with code 0
  */
 export function runCommand({ command, cwd, env }) {
   const { guard, ended, end } = spawnGuarded(command, [], { cwd, env, shell: true });

@@ -142,12 +142,12 @@ export const whyEnded = ({ kind, of = 'memory' }) =>
 function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
   if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
   if (fate) {
-    const how = fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`;
+    const how = fate.signal ? `was killed by ${fate.signal}` : `exited with code ${fate.code}`;
     const when = listenersOf(events).size > 0 ? 'answered' : 'listened on any port';
     const crash = events.findLast(({ what }) => what === 'crash')?.error.split('\n')[0];
-    return whyEnded(fate) ?? `It ended ${how} before it ${when}.${crash ? ` ${crash}` : ''}`;
+    return whyEnded(fate) ?? `It ${how} before it ${when}.${crash ? ` ${crash}` : ''}`;
   }
-  if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
+  if (isCrashLoop(events)) return `${ENDS} of its workers exited, and none of them listened.`;
   if (events.some(({ what }) => what === 'apart'))
     return 'It starts a process in a PID namespace of its own, as a container has: nothing is known of it from here.';
   const ports = [...listenersOf(events).keys()];

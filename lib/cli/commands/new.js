@@ -164,7 +164,7 @@ server.listen(port, () => {
 `;
 
 /** @param {string} key */
-const checkSource = (key) => `import { check, demand, get } from '../../check/checking.js';
+const checkSource = (key) => `import { check, demand, get } from '../../lib/check/checking.js';
 
 const tasks = {
   1: {
@@ -190,7 +190,7 @@ export default check('${key}', tasks, ({ launch, ready, observe, hold }) => {
 `;
 
 /** @param {string} key */
-const experimentsSource = (key) => `import { get } from '../../check/checking.js';
+const experimentsSource = (key) => `import { get } from '../../lib/check/checking.js';
 
 export default [
   {

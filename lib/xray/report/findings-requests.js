@@ -146,7 +146,7 @@ function endedUnderLoad(facts) {
   const [first] = ended;
   if (!first) return [];
   const more = ended.length > 1 ? `, and ${ended.length - 1} more` : '';
-  return [`${nameIt(first)}: ended with exit code 0 at ${at(facts, first.endMs ?? 0)}${more}`];
+  return [`${nameIt(first)}: exited with code 0 at ${at(facts, first.endMs ?? 0)}${more}`];
 }
 
 function isBehind(/** @type {Facts} */ { report, load, hangs }) {

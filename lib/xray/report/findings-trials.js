@@ -83,11 +83,11 @@ function endedBadly(/** @type {Trial} */ trial) {
   const [first] = crashes;
   const says = first
     ? `Told to stop, ${first.name} (pid ${first.pid}) crashed: ${first.error}.`
-    : `Told to stop, it ended with exit code ${code}, which says that it failed.`;
+    : `Told to stop, it exited with code ${code}, which says that it failed.`;
   const more = crashes.slice(1, MOST_NAMED).map((one) => `${named([one])} crashed: ${one.error}`);
   const evidence = [
     when(trial),
-    ...(first && isFailed ? [`it ended with exit code ${code}`] : []),
+    ...(first && isFailed ? [`it exited with code ${code}`] : []),
     ...more,
   ];
   return [{ id: 'stop-fails', weight: 86, says, evidence, see: [8, 'kill-all'] }];

@@ -43,8 +43,8 @@ function describe(one, port) {
 const isForeign = (/** @type {Seen} */ { isNode, role }) => !isNode && role !== 'worker';
 
 function ending({ code, signal }) {
-  if (signal) return `ended by ${signal}`;
-  return code === undefined || code === null ? 'ended' : `ended with exit code ${code}`;
+  if (signal) return `killed by ${signal}`;
+  return code === undefined || code === null ? 'ended' : `exited with code ${code}`;
 }
 
 export function listening(/** @type {Facts} */ facts) {

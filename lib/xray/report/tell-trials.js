@@ -60,7 +60,7 @@ function eachReload(/** @type {Trial} */ { each = [] }) {
 
 function commandFailed(/** @type {import('../command.js').Failed} */ { code, printed }) {
   const last = printed.trim().split('\n').at(-1);
-  const how = code === null ? 'was not over in time, or was ended' : `ended with exit code ${code}`;
+  const how = code === null ? 'was not over in time, or was ended' : `exited with code ${code}`;
   return `The command ${how}${last ? `: ${last}` : ''}.`;
 }
 
@@ -137,7 +137,7 @@ function howItWent(trial) {
         : `Nothing took its place within ${(waitedMs / 1000).toFixed(1)} s, and nothing more seemed to come.`,
     ];
   const ended =
-    fate && `It ended ${fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`}`;
+    fate && `It ${fate.signal ? `was killed by ${fate.signal}` : `exited with code ${fate.code}`}`;
   if (kind === 'kill') return [`${ended}, too.`];
   if (kind === 'reload') {
     if (failed) return [commandFailed(failed), `${replaced} of ${servers} were replaced.`];

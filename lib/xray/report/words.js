@@ -19,7 +19,7 @@ export const shortName = (file) => file?.split(/[/\\]/).at(-1)?.replace(/\s/g, '
 
 /** @param {Partial<Seen>} one */
 export const howItEnded = ({ crash, signal, code }) =>
-  `ended ${signal ? `by ${signal}` : `with exit code ${code}`}${crash ? `, ${crash}` : ''}`;
+  `${signal ? `was killed by ${signal}` : `exited with code ${code}`}${crash ? `, ${crash}` : ''}`;
 
 /** The signal or command of a trial. @param {import('../trials.js').Trial} trial */
 export const whatWasDone = ({ command, signal, pid }) =>
