@@ -78,9 +78,9 @@ async function chosen(/** @type {string | undefined} */ typed, /** @type {Io} */
  *
  * @param {Joining} joining
  * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: where the learner is; onChange: told when the board
- *   has come to know the learner, or knows them no more
- * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../learner/serve.js').Hand }>}  hand: up, or
- *   down again, whichever it is not
+ *   has come to know the learner, or knows them no more, or when a vote was opened or is over
+ * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../learner/serve.js').Hand,
+ *   vote: ReturnType<typeof import('../board/join-board.js').joinBoard>['vote'] }>}  hand: up, or down again, whichever it is not
  */
 export async function openLine({ url, code, name }, { lesson, io, onChange }) {
   const { joinBoard } = await import('../board/join-board.js');
@@ -90,25 +90,30 @@ export async function openLine({ url, code, name }, { lesson, io, onChange }) {
   const report = {
     lesson: lesson.key,
     state: /** @type {const} */ ('reading'),
-    failed: [],
-    hand: false,
+    ...{ failed: [], kept: [], hand: false },
   };
-  const line = joinBoard({ url, code, name, report, say, onSeat: onChange });
+  const line = joinBoard({ url, code, name, report, say, onChange });
   /** @type {string[]} */
   let failed = [];
+  /** @type {Set<string>} what this lesson's checks have found, as long as none has found otherwise */
+  const kept = new Set();
   return {
     begin({ key }) {
       failed = [];
       const isOther = line.report().lesson !== key;
-      line.tell({ lesson: key, state: 'checking', ...(isOther && { failed }) });
+      if (isOther) kept.clear();
+      line.tell({ lesson: key, state: 'checking', ...(isOther && { failed, kept: [] }) });
     },
     program() {},
     promise({ promise: { id, verdict } }) {
       if (verdict === 'failed') failed.push(id);
+      if (verdict === 'failed') kept.delete(id);
+      if (verdict === 'passed') kept.add(id);
     },
     end: (/** @type {any} */ { verdict, fault }) =>
-      line.tell({ state: fault ? 'inconclusive' : verdict, failed }),
-    told: () => ({ isUp: line.report().hand, isHeard: line.isSeated() }),
+      line.tell({ state: fault ? 'inconclusive' : verdict, failed, kept: [...kept] }),
+    told: () => ({ isUp: line.report().hand, isHeard: line.isSeated(), ballot: line.ballot() }),
+    vote: line.vote,
     hand(hand = !line.report().hand) {
       if (hand === line.report().hand) return;
       line.tell({ hand });

@@ -2,13 +2,16 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
 import { parse, portOf } from './args.js';
+import { BOARD_PORT } from '../board/class-roster.js';
+import { boardLines, hostOf } from './board.js';
 import { newFile } from './new-file.js';
 
 const DEFAULT_PORT = 4000;
 
 /**
  * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` chooses the day that is shown, printed and
- * exported, `--start HH:MM` when it begins. `--agenda` prints the run of show, `--pdf FILE`, `--handout FILE`, `--script FILE`
+ * exported, `--start HH:MM` when it begins; `--board ADDRESS` opens the board of the class beside it, where learners join from
+ * other machines at that address of this one, and vote. `--agenda` prints the run of show, `--pdf FILE`, `--handout FILE`, `--script FILE`
  * and `--html FOLDER` export the deck, `--record` plays every demo and writes it down.
  *
  * @param {string[]} argv
@@ -27,6 +30,7 @@ export async function run(argv, io) {
     script: { type: 'string' },
     html: { type: 'string' },
     record: { type: 'boolean' },
+    board: { type: 'string' },
   });
   const { values, positionals } = parse(argv, options, io.env, 1);
   const [only] = positionals;
@@ -41,24 +45,36 @@ export async function run(argv, io) {
     if (name !== undefined) return writePaper(io, what, { name, plan, hasNotes });
   }
   if (values.html !== undefined) return writeHtml(io, values.html, plan);
-  return serve(io, portOf(values.port, DEFAULT_PORT), day);
+  return serve(io, portOf(values.port, DEFAULT_PORT), { ...day, host: hostOf(values.board) });
 }
 
-async function serve(io, port, { plan, start }) {
+async function serve(io, port, { plan, start, host }) {
   const { serveDeck } = await import('../deck/serve.js');
-  const { url, close } = await serveDeck({ root: resolve(io.root), port, plan });
+  const root = resolve(io.root);
+  const board = host && (await openBoard(root, host));
+  const { url, close } = await serveDeck({ root, port, plan, board }).catch(async (error) => {
+    await board?.close();
+    throw error;
+  });
   const stopped = new Promise((end) =>
     ['SIGINT', 'SIGTERM'].forEach((name) => process.once(name, end)),
   );
   io.stdout.write(
     `The deck: ${url}\n` +
       `The speaker's window, in the same browser: ${url}speaker${start === undefined ? '' : `?start=${start}`}\n` +
-      `Stop with Ctrl-C.\n`,
+      `Stop with Ctrl-C.\n${board ? `\n${boardLines(board, host)}` : ''}`,
   );
-  tellPreflight(resolve(io.root)).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
+  tellPreflight(root).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
   await stopped;
-  await close();
+  await Promise.all([close(), board?.close()]);
   return 0;
+}
+
+async function openBoard(root, host) {
+  const { serveBoard } = await import('../board/serve.js');
+  const { listLessons } = await import('../lessons/catalog.js');
+  const another = () => 'Does npm run board run already? Stop it: the slides open it themselves.';
+  return serveBoard({ root, lessons: listLessons(root), host, port: BOARD_PORT, another });
 }
 
 /** What can be performed here; a fault in a demos.js is told when its demo is run. */

@@ -42,8 +42,9 @@ export async function run(argv, io) {
   const check = (/** @type {Lesson} */ lesson) => there.checker?.check(lesson);
   const aside = (words, act) => there.checker?.aside(words, act) ?? false;
   const hand = joining && {
-    told: () => there.line?.told() ?? { isUp: false, isHeard: false },
+    told: () => there.line?.told() ?? { isUp: false, isHeard: false, ballot: null },
     turn: (/** @type {boolean} */ isUp) => there.line?.hand(isUp),
+    vote: async (choice) => there.line?.vote(choice),
   };
   const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : nobody;
   const lesson = nextLesson(lessons, readProgress(io));
