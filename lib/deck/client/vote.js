@@ -9,6 +9,8 @@ import { all, make } from '../../web/client/elements.js';
  * @property {{ asks: string, options: string[], isShown: boolean }[]} questions  isShown: it has had its step
  */
 
+const LETTERS = 'ABCDEFGH'; // as the slide's cards have them
+
 /** The lesson of a slide. @param {string} id */
 export const chapterOf = (id) => id.replace(/-\d+$/, '');
 
@@ -23,7 +25,9 @@ export function voteOn(slide, id) {
     const kind = /** @type {'vote' | 'answer'} */ (svg.dataset.ballot);
     return { name: chapterOf(id), kind, questions: questionsIn(svg) };
   }
-  const options = all('.options li', slide).map(textOf);
+  const options = all('.options li', slide).map(
+    ({ firstChild }, at) => `${LETTERS[at]} ${textOf(firstChild)}`,
+  );
   if (options.length === 0) return null;
   const asks = 'Which does it break?';
   return { name: id, kind: 'spot', questions: [{ asks, options, isShown: true }] };
@@ -47,8 +51,8 @@ function questionsIn(/** @type {SVGSVGElement} */ svg) {
   });
 }
 
-const textOf = (/** @type {Element} */ { textContent }) =>
-  textContent?.replace(/\s+/g, ' ').trim() ?? '';
+const textOf = (/** @type {Node | null} */ node) =>
+  node?.textContent?.replace(/\s+/g, ' ').trim() ?? '';
 
 /**
  * What was typed for a box counts for it; where nothing was, what learners have tapped does.

@@ -23,8 +23,8 @@ const CONTROLS = 'figure.demo .desk, figure.demo .transport';
 /** A lock that every open wall holds, with others. */
 export const WALL_LOCK = 'forkshop-wall';
 
-/** @param {any} deck  reveal.js */
-export function connectWall(deck) {
+/** @param {any} deck  reveal.js  @param {() => void} forward  a step further */
+export function connectWall(deck, forward) {
   const channel = new BroadcastChannel('forkshop-deck');
   const sign = make('div', { className: 'countdown', hidden: true });
   const watcher = new MutationObserver(tell);
@@ -43,7 +43,7 @@ export function connectWall(deck) {
 
   function obey({ go, goTo, key, press, plan, wish: wanted, hello }) {
     if (plan !== undefined && plan !== document.body.dataset.plan) return void showPlan(plan);
-    if (go === 'forward') deck.next();
+    if (go === 'forward') forward();
     if (go === 'back') deck.prev();
     if (goTo) show(goTo);
     if (key) document.dispatchEvent(new KeyboardEvent('keydown', { ...key, bubbles: true }));
