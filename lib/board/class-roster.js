@@ -26,7 +26,7 @@ import { looksOf } from './learner-names.js';
  * @type {string}
  */
 export const HEARD =
-  'a chosen name, the lesson, how its check went, which promises hold, a raised hand, votes';
+  'a chosen name, the lesson, how its check went, which promises hold or fail, a raised hand, votes';
 
 export const BOARD_PORT = 4020;
 const MOST_SEATS = 120;

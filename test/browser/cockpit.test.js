@@ -313,7 +313,10 @@ describe("the speaker's window in Chromium", { skip }, () => {
     assert.equal(await speaker.locator('#now svg.xray').count(), 0);
     await speaker.bringToFront();
     await speaker.keyboard.press('PageDown');
-    await speaker.locator('#now figure.demo[data-seen] svg.xray rect').first().waitFor();
+    await speaker
+      .locator('#now figure.demo[data-seen] svg.xray rect:not(defs *)')
+      .first()
+      .waitFor();
     const status = wall.locator('section.present .status');
     await status.filter({ hasNotText: plain(demo.heading) }).waitFor();
     assert.equal(await currentSlide(wall), demo.id);

@@ -39,12 +39,13 @@ export function showStill(view, html) {
 /** A copy in which nothing can be pressed. @param {Element} figure  @returns {HTMLElement} */
 export function still(figure) {
   const copy = /** @type {HTMLElement} */ (figure.cloneNode(true));
+  for (const one of all('.transport :not(.badge), .point', copy)) one.remove(); // the speaker has these buttons below the notes
   for (const button of all('button', copy)) {
     const { textContent, hidden } = button;
     button.replaceWith(make('span', { className: 'pressed-there', textContent, hidden }));
   }
-  for (const one of all('input, details, .point', copy)) one.remove();
-  for (const one of all('[id], [tabindex]', copy))
+  for (const one of all('[id]:not(defs [id]), [tabindex]', copy))
+    // a drawing needs its patterns
     for (const name of ['id', 'tabindex']) one.removeAttribute(name);
   return copy;
 }
