@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
+import { setNotes } from '../lib/deck/notes.js';
 import { readDeck } from '../lib/deck/read-deck.js';
 import { exportHandout, exportHtml, exportPdf, exportScript } from '../lib/deck/export.js';
 import { publicAddress } from '../lib/deck/repository-address.js';
@@ -259,6 +260,42 @@ describe('slides', () => {
   });
 });
 
+test('in the notes what is said at a step is marked, and answers are apart', () => {
+  const step = (/** @type {number} */ at, /** @type {string} */ words) =>
+    `<span class="step" data-step="${at}">${words}</span>`;
+  const told = '<p>Look. One: <em>a</em>. Two: b.</p>\n<p>Three: c.</p>';
+  const marked = `<p>Look. ${step(1, 'One: <em>a</em>. ')}${step(2, 'Two: b.')}</p>\n<p>${step(3, 'Three: c.')}</p>`;
+  assert.equal(setNotes(told, false), marked);
+  assert.match(setNotes(told, true), /data-step="0">One/);
+  assert.equal(setNotes('<p>One and two: a.</p>', false), '<p>One and two: a.</p>');
+  assert.equal(
+    setNotes('<p>(So.) Why? (A (b), c.) Or “d”? (E.) Not (f).</p>', false),
+    '<p>(So.) Why? <span class="answer">(A (b), c.)</span> Or “d”? <span class="answer">(E.)</span> Not (f).</p>',
+  );
+  assert.equal(setNotes('<p>An aside. (This.) Why? (Open</p>', false).includes('answer'), false);
+});
+
+test('what the notes say at "One:", "Two:" are the steps of the slide, in order, and of all of them', () => {
+  const count = (/** @type {string} */ text, /** @type {RegExp} */ pattern) =>
+    (text.match(pattern) ?? []).length;
+  for (const { id, html, notes } of readDeck(rootFolder).flatMap((chapter) => chapter.slides)) {
+    const said = [...notes.matchAll(/class="step" data-step="(\d+)"/g)].map(([, at]) => Number(at));
+    const first = html.includes('data-ballot="vote"') ? 0 : 1;
+    assert.deepEqual(
+      said,
+      [...said.keys()].map((index) => index + first),
+      id,
+    );
+    if (said.length === 0) continue;
+    const groups = new Set(html.match(/fragment-index="\d+"/g)).size;
+    const isCode = html.includes('fragment focus');
+    const rest = isCode ? count(html, /fragment focus/g) - 1 : groups; // at last all of the code
+    const items = count(html, /<li class="fragment"/g);
+    const isList = rest === 0;
+    assert.equal(said.at(-1), isList ? items : rest, id);
+  }
+});
+
 test("a number that a slide calls measured stands in its lesson's text", () => {
   const chapters = new Map(readDeck(rootFolder).map(({ key, slides }) => [key, slides]));
   for (const { key, text } of listLessons(rootFolder)) {
@@ -303,7 +340,6 @@ describe('the server', () => {
       '/handout',
       '/script',
     ]) {
-      // prettier-ignore
       const { status, body, headers } = await ask(path);
       assert.equal(status, 200, path);
       assert.match(
@@ -324,7 +360,11 @@ describe('the server', () => {
       (await ask(path)).body.match(/<section id=/g)?.length ?? 0;
     const half = readDeck(rootFolder, 'half').flatMap(({ slides }) => slides).length;
     assert.deepEqual(
-      [await countOf('/?plan=half'), await countOf('/speaker?plan=half'), await countOf('/print?plan=half')], // prettier-ignore
+      [
+        await countOf('/?plan=half'),
+        await countOf('/speaker?plan=half'),
+        await countOf('/print?plan=half'),
+      ],
       [half, half, half],
     );
     assert.ok((await countOf('/?plan=')) > half);
@@ -384,6 +424,52 @@ describe('the server', () => {
     }
     const headers = { 'x-forkshop-token': deck.token };
     assert.equal((await ask('/demos/no-such', { method: 'POST', headers })).status, 404);
+  });
+
+  test('opens a vote on the board with the token, and tells what the board counts', async (t) => {
+    const told = { here: 3, tasks: {}, votes: { a: [1, null] } };
+    /** @type {any[]} */
+    const opened = [];
+    let hear = () => {};
+    const board = /** @type {any} */ ({
+      told: () => told,
+      follow: (/** @type {() => void} */ tell) => (hear = tell),
+      showVote: (/** @type {any} */ ballot) => opened.push(ballot),
+    });
+    const server = await serveDeck({ root: rootFolder, board });
+    t.after(server.close);
+    const put = (/** @type {unknown} */ body, headers = { 'x-forkshop-token': server.token }) =>
+      fetch(`${server.url}vote`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const ballot = { name: 'a', title: 'A', questions: [{ asks: 'x', options: ['y', 'z'] }] };
+    const wrong = [
+      (await put(ballot, { 'x-forkshop-token': '' })).status,
+      (await put({ name: 'a' })).status,
+      (await put({ ...ballot, title: 'x'.repeat(9_000) })).status,
+    ];
+    assert.deepEqual([wrong, opened], [[403, 400, 413], []]);
+    assert.equal((await put(ballot)).status, 204);
+    assert.equal((await put({})).status, 204);
+    assert.deepEqual(opened, [ballot, null]);
+    const stream = await fetch(`${server.url}class`);
+    let text = '';
+    for await (const part of /** @type {any} */ (stream.body)) {
+      text += Buffer.from(part).toString();
+      if (!text.includes('data:')) continue;
+      if (text.includes('"here":4')) break;
+      told.here = 4;
+      hear();
+    }
+    assert.match(text, /data: {"here":3,"tasks":{},"votes":{"a":\[1,null\]}}/);
+    const alone = await fetch(`${deck.url}vote`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', 'x-forkshop-token': deck.token },
+      body: JSON.stringify(ballot),
+    });
+    assert.equal(alone.status, 400);
   });
 
   test('a demo tells what the timeline holds; stopped midway it leaves nothing', async () => {

@@ -8,7 +8,8 @@
  * `demo name` is a live demo, and its text says what is to be seen (`vote=2`: it answers the second row of the chapter's vote); `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged; `lessons question` and `lessons build` list those of the plan; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
- * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js).
+ * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js). In the notes "One: ...", "Two: ..." are said at the steps of the slide, and a
+ * sentence in brackets after a question is its answer (notes.js).
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3
@@ -43,6 +44,7 @@ import { faultIn, renderFence, renderImage } from './blocks.js';
 import { tellTheDay } from './day.js';
 import { missingIn, setHeadline, withItsStep } from './headline.js';
 import { createMarkdown, makeCornersCells } from '../web/markdown.js';
+import { setNotes } from './notes.js';
 import { planNamed } from './plans.js';
 
 /**
@@ -110,7 +112,9 @@ function renderSlides(/** @type {string} */ text, source) {
       throw faultIn(source.path, `"${about.heading}" is only read, and has a demo.`);
     const isAnswer = about.isAnswer || context.isAnswer || large !== '';
     const id = `${source.key}-${index + 1}`;
-    return { id, ...about, html, notes: render(notes), demos, isSolution, isAnswer };
+    const isVote = html.includes('data-ballot="vote"');
+    const spoken = setNotes(render(notes), isVote);
+    return { id, ...about, html, notes: spoken, demos, isSolution, isAnswer };
   });
 }
 

@@ -134,6 +134,64 @@ export function layoutFaults(page) {
   });
 }
 
+/** @param {import('playwright-core').Page} page  the speaker's window */
+export const cockpitFaults = (page) => page.evaluate(outside);
+
+/** In the page: what of the speaker's window lies outside it, or has to be scrolled, but for the notes. */
+function outside() {
+  const faults = [];
+  const talk = document.getElementById('talk');
+  if (talk?.scrollTop !== 0) faults.push('the notes do not begin at their top');
+  if (talk && talk.clientHeight < 150) faults.push(`the notes have ${talk.clientHeight} px`);
+  for (const element of document.querySelectorAll('body, body *')) {
+    if (element.closest('.view, #talk, #slides, dialog')) continue;
+    const box = element.getBoundingClientRect();
+    const { overflowX, overflowY } = getComputedStyle(element);
+    const name = `${element.tagName} ${element.id}`;
+    if (box.width > 0 && (box.right > window.innerWidth + 1 || box.bottom > window.innerHeight + 1))
+      faults.push(`${name} ends at ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
+    if ([overflowX, overflowY].some((value) => /auto|scroll/.test(value)))
+      faults.push(`${name} scrolls`);
+  }
+  return faults;
+}
+
+/**
+ * Texts of the slide that is shown that lie on each other, but for those of drawings.
+ * @param {import('playwright-core').Page} page
+ * @returns {Promise<string[]>}
+ */
+export function textsOnTexts(page) {
+  return page.evaluate(() => {
+    const APART = 4; // a line is that much higher than its letters
+    const section = document.querySelector('section.present');
+    const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      const isSeen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+      if (!node.textContent.trim() || !isSeen || element.closest('svg, .old')) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const { left, right, top, bottom } of range.getClientRects())
+        found.push({ words: node.textContent.trim().slice(0, 40), left, right, top, bottom });
+    }
+    for (const svg of section.querySelectorAll('svg')) {
+      const { left, right, top, bottom, width } = svg.getBoundingClientRect();
+      if (width > 0) found.push({ words: 'a drawing', left, right, top, bottom });
+    }
+    const meet = (a, b) =>
+      Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > APART;
+    return found.flatMap((one, index) =>
+      found
+        .slice(index + 1)
+        .filter((other) => other.words !== one.words && meet(one, other))
+        .map((other) => `"${other.words}" lies on "${one.words}"`),
+    );
+  });
+}
+
 /**
  * The texts of the diagram that is shown, and what is wrong with them, in the units of its drawing: they leave it, or
  * the box that they stand in, or run into another box or text, or nearly so. What a filled box was painted over does not count.

@@ -15,17 +15,27 @@ export const ballotOf = (slide) => slide.querySelector('svg[data-ballot]');
 
 /**
  * @param {SVGSVGElement} svg
- * @returns {{ x: number, y: number, width: number, label: string, isShown: boolean }[]}  row by row; isShown: it has had its
+ * @returns {{ x: number, y: number, width: number, height: number, label: string, isShown: boolean }[]}  row by row; isShown: it has had its
  *   step
  */
 export function boxesOf(svg) {
   return all('rect.box', svg)
     .map((rect) => {
-      const [x, y, width] = ['x', 'y', 'width'].map((name) => Number(rect.getAttribute(name)));
+      const [x, y, width, height] = ['x', 'y', 'width', 'height'].map((name) =>
+        Number(rect.getAttribute(name)),
+      );
       const isShown = !rect.closest('.fragment:not(.visible)');
-      return { x, y, width, label: rect.nextElementSibling?.textContent ?? '', isShown };
+      return { x, y, width, height, label: labelOf(rect), isShown };
     })
     .sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+/** The lines of text that follow a box. */
+function labelOf(/** @type {Element} */ rect) {
+  const lines = [];
+  for (let next = rect.nextElementSibling; next?.matches('text'); next = next.nextElementSibling)
+    lines.push(next.textContent);
+  return lines.join(' ');
 }
 
 /**
