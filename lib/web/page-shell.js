@@ -7,7 +7,7 @@ import { escapeHtml } from './code.js';
  * @property {string} [token]  for what starts a process; none in a static export
  * @property {boolean} [isStatic]  demos play what was recorded
  * @property {string} [plan]  the name of the day that is shown; none: the whole deck
- * @property {string} [base]  where /deck/client, /web/client and /reveal are found, '/' unless told
+ * @property {string} [base]  where /deck/client, /web/client, /fonts and /reveal are found, '/' unless told
  */
 
 /**
@@ -31,6 +31,7 @@ export function page(
 <meta name="token" content="${escapeHtml(token)}">
 ${isStatic ? `<meta http-equiv="Content-Security-Policy" content="${contentPolicy}">` : ''}
 <title>${escapeHtml(title)}</title>
+<link rel="preload" as="font" type="font/woff2" href="${base}fonts/inter.woff2" crossorigin>
 <link rel="icon" href="${base}web/client/icon.svg">
 ${links}
 <script type="module" src="${base}${script}"></script>
@@ -47,4 +48,4 @@ export const asData = (value) => JSON.stringify(value).replaceAll('<', '\\u003c'
 
 /** Everything from this origin, nothing inline, nothing else. */
 export const contentPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
