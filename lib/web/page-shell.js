@@ -1,6 +1,9 @@
 /** What every page has around its body. No inline script or style (strict CSP). */
 import { escapeHtml } from './code.js';
 
+/** What the others use: no @import, which the browser would only find in another file. */
+const ON_EVERY_PAGE = ['web/client/fonts.css', 'web/client/colours.css'];
+
 /**
  * What a page has to know beside its body.
  * @typedef {object} Setting
@@ -21,7 +24,9 @@ export function page(
   { token = '', isStatic = false, plan = '', base = '/' },
   { styles, script, body, bodyClass = '' },
 ) {
-  const links = styles.map((href) => `<link rel="stylesheet" href="${base}${href}">`).join('\n');
+  const links = [...ON_EVERY_PAGE, ...styles]
+    .map((href) => `<link rel="stylesheet" href="${base}${href}">`)
+    .join('\n');
   return `<!doctype html>
 <html lang="en">
 <head>

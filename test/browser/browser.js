@@ -90,7 +90,7 @@ export function layoutFaults(page) {
   return page.evaluate(() => {
     const SMALLEST = 27.9;
     const SMALLEST_LABEL = 23.9;
-    const LABELS = '.xray, .stage, footer, svg .xray';
+    const LABELS = '.xray, .stage, .way, footer';
     const ROOM = 23.5;
     const faults = [];
     const slide = document.querySelector('section.present .slide');
@@ -146,9 +146,11 @@ export function layoutFaults(page) {
           `${block.tagName} is within ${(gap / scale).toFixed(0)} px of what is above it`,
         );
     }
-    for (const line of slide.querySelectorAll('pre .line'))
-      if (isShown(line) && line.getClientRects().length > 1)
+    for (const line of slide.querySelectorAll('pre .line')) {
+      const rowHeight = parseFloat(getComputedStyle(line).lineHeight) * scale;
+      if (line.getBoundingClientRect().height > 1.5 * rowHeight)
         faults.push(`a line wraps: ${line.textContent}`);
+    }
     for (const pre of slide.querySelectorAll('pre'))
       if (pre.scrollWidth > pre.clientWidth + 1 || pre.scrollHeight > pre.clientHeight + 1)
         faults.push('its code has to be scrolled');
