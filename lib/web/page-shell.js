@@ -1,7 +1,7 @@
 /** What every page has around its body. No inline script or style (strict CSP). */
 import { escapeHtml } from './code.js';
 
-/** What the others use: no @import, which the browser would only find in another file. */
+/** What the others use: linked, so that the browser need not read another file to find it. */
 const ON_EVERY_PAGE = ['web/client/fonts.css', 'web/client/colours.css'];
 
 /**

@@ -130,7 +130,8 @@ export function layoutFaults(page) {
       faults.push(`its content is ${slide.scrollHeight - slide.clientHeight} px too high`);
     if (slide.scrollWidth > slide.clientWidth + 1)
       faults.push(`its content is ${slide.scrollWidth - slide.clientWidth} px too wide`);
-    const isShown = (element) => element.getBoundingClientRect().height > 0;
+    const isShown = (element) =>
+      element.checkVisibility() && element.getBoundingClientRect().height > 0;
     const { top } = document.querySelector('section.present footer').getBoundingClientRect();
     for (const part of slide.querySelectorAll('p, li, pre, blockquote, table, button, svg'))
       if (isShown(part) && top - part.getBoundingClientRect().bottom < ROOM * scale)
