@@ -10,6 +10,7 @@ import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { setNotes } from '../lib/deck/notes.js';
+import { resultIn } from '../lib/deck/client/result.js';
 import { readDeck } from '../lib/deck/read-deck.js';
 import { exportHandout, exportHtml, exportPdf, exportScript } from '../lib/deck/export.js';
 import { publicAddress } from '../lib/deck/repository-address.js';
@@ -18,6 +19,7 @@ import { serveDeck } from '../lib/deck/serve.js';
 import { perform } from '../lib/deck/perform-demo.js';
 import { createStory, heirsOf, nameOf, rowsOf, tell } from '../lib/web/client/xray-story.js';
 import { until } from './nothing-left.js';
+import { plainText } from './plain-text.js';
 
 const NUMBER = /\d+(?:[.,]\d+)*/g;
 const head = '---\ntitle: One\n---\n\n';
@@ -105,7 +107,7 @@ describe('slides', () => {
     );
   });
 
-  test('a text that begins in bold is a large number, which comes with the step that shows it', (t) => {
+  test('a text that begins in bold is a large number, which is in its diagram, too', (t) => {
     const text = '**4.02** times as fast (3.86 to 4.17)\n2 cores\n\n![a](diagrams/a.svg)';
     const svg =
       '<svg><g data-step="1"><text>1</text></g><g data-step="2"><text>4.02: 3.86 to 4.17.</text></g></svg>';
@@ -116,7 +118,7 @@ describe('slides', () => {
     const [{ slides }] = readDeck(root);
     assert.match(
       slides[0].html,
-      /<p class="headline fragment" data-fragment-index="2"><strong>4.02<\/strong><span> times.*<br>\n2 cores<\/span>/,
+      /<p class="headline"><strong>4.02<\/strong><span> times.*<br>\n2 cores<\/span>/,
     );
     writeFileSync(join(root, 'slides/01-one/diagrams/a.svg'), svg.replace('4.17', '4.71'));
     assert.throws(() => readDeck(root), /4\.17 isn't in its diagram or table/);
@@ -293,6 +295,39 @@ test('what the notes say at "One:", "Two:" are the steps of the slide, in order,
     const items = count(html, /<li class="fragment"/g);
     const isList = rest === 0;
     assert.equal(said.at(-1), isList ? items : rest, id);
+  }
+});
+
+test('code on the wall has at most 9 rows of 52 columns, so that it is large and nothing wraps', () => {
+  const blocks = readDeck(rootFolder).flatMap(({ slides }) =>
+    slides.flatMap(({ id, html }) =>
+      [...html.matchAll(/<figure class="code[^]*?<\/figure>/g)].map(([code]) => {
+        const lines = [...code.matchAll(/<span class="line[^"]*">([^\n]*)<\/span>/g)];
+        const columns = Math.max(...lines.map(([, line]) => plainText(line).length));
+        return { id, rows: lines.length, columns };
+      }),
+    ),
+  );
+  assert.ok(blocks.length > 30);
+  assert.deepEqual(
+    blocks.filter(({ rows, columns }) => rows > 9 || columns > 52),
+    [],
+  );
+});
+
+test('a demo that answers a vote says so in few words, which its last sentence has', () => {
+  const voted = readDeck(rootFolder).flatMap(({ key, slides }) =>
+    slides.flatMap(({ html, demos }) => {
+      const [, result] = /data-vote="\d+" data-result="([^"]+)"/.exec(html) ?? [];
+      return result ? [{ key, name: demos[0], result }] : [];
+    }),
+  );
+  assert.ok(voted.length >= 5);
+  for (const { key, name, result } of voted) {
+    const file = join(rootFolder, 'slides', key, 'recordings', `${name}.json`);
+    const told = JSON.parse(readFileSync(file, 'utf8')).findLast(({ say }) => say).say;
+    const words = resultIn(told, result);
+    assert.ok(words.length > 3 && words.length <= 20, `${name}: "${words}" of "${told}"`);
   }
 });
 
